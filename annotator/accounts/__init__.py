@@ -1,0 +1,1 @@
+"""People, their roles, passwords and login sessions."""

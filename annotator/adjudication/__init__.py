@@ -1,0 +1,1 @@
+"""The disagreement queue and decisions."""

@@ -1,0 +1,1 @@
+"""Coefficients, breakdowns, the plain-language diagnosis."""

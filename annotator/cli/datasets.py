@@ -1,0 +1,103 @@
+"""`annotator dataset …`: datasets and their settings."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from annotator.cli.terminal import (
+    DatabaseOption,
+    DatasetArgument,
+    JsonOption,
+    now,
+    open_database,
+    print_json,
+    print_table,
+    read_bytes,
+)
+from annotator.domain.people import OPERATOR
+
+app = typer.Typer(help="Datasets and their settings.", no_args_is_help=True)
+
+
+@app.command()
+def create(
+    name: DatasetArgument,
+    title: Annotated[str, typer.Option(help="The name shown to people.")] = "",
+    overlap: Annotated[int, typer.Option(help="How many annotators judge each pair.")] = 2,
+    rubric: Annotated[Path | None, typer.Option(help="A YAML file with the grades' definitions.")] = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make a new, empty dataset."""
+    from annotator.datasets.rubric_file import read_rubric
+    from annotator.datasets.service import create_dataset
+    from annotator.domain.grades import DEFAULT_RUBRIC
+
+    standard = read_rubric(read_bytes(rubric), str(rubric)) if rubric else DEFAULT_RUBRIC
+    made = create_dataset(
+        open_database(database),
+        OPERATOR,
+        name,
+        now=now(),
+        title=title,
+        settings={"overlap": str(overlap)},
+        rubric=standard,
+    )
+    if json:
+        print_json(made)
+        return
+    typer.echo(f"Made the dataset {made.name}. Next: annotator import queries {made.name} FILE")
+
+
+@app.command("list")
+def list_(database: DatabaseOption = None, json: JsonOption = False) -> None:
+    """List the datasets."""
+    from annotator.datasets.service import list_datasets
+
+    found = list_datasets(open_database(database), OPERATOR)
+    if json:
+        print_json(found)
+        return
+    rows = [(item.name, item.title, item.overlap, item.kappa_target) for item in found]
+    print_table(
+        ("name", "title", "overlap", "kappa_target"),
+        rows,
+        empty="No dataset yet. Make one: annotator dataset create NAME",
+    )
+
+
+@app.command()
+def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+    """Show a dataset's settings, and how much is in it."""
+    from dataclasses import asdict
+
+    from annotator.datasets.service import show_dataset
+
+    dataset, counts = show_dataset(open_database(database), OPERATOR, name)
+    if json:
+        print_json({**asdict(dataset), "counts": asdict(counts)})
+        return
+    rows = [*asdict(dataset).items(), *asdict(counts).items()]
+    print_table(("setting", "value"), rows, empty="")
+
+
+@app.command("set")
+def set_(
+    name: DatasetArgument,
+    changes: Annotated[list[str], typer.Argument(metavar="KEY=VALUE…", help="Settings to change.")],
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Change settings: overlap, kappa_target, lease_minutes, seed, language, title, list_grade_0."""
+    from annotator.datasets.service import change_settings
+
+    for change in changes:
+        if "=" not in change:
+            raise typer.BadParameter(f"expected KEY=VALUE, found {change!r}")
+    pairs = dict(change.split("=", 1) for change in changes)
+    dataset = change_settings(open_database(database), OPERATOR, name, pairs)
+    if json:
+        print_json(dataset)
+        return
+    typer.echo("\n".join(f"{key} = {getattr(dataset, key)}" for key in pairs))

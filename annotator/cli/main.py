@@ -1,0 +1,59 @@
+"""The console script `annotator`. Errors are caught here once and become a message on stderr and an exit code:
+0 done, 1 refused (nothing changed), 2 wrong usage, 3 a gate or check is not met."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from annotator import __version__
+from annotator.cli import (
+    datasets,
+    terminal,
+)
+
+app = typer.Typer(
+    name="annotator",
+    help="From a pool of candidates to a ground truth you can defend.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"annotator {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def choose(
+    database: terminal.DatabaseOption = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """From a pool of candidates to a ground truth you can defend."""
+    del version
+    terminal.chosen["database"] = database
+
+
+app.add_typer(datasets.app, name="dataset")
+
+
+def run() -> None:
+    """Run the command line as a process."""
+    from annotator.domain.errors import AnnotatorError, GateNotMet
+
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        app()
+    except GateNotMet as error:
+        terminal.fail(str(error), 3)
+    except AnnotatorError as error:
+        terminal.fail(str(error), 1)
+    except BrokenPipeError:
+        sys.exit(0)

@@ -1,0 +1,122 @@
+"""What every command shares: the options said everywhere, the database, and how results are printed.
+
+With `--json` one JSON document goes to stdout and nothing else; progress and logs go to stderr.
+"""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from annotator.domain.people import Actor
+    from annotator.storage.database import Database
+
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        metavar="URL",
+        help="The database (default: ANNOTATOR_DATABASE_URL, else sqlite:///annotator.db).",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+DatasetArgument = Annotated[str, typer.Argument(help="The dataset's name.", metavar="DATASET")]
+AsOption = Annotated[str | None, typer.Option("--as", metavar="LEAD", help="Act as this person.")]
+
+chosen: dict[str, str | None] = {"database": None}
+
+
+def open_database(url: str | None) -> "Database":
+    """The database named by the option, before the command or after it, else by the environment; its schema
+    is brought up to date first."""
+    from annotator.settings import Settings
+    from annotator.storage.database import Database
+    from annotator.storage.schema import upgrade_schema
+
+    database = Database(url or chosen["database"] or Settings().database_url.get_secret_value())
+    upgrade_schema(database)
+    return database
+
+
+def resolve_actor(database: "Database", username: str | None) -> "Actor":
+    """The person named by `--as`; the operator when none is named."""
+    from annotator.accounts.service import find_actor
+    from annotator.domain.people import OPERATOR
+
+    if username is None:
+        return OPERATOR
+    with database.read() as session:
+        return find_actor(session, username)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's content; a plain message when it cannot be read."""
+    from annotator.domain.errors import ValidationError
+
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ValidationError(f"cannot read {path}: {error.strerror}") from None
+
+
+def to_json(value: Any) -> Any:
+    """Frozen records, times and paths as JSON has them."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return to_json(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [to_json(item) for item in value]
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return str(value) if isinstance(value, date | Path) else value
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout, in UTF-8 whatever the terminal's locale."""
+    text = json.dumps(to_json(value), ensure_ascii=False, indent=2, allow_nan=False)
+    sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
+    sys.stdout.flush()
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, empty: str) -> None:
+    """Rows in columns, aligned also for full-width characters; `empty` says what to do when there are none."""
+    if not rows:
+        typer.echo(empty)
+        return
+    cells = [list(columns), *([_cell(value) for value in row] for row in rows)]
+    widths = [max(_width(row[index]) for row in cells) for index in range(len(columns))]
+    for row in cells:
+        padded = [cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+        typer.echo("  ".join(padded).rstrip())
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.astimezone().strftime("%Y-%m-%d %H:%M")
+    return str(value).replace("\n", " ")
+
+
+def _width(text: str) -> int:
+    import unicodedata
+
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def fail(message: str, code: int) -> None:
+    """Say why on stderr and end with this exit code."""
+    typer.echo(message, err=True)
+    raise SystemExit(code)

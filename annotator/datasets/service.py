@@ -1,0 +1,177 @@
+"""What a lead does with a dataset as a whole: create it, list and show it, change its settings, read its rubric.
+
+Stands at the start of the walk: everything else happens inside a dataset. Refuses a name that could not be
+a folder name (releases land in exports/<dataset>/…).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.accounts.service import list_roles, require_admin, require_role
+from annotator.datasets.settings import SETTINGS, read_setting
+from annotator.domain.errors import ConflictError, ValidationError
+from annotator.domain.grades import DEFAULT_RUBRIC, GradeDefinition, Rubric
+from annotator.domain.people import Actor
+from annotator.storage.database import Database
+from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    DatasetRow,
+    DocumentRow,
+    PairRow,
+    QueryRow,
+    ReleaseRow,
+    RubricRow,
+)
+
+NAME = re.compile(r"[^\W_][\w.-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A dataset with its settings."""
+
+    name: str
+    title: str
+    language: str | None
+    overlap: int
+    kappa_target: float
+    lease_minutes: int
+    seed: int
+    list_grade_0: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetCounts:
+    """How much is in a dataset. `judgments` counts current ones."""
+
+    queries: int
+    documents: int
+    documents_without_text: int
+    pairs: int
+    judgments: int
+    releases: int
+
+
+def create_dataset(
+    database: Database,
+    actor: Actor,
+    name: str,
+    *,
+    now: datetime,
+    title: str = "",
+    settings: Mapping[str, str] | None = None,
+    rubric: Rubric = DEFAULT_RUBRIC,
+) -> Dataset:
+    """Make a new, empty dataset with version 1 of its rubric. ConflictError when the name is taken."""
+    if not NAME.fullmatch(name) or name.endswith("."):
+        raise ValidationError(
+            f"expected a dataset name of letters, digits, '-', '_' and '.' (up to 100), found {name!r}"
+        )
+    values = {key: read_setting(key, found) for key, found in (settings or {}).items()}
+    with database.write() as session:
+        require_admin(session, actor)
+        if session.scalars(
+            select(DatasetRow).where(func.lower(col(DatasetRow.name)) == name.lower())
+        ).first():
+            raise ConflictError(f"there is a dataset named {name!r} already")
+        row = DatasetRow.model_validate({"name": name, "title": title or name, "created_at": now, **values})
+        session.add(row)
+        session.flush()
+        session.add(_rubric_row(key_of(row.pk), rubric, now))
+        return _record(row)
+
+
+def list_datasets(database: Database, actor: Actor) -> list[Dataset]:
+    """The datasets on which the actor has a role (all of them for the operator), by name."""
+    with database.read() as session:
+        rows = session.scalars(select(DatasetRow).order_by(col(DatasetRow.name))).all()
+        roles = list_roles(session, actor)
+        return [_record(row) for row in rows if actor.is_operator or roles.role_on(key_of(row.pk))]
+
+
+def show_dataset(database: Database, actor: Actor, name: str) -> tuple[Dataset, DatasetCounts]:
+    """One dataset's settings, and how much is in it."""
+    with database.read() as session:
+        row = find_dataset(session, name)
+        require_role(session, actor, key_of(row.pk), "annotator")
+        return _record(row), _counts(session, key_of(row.pk))
+
+
+def change_settings(database: Database, actor: Actor, name: str, changes: Mapping[str, str]) -> Dataset:
+    """Set each KEY to the VALUE as typed. ValidationError for an unknown key or value; then nothing changes."""
+    values = {key: read_setting(key, found) for key, found in changes.items()}
+    with database.write() as session:
+        row = find_dataset(session, name)
+        require_role(session, actor, key_of(row.pk), "lead")
+        for key, value in values.items():
+            setattr(row, key, value)
+        session.add(row)
+        return _record(row)
+
+
+def read_current_rubric(database: Database, actor: Actor, name: str) -> tuple[int, Rubric]:
+    """The version in force and its content."""
+    with database.read() as session:
+        row = find_dataset(session, name)
+        require_role(session, actor, key_of(row.pk), "annotator")
+        rubric = find_rubric(session, key_of(row.pk))
+        return rubric.version, to_rubric(rubric)
+
+
+def to_rubric(row: RubricRow) -> Rubric:
+    """The domain record of a stored rubric version."""
+    grades = tuple(
+        GradeDefinition(
+            grade=entry["grade"],
+            name=entry["name"],
+            definition=entry["definition"],
+            positive_examples=tuple(entry["positive_examples"]),
+            negative_examples=tuple(entry["negative_examples"]),
+        )
+        for entry in row.grades
+    )
+    return Rubric(grades=grades, guideline=row.guideline, title=row.title)
+
+
+def _rubric_row(dataset_pk: int, rubric: Rubric, now: datetime) -> RubricRow:
+    return RubricRow.model_validate(
+        {
+            "dataset_pk": dataset_pk,
+            "version": 1,
+            "title": rubric.title,
+            "guideline": rubric.guideline,
+            "grades": [asdict(definition) for definition in rubric.grades],
+            "created_at": now,
+        }
+    )
+
+
+def _record(row: DatasetRow) -> Dataset:
+    values: dict[str, Any] = {setting.name: getattr(row, setting.name) for setting in SETTINGS}
+    return Dataset(name=row.name, created_at=row.created_at, **values)
+
+
+def _counts(session: Session, dataset_pk: int) -> DatasetCounts:
+    def count(table: Any, *conditions: Any) -> int:
+        statement = (
+            select(func.count()).select_from(table).where(col(table.dataset_pk) == dataset_pk, *conditions)
+        )
+        return session.scalar(statement) or 0
+
+    return DatasetCounts(
+        queries=count(QueryRow),
+        documents=count(DocumentRow),
+        documents_without_text=count(DocumentRow, col(DocumentRow.text_sha256).is_(None)),
+        pairs=count(PairRow),
+        judgments=count(CurrentJudgmentRow, col(CurrentJudgmentRow.outcome) != "later"),
+        releases=count(ReleaseRow),
+    )

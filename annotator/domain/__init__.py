@@ -1,0 +1,1 @@
+"""What the words mean: frozen records and rules. Standard library only; imports nothing of ours."""

@@ -1,0 +1,96 @@
+"""The exception tree, and the collector with which a reader reports every bad line before it fails.
+
+Stands below everything. Errors are raised where they are found and caught once, at the edge:
+the command line prints them on stderr with an exit code, a page shows them with `st.error`,
+the REST route answers with a status. Bad input is never asserted, warned about or turned into NaN.
+"""
+
+from collections.abc import Sequence
+
+MAX_FOUND = 120
+
+
+class AnnotatorError(Exception):
+    """Anything this program refuses, with a message that a user can act on."""
+
+
+class ValidationError(AnnotatorError):
+    """A value is outside what is allowed (a setting, an option, a form field)."""
+
+
+class StateError(AnnotatorError):
+    """The request is fine, but not in the state that the dataset is in."""
+
+
+class ConflictError(AnnotatorError):
+    """Somebody else got there first, or the same name means something else already."""
+
+
+class NotAllowed(AnnotatorError):
+    """The person may not do this."""
+
+
+class NotFound(AnnotatorError):
+    """There is nothing of that name."""
+
+
+class InsufficientData(AnnotatorError):
+    """A figure is undefined for this data; the message says why."""
+
+
+class GateNotMet(StateError):
+    """A release gate or a check is not met. The command line exits with 3."""
+
+
+class FormatError(AnnotatorError):
+    """One bad place in a file: where, what was expected, what was found.
+
+    `line` is 1-based; None where the whole file is meant. `path` is the file as the user named it.
+    """
+
+    def __init__(self, path: str, line: int | None, expected: str, found: str) -> None:
+        self.path, self.line, self.expected = path, line, expected
+        self.found = found if len(found) <= MAX_FOUND else found[: MAX_FOUND - 1] + "…"
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        where = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{where}: expected {self.expected}, found {self.found}"
+
+
+class BadInput(AnnotatorError):
+    """Everything that is wrong with the input, every bad line of it. Nothing was changed."""
+
+    def __init__(self, problems: Sequence[FormatError]) -> None:
+        self.problems: tuple[FormatError, ...] = tuple(problems)
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)
+
+
+class Problems:
+    """Collects the bad places of one file, and raises them all at once.
+
+    >>> problems = Problems("q.csv")
+    >>> problems.add(2, "a grade 0-3", "4")
+    >>> problems.raise_if_any()
+    Traceback (most recent call last):
+    annotator.domain.errors.BadInput: q.csv:2: expected a grade 0-3, found 4
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.found: list[FormatError] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+    def add(self, line: int | None, expected: str, found: str, *, path: str | None = None) -> None:
+        """Note one bad place; `path` when it lies in another file than the collector's own."""
+        self.found.append(FormatError(path or self.path, line, expected, found))
+
+    def raise_if_any(self) -> None:
+        """Raise BadInput with everything noted so far; do nothing when all was well."""
+        if self.found:
+            raise BadInput(self.found)

@@ -1,0 +1,112 @@
+"""Query, Document, Qrel, GroundTruth, Run: the records that every file format and every stage speaks.
+
+All are frozen. Ids are kept exactly as given, whatever characters they hold: no trimming, no Unicode
+normalisation. `metadata` keeps every column or key that this program has no name for, in file order,
+so that writing can give it back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Metadata = Mapping[str, Any]
+Origin = Literal["unanimous", "adjudicated", "single", "imported"]
+
+QUERY_FIELDS: tuple[str, ...] = (
+    "category", "language", "query_type", "difficulty", "primary_domain", "narrative",
+)  # fmt: skip
+MEDIA_TYPES: tuple[str, ...] = ("text/plain", "text/markdown", "text/x-rst", "text/html")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The text searched for. `query_id` is the outside world's id and is what every export carries."""
+
+    query_id: str
+    text: str
+    category: str | None = None
+    language: str | None = None
+    query_type: str | None = None
+    difficulty: str | None = None
+    primary_domain: str | None = None
+    narrative: str | None = None
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a search returns: a page, an article, a code path, a template."""
+
+    doc_id: str
+    title: str = ""
+    text: str = ""
+    url: str | None = None
+    media_type: str = "text/plain"
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Qrel:
+    """The settled grade (0-3) of a pair. Absence of a qrel is unjudged, never grade 0.
+
+    `annotator_grades` are the independent judgments behind it, by pseudonym, in pseudonym order.
+    """
+
+    query_id: str
+    doc_id: str
+    grade: int
+    origin: Origin = "imported"
+    description: str | None = None
+    note: str | None = None
+    annotator_grades: tuple[tuple[str, int], ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GroundTruth:
+    """A set of queries with their qrels: the content of a ground-truth file or a release.
+
+    `queries` and `qrels` keep file order. `metadata` is what the file says about itself.
+    """
+
+    queries: tuple[Query, ...]
+    qrels: tuple[Qrel, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """One line of a run: `rank` counts as its file counts (TREC files start at 0 or 1)."""
+
+    query_id: str
+    doc_id: str
+    rank: int
+    score: float | None = None
+    signals: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One system's ranked results."""
+
+    system: str
+    entries: tuple[RunEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentLine:
+    """One line of a judgments file: somebody's judgment made elsewhere (see `import judgments`).
+
+    `grade` is None exactly when `outcome` is "unrateable". `judged_at` is an ISO 8601 time with a zone,
+    or None; `seconds` is active time. `line` is where it stands in its file.
+    """
+
+    line: int
+    query_id: str
+    doc_id: str
+    annotator: str
+    outcome: Literal["graded", "unrateable"]
+    grade: int | None
+    note: str | None = None
+    judged_at: str | None = None
+    seconds: float | None = None

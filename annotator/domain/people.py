@@ -1,0 +1,32 @@
+"""Roles and the person (or the operator of the command line) on whose behalf a service acts.
+
+A role belongs to a person on a dataset, or on every dataset. Each role may do what the ones before it
+may: an annotator labels; a lead imports, pools, watches agreement, adjudicates and publishes; an admin
+also manages people and settings. (TREC calls the annotator an assessor.)
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Role = Literal["annotator", "lead", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
+
+
+def includes(role: str, needed: str) -> bool:
+    """Whether `role` may do what `needed` may. Both are one of ROLES."""
+    return ROLES.index(role) >= ROLES.index(needed)
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts. `person_id` is None only for the operator, who owns the database file."""
+
+    person_id: int | None
+    username: str
+
+    @property
+    def is_operator(self) -> bool:
+        return self.person_id is None
+
+
+OPERATOR = Actor(person_id=None, username="operator")

@@ -1,0 +1,39 @@
+"""When a pair is settled, and at which grade: the one rule that the queue, the gates and releases share.
+
+A qrel is the settled grade of a pair, and the record says how it came to be. Unrateable is absence of a
+grade; unjudged is absence of a judgment; neither is ever grade 0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+PairStatus = Literal["unjudged", "unrateable", "single", "unanimous", "disagreement", "adjudicated"]
+PAIR_STATUSES: tuple[str, ...] = (
+    "unjudged", "unrateable", "single", "unanimous", "disagreement", "adjudicated",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """The state of a pair, and its grade (0-3) when that state settles it; None otherwise."""
+
+    status: PairStatus
+    grade: int | None
+
+
+def settle(grades: Sequence[int], unrateable: int, adjudicated: int | None) -> Settlement:
+    """Derive a pair's status from its current independent judgments and its current adjudication.
+
+    `grades`: the grades given, in any order. `unrateable`: how many said it cannot be rated.
+    `adjudicated`: the lead's settled grade, None when there is no decision.
+    A disagreement is a pair whose independent judgments differ; it has no settled grade until it is
+    adjudicated. One grade alone is "single": a grade, but nobody's second opinion.
+    """
+    if adjudicated is not None:
+        return Settlement("adjudicated", adjudicated)
+    if not grades:
+        return Settlement("unrateable" if unrateable else "unjudged", None)
+    if len(set(grades)) > 1:
+        return Settlement("disagreement", None)
+    return Settlement("single" if len(grades) == 1 else "unanimous", grades[0])

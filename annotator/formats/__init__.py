@@ -1,0 +1,1 @@
+"""Bytes <-> domain records: one file per format, and the registry."""

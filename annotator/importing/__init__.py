@@ -1,0 +1,1 @@
+"""Files -> storage, all or nothing, with a report of every bad line."""

@@ -1,0 +1,1 @@
+"""Who sees which pair next; leases; submitted judgments (append-only)."""

