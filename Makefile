@@ -1,0 +1,143 @@
+# Everything a developer does here. Needs python3 (3.11 or newer, with venv), make and a package registry.
+# `make` alone lists the targets.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## list the targets
+	@echo "make demo     try it: the demo dataset in a browser"
+	@echo "make test     check everything"
+	@echo
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	  while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
+
+# --- the program ---------------------------------------------------------------------------------------
+
+.PHONY: setup
+setup: $(VENV)/.program ## make .venv with the locked dependencies and the program: .venv/bin/annotator
+
+.PHONY: demo
+demo: setup ## build the demo dataset if absent, and serve it; ARGS="--port 8600 --no-browser --with-judgments"
+	$(BIN)/annotator demo $(ARGS)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Annotator needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1)." >&2; \
+	  echo "Name a newer one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "$(PYTHON) has no venv; on Debian and Ubuntu it is the package python3-venv." >&2; exit 1; }
+
+$(VENV)/.locked: requirements.lock | $(BIN)/python
+	@echo "Installing the locked dependencies into $(VENV) …"
+	@$(PIP) install --require-hashes -r requirements.lock
+	@touch $@
+
+$(VENV)/.program: pyproject.toml $(VENV)/.locked
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# --- the checks ----------------------------------------------------------------------------------------
+
+.PHONY: test
+test: lint types imports tests ## everything: style, types, import rules, and every test on SQLite, PostgreSQL and Chromium
+
+.PHONY: tests
+tests: setup-test chromium ## every test, without style, types and import rules
+	$(BIN)/python -m pytest $(ARGS)
+
+.PHONY: unit
+unit: setup-test ## the tests that need neither a server nor a browser
+	$(BIN)/python -m pytest --ignore=tests/integration --ignore=tests/browser $(ARGS)
+
+.PHONY: integration
+integration: setup-test ## the tests on SQLite and PostgreSQL
+	$(BIN)/python -m pytest tests/integration $(ARGS)
+
+.PHONY: browser
+browser: setup-test chromium ## the tests in a real Chromium
+	$(BIN)/python -m pytest tests/browser $(ARGS)
+
+.PHONY: lint
+lint: setup-test ## ruff: rules and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+.PHONY: format
+format: setup-test ## let ruff format and mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: types
+types: setup-test ## mypy, strict
+	$(BIN)/mypy
+
+.PHONY: imports
+imports: setup-test ## import-linter: who may import whom
+	$(BIN)/lint-imports
+
+.PHONY: setup-test
+setup-test: $(VENV)/.locked-test $(VENV)/.program
+
+$(VENV)/.locked-test: requirements-test.lock $(VENV)/.locked
+	@echo "Installing the locked tools of the tests into $(VENV) …"
+	@$(PIP) install --require-hashes -r requirements-test.lock
+	@touch $@
+
+# The browser tests need a Chromium of the system's. ANNOTATOR_CHROMIUM names one that is not on the PATH.
+.PHONY: chromium
+chromium:
+	@find_chromium() { \
+	  for name in "$$ANNOTATOR_CHROMIUM" chromium chromium-browser google-chrome google-chrome-stable; do \
+	    [ -n "$$name" ] && command -v "$$name" >/dev/null && return 0; done; return 1; }; \
+	find_chromium && exit 0; \
+	if ! command -v apt-get >/dev/null; then root=none; \
+	elif [ "$$(id -u)" = 0 ]; then root=; \
+	elif sudo -n true 2>/dev/null; then root="sudo -n"; else root=none; fi; \
+	if [ "$$root" != none ]; then \
+	  echo "Installing Chromium with apt-get …"; \
+	  $$root apt-get update -qq && $$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	  find_chromium && exit 0; \
+	fi; \
+	echo "The browser tests need Chromium, and it could not be installed from here." >&2; \
+	echo "Install it (Debian, Ubuntu: sudo apt-get install chromium), or name one: ANNOTATOR_CHROMIUM=/path/to/chrome make $(MAKECMDGOALS)" >&2; \
+	exit 1
+
+# --- the rest ------------------------------------------------------------------------------------------
+
+.PHONY: screenshots
+screenshots: setup-test chromium ## make the pictures of the README again
+	$(BIN)/python docs/make_screenshots.py $(ARGS)
+
+.PHONY: bench
+bench: setup-test chromium ## run every benchmark
+	@for script in benchmarks/*.py; do \
+	  [ -e "$$script" ] || continue; echo "== $$script"; $(BIN)/python "$$script" $(ARGS) || exit 1; done
+
+UV := uv==0.13.8
+COMPILE := pip compile pyproject.toml --group build --universal --python-version 3.11 --fork-strategy fewest \
+           --generate-hashes --no-annotate --no-header --quiet $(if $(UPGRADE),--upgrade)
+
+.PHONY: lock
+lock: ## compile both locks from pyproject.toml; pins are kept where they still fit, UPGRADE=1 takes the newest
+	@set -e; work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
+	$(PYTHON) -m venv "$$work/venv"; \
+	"$$work/venv/bin/python" -m pip --disable-pip-version-check --quiet install '$(UV)'; \
+	compile() { \
+	  lock=$$1; shift; [ ! -e "$$lock" ] || cp "$$lock" "$$work/$$lock"; \
+	  "$$work/venv/bin/uv" $(COMPILE) "$$@" -o "$$work/$$lock" >/dev/null; \
+	  { echo "# Compiled from pyproject.toml by: make lock"; grep -v '^#' "$$work/$$lock"; } > "$$work/new"; \
+	  cp "$$work/new" "$$lock"; }; \
+	compile requirements.lock; \
+	compile requirements-test.lock --extra test --constraint "$$work/requirements.lock"
+
+.PHONY: clean
+clean: ## remove caches and build leftovers; never .venv, a database or a release
+	rm -rf build dist annotator.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .test-artifacts
+	find annotator tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
