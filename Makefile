@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+# A module is compiled when it is first used: compiling all of them here would double the time of `make setup`.
+LOCKED := $(PIP) install --no-compile --require-hashes -r
 ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -36,7 +38,7 @@ $(BIN)/python:
 
 $(VENV)/.locked: requirements.lock | $(BIN)/python
 	@echo "Installing the locked dependencies into $(VENV) …"
-	@$(PIP) install --require-hashes -r requirements.lock
+	@$(LOCKED) requirements.lock
 	@touch $@
 
 $(VENV)/.program: pyproject.toml $(VENV)/.locked
@@ -87,7 +89,7 @@ setup-test: $(VENV)/.locked-test $(VENV)/.program
 
 $(VENV)/.locked-test: requirements-test.lock $(VENV)/.locked
 	@echo "Installing the locked tools of the tests into $(VENV) …"
-	@$(PIP) install --require-hashes -r requirements-test.lock
+	@$(LOCKED) requirements-test.lock
 	@touch $@
 
 # The browser tests need a Chromium of the system's. ANNOTATOR_CHROMIUM names one that is not on the PATH.

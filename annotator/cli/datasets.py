@@ -30,8 +30,7 @@ def create(
     json: JsonOption = False,
 ) -> None:
     """Make a new, empty dataset."""
-    from annotator.datasets.rubric_file import read_rubric
-    from annotator.datasets.service import create_dataset
+    from annotator.datasets.service import create_dataset, read_rubric
     from annotator.domain.grades import DEFAULT_RUBRIC
 
     standard = read_rubric(read_bytes(rubric), str(rubric)) if rubric else DEFAULT_RUBRIC

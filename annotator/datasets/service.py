@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.accounts.service import list_roles, require_admin, require_role
+from annotator.datasets.rubric_file import read_rubric as read_rubric
 from annotator.datasets.settings import SETTINGS, read_setting
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, GradeDefinition, Rubric
