@@ -1,16 +1,67 @@
-"""People and what they may do. Every service call that acts asks `require_role` inside its transaction."""
+"""People, what they may do, and signing in. Every service call that acts asks `require_role` inside its transaction.
 
+Nobody can raise themselves: a role on a dataset is given by an admin of that dataset, a role everywhere by an
+admin everywhere (or the operator, who owns the database). A person's account (name, password, being
+disabled) is managed only by somebody who is admin wherever that person has a role, so that an admin of
+one dataset cannot become somebody else. Passwords are hashed outside transactions: that is slow by intent.
+"""
+
+import hashlib
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.errors import NotAllowed
-from annotator.domain.people import Actor, includes
-from annotator.storage.find import find_person, key_of
-from annotator.storage.tables import MembershipRow, PersonRow
+from annotator.accounts.passwords import (
+    NOBODYS_HASH,
+    check_new_password,
+    hash_password,
+    is_outdated,
+    is_password,
+    make_one_time_password,
+)
+from annotator.accounts.records import LoginSession, Membership, Person, PersonChange, SignedIn
+from annotator.accounts.sign_in_limits import (
+    PER_ADDRESS,
+    PER_USERNAME,
+    WINDOW,
+    WrongSignIn,
+    group_address,
+    refuse_too_many,
+)
+from annotator.accounts.usernames import check_name, check_username
+from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
+from annotator.domain.people import ROLES, Actor, includes
+from annotator.storage.database import Database
+from annotator.storage.find import find_dataset, find_person, key_of
+from annotator.storage.people import (
+    delete_role,
+    is_username_taken,
+    list_role_datasets,
+    list_role_names,
+    set_role,
+)
+from annotator.storage.sign_ins import (
+    clear_failures,
+    clear_old,
+    find_live_session,
+    list_failures,
+    list_live_sessions,
+    lock_person,
+    revoke_live_sessions,
+)
+from annotator.storage.tables import (
+    LoginAttemptRow,
+    LoginSessionRow,
+    MembershipRow,
+    PersonRow,
+)
+
+SESSION_LIFETIME = timedelta(hours=12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +88,7 @@ def list_roles(session: Session, actor: Actor) -> Roles:
         .join(PersonRow, col(PersonRow.pk) == col(MembershipRow.person_pk))
         .where(col(MembershipRow.person_pk) == actor.person_id, col(PersonRow.disabled_at).is_(None))
     )
-    found = {dataset_pk: role for dataset_pk, role in session.execute(statement)}
+    found = dict(session.execute(statement).tuples().all())
     return Roles(found.pop(None, None), {pk: role for pk, role in found.items() if pk is not None})
 
 
@@ -69,3 +120,342 @@ def find_actor(database_session: Session, username: str) -> Actor:
     if row.disabled_at is not None:
         raise NotAllowed(f"{username} is disabled")
     return Actor(person_id=key_of(row.pk), username=row.username)
+
+
+def add_person(
+    database: Database,
+    actor: Actor,
+    username: str,
+    *,
+    now: datetime,
+    role: str,
+    dataset: str | None = None,
+    name: str = "",
+    password: str | None = None,
+    must_change_password: bool | None = None,
+) -> PersonChange:
+    """Make a person who can sign in, with a role on one dataset or (None) on every dataset.
+
+    Without `password` a one-time password is made. `must_change_password`: whether a new one must be
+    chosen at the first sign-in; by default exactly when it is a one-time password.
+    """
+    username, name = check_username(username), check_name(name)
+    secret, made = _choose_password(password, username)
+    with database.write() as session:
+        dataset_pk = _require_may_grant(session, actor, role, dataset)
+        if is_username_taken(session, username):
+            raise ConflictError(
+                f"there is a person named {username!r} already; change them: annotator people set {username}"
+            )
+        row = PersonRow.model_validate(
+            {
+                "username": username,
+                "name": name,
+                "password_hash": secret,
+                "must_change_password": made is not None if must_change_password is None else must_change_password,
+                "created_at": now,
+            }
+        )  # fmt: skip
+        session.add(row)
+        session.flush()
+        set_role(session, key_of(row.pk), dataset_pk, role)
+        return PersonChange(_person(session, row), made)
+
+
+def list_people(database: Database, actor: Actor, *, dataset: str | None = None) -> list[Person]:
+    """The people with a role on the dataset or everywhere, by username; a lead of it may ask.
+
+    Without `dataset` everybody, for the operator and leads everywhere. Roles on other datasets are left out.
+    """
+    with database.read() as session:
+        if dataset is None:
+            if not actor.is_operator and not _has(list_roles(session, actor).everywhere, "lead"):
+                raise NotAllowed("this needs the role lead on every dataset")
+        else:
+            require_role(session, actor, key_of(find_dataset(session, dataset).pk), "lead")
+        memberships = _list_memberships(session)
+        rows = session.scalars(select(PersonRow).order_by(col(PersonRow.username))).all()
+        people = [_record(row, memberships.get(key_of(row.pk), ())) for row in rows]
+    if dataset is None:
+        return people
+    kept = ((person, _only(person.memberships, dataset)) for person in people)
+    return [replace(person, memberships=shown) for person, shown in kept if shown]
+
+
+def change_person(
+    database: Database,
+    actor: Actor,
+    username: str,
+    *,
+    name: str | None = None,
+    role: str | None = None,
+    dataset: str | None = None,
+    password: str | None = None,
+    new_password: bool = False,
+    now: datetime,
+) -> PersonChange:
+    """Change what is given: the name; the role on `dataset` (None: everywhere); the password.
+
+    `new_password` makes a one-time password, `password` sets one; either signs the person out everywhere.
+    """
+    if dataset is not None and role is None:
+        raise ValidationError("expected a role together with the dataset")
+    secret, made = (
+        _choose_password(password, username) if password is not None or new_password else (None, None)
+    )
+    with database.write() as session:
+        row = find_person(session, username)
+        if role is not None:
+            set_role(session, key_of(row.pk), _require_may_grant(session, actor, role, dataset), role)
+        if name is not None or secret is not None:
+            _require_may_manage(session, actor, row)
+        if name is not None:
+            row.name = check_name(name)
+        if secret is not None:
+            row.password_hash, row.must_change_password = secret, made is not None
+            revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)
+            clear_failures(session, username=row.username)
+        session.add(row)
+        return PersonChange(_person(session, row), made)
+
+
+def remove_role(database: Database, actor: Actor, username: str, *, dataset: str | None) -> Person:
+    """Take the person's role on the dataset (None: the one everywhere) away. What they judged stays."""
+    with database.write() as session:
+        row = find_person(session, username)
+        dataset_pk = _require_may_grant(session, actor, "annotator", dataset)
+        if actor.person_id == row.pk:
+            raise StateError("you cannot take your own role away; ask another admin")
+        delete_role(session, key_of(row.pk), dataset_pk)
+        return _person(session, row)
+
+
+def disable_person(database: Database, actor: Actor, username: str, *, now: datetime) -> Person:
+    """Let the person neither sign in nor act any more, from this moment. What they judged stays."""
+    with database.write() as session:
+        row = find_person(session, username)
+        _require_may_manage(session, actor, row)
+        if actor.person_id == row.pk:
+            raise StateError("you cannot disable yourself; ask another admin")
+        row.disabled_at = row.disabled_at or now
+        session.add(row)
+        revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)
+        return _person(session, row)
+
+
+def enable_person(database: Database, actor: Actor, username: str) -> Person:
+    """Let a disabled person sign in again, with the password and the roles they had."""
+    with database.write() as session:
+        row = find_person(session, username)
+        _require_may_manage(session, actor, row)
+        row.disabled_at = None
+        session.add(row)
+        return _person(session, row)
+
+
+def list_memberships(database: Database, actor: Actor) -> tuple[Membership, ...]:
+    """The actor's own roles, the one everywhere first, then by dataset name."""
+    with database.read() as session:
+        return _list_memberships(session, actor.person_id).get(actor.person_id or 0, ())
+
+
+def has_anybody_who_signs_in(database: Database) -> bool:
+    """Whether there is at least one person with a password who is not disabled."""
+    with database.read() as session:
+        able = select(PersonRow).where(
+            col(PersonRow.password_hash).is_not(None), col(PersonRow.disabled_at).is_(None)
+        )
+        return session.scalars(able.limit(1)).first() is not None
+
+
+def sign_in(
+    database: Database,
+    username: str,
+    password: str,
+    *,
+    address: str,
+    now: datetime,
+    lifetime: timedelta = SESSION_LIFETIME,
+) -> str:
+    """Check the password and open a session; returns its token, which is kept nowhere (only its hash).
+
+    WrongSignIn when the username or the password is wrong or the person is disabled: the same message and
+    the same time for each. TooManyAttempts before anything is checked; see `sign_in_limits`.
+    """
+    try:
+        username = check_username(username.strip())
+    except ValidationError:
+        username = ""
+    person = _begin_attempt(database, username, group_address(address), now=now)
+    kept = person.password_hash if person is not None and person.disabled_at is None else None
+    right = is_password(password, kept or NOBODYS_HASH)
+    if person is None or kept is None or not right:
+        raise WrongSignIn
+    better = hash_password(password) if is_outdated(kept) else kept
+    token = secrets.token_urlsafe(32)
+    with database.write() as session:
+        row = lock_person(session, username)
+        if row is None or row.disabled_at is not None or row.password_hash != kept:
+            raise WrongSignIn
+        row.password_hash = better
+        clear_failures(session, username=username)
+        opened = {"token_sha256": _digest(token), "person_pk": row.pk}
+        times = {"created_at": now, "expires_at": now + lifetime}
+        session.add_all([row, LoginSessionRow.model_validate({**opened, **times})])
+    return token
+
+
+def find_session(database: Database, token: str | None, *, now: datetime) -> SignedIn | None:
+    """Whoever this token belongs to; None when it is unknown, expired or revoked, or the person is disabled."""
+    if not token:
+        return None
+    with database.read() as session:
+        found = find_live_session(session, _digest(token), now=now)
+        if found is None:
+            return None
+        opened, row = found
+        return SignedIn(
+            actor=Actor(person_id=key_of(row.pk), username=row.username),
+            name=row.name or row.username,
+            memberships=_list_memberships(session, row.pk).get(key_of(row.pk), ()),
+            must_change_password=row.must_change_password,
+            expires_at=opened.expires_at,
+        )
+
+
+def sign_out(database: Database, token: str | None, *, now: datetime) -> None:
+    """Revoke this session. An unknown token is fine: then nobody is signed in with it."""
+    if token:
+        with database.write() as session:
+            revoke_live_sessions(session, token_sha256=_digest(token), now=now)
+
+
+def list_sessions(
+    database: Database, actor: Actor, *, token: str | None, now: datetime
+) -> list[LoginSession]:
+    """The actor's own live sessions, the newest first; `token` marks the current one."""
+    with database.read() as session:
+        rows = list_live_sessions(session, require_person(actor), now=now)
+    current = _digest(token or "")
+    return [LoginSession(row.created_at, row.expires_at, row.token_sha256 == current) for row in rows]
+
+
+def revoke_sessions(database: Database, actor: Actor, *, keep_token: str | None = None, now: datetime) -> int:
+    """Sign the actor out everywhere, except where `keep_token` is used. How many sessions that ended."""
+    keep = _digest(keep_token) if keep_token else None
+    with database.write() as session:
+        return revoke_live_sessions(session, person_pk=require_person(actor), keep_sha256=keep, now=now)
+
+
+def change_password(
+    database: Database, actor: Actor, old: str, new: str, *, keep_token: str | None = None, now: datetime
+) -> None:
+    """Choose a new password; every session but the one of `keep_token` ends.
+
+    WrongSignIn when `old` is wrong; such failures count like failed sign-ins.
+    """
+    check_new_password(new, username=actor.username)
+    if old == new:
+        raise ValidationError("expected a new password, found the present one")
+    require_person(actor)
+    person = _begin_attempt(database, actor.username, None, now=now)
+    if (
+        person is None
+        or person.disabled_at is not None
+        or not is_password(old, person.password_hash or NOBODYS_HASH)
+    ):
+        raise WrongSignIn
+    secret = hash_password(new)
+    keep = _digest(keep_token) if keep_token else None
+    with database.write() as session:
+        row = lock_person(session, actor.username)
+        if row is None or row.disabled_at is not None or row.password_hash != person.password_hash:
+            raise WrongSignIn
+        row.password_hash, row.must_change_password = secret, False
+        session.add(row)
+        clear_failures(session, username=row.username)
+        revoke_live_sessions(session, person_pk=key_of(row.pk), keep_sha256=keep, now=now)
+
+
+def _begin_attempt(
+    database: Database, username: str, address: str | None, *, now: datetime
+) -> PersonRow | None:
+    """Count the attempt as failed before it is checked, so that guesses at the same moment all count."""
+    with database.write() as session:
+        clear_old(session, now=now, window=WINDOW)
+        row = lock_person(session, username)
+        since = now - WINDOW
+        if username:
+            refuse_too_many(list_failures(session, since=since, username=username), PER_USERNAME, now=now)
+        if address is not None:
+            refuse_too_many(list_failures(session, since=since, address=address), PER_ADDRESS, now=now)
+        attempt = {"username": username, "address": address or "", "at": now}
+        session.add(LoginAttemptRow.model_validate(attempt))
+        return row
+
+
+def _choose_password(password: str | None, username: str) -> tuple[str, str | None]:
+    """The hash to keep, and the one-time password if none was given."""
+    if password is not None:
+        check_new_password(password, username=username)
+        return hash_password(password), None
+    made = make_one_time_password()
+    return hash_password(made), made
+
+
+def _require_may_grant(session: Session, actor: Actor, role: str, dataset: str | None) -> int | None:
+    """The dataset's key (None: everywhere). NotAllowed unless the actor may give roles there."""
+    if role not in ROLES:
+        raise ValidationError(f"expected a role annotator, lead or admin, found {role!r}")
+    if dataset is None:
+        require_admin(session, actor)
+        return None
+    dataset_pk = key_of(find_dataset(session, dataset).pk)
+    require_role(session, actor, dataset_pk, "admin")
+    return dataset_pk
+
+
+def _require_may_manage(session: Session, actor: Actor, row: PersonRow) -> None:
+    """NotAllowed unless the actor is an admin wherever this person has a role."""
+    mine = list_roles(session, actor)
+    if actor.is_operator or mine.everywhere == "admin":
+        return
+    where = list_role_datasets(session, key_of(row.pk))
+    if not where or any(pk is None or mine.role_on(pk) != "admin" for pk in where):
+        raise NotAllowed(f"this needs the role admin wherever {row.username} has a role")
+
+
+def _list_memberships(session: Session, person_pk: int | None = None) -> dict[int, tuple[Membership, ...]]:
+    """Roles by person; of one person, or of everybody."""
+    named = list_role_names(session, person_pk)
+    return {pk: tuple(Membership(dataset, role) for dataset, role in held) for pk, held in named.items()}
+
+
+def _person(session: Session, row: PersonRow) -> Person:
+    person_pk = key_of(row.pk)
+    return _record(row, _list_memberships(session, person_pk).get(person_pk, ()))
+
+
+def _record(row: PersonRow, memberships: tuple[Membership, ...]) -> Person:
+    return Person(
+        username=row.username,
+        name=row.name,
+        memberships=memberships,
+        can_sign_in=row.password_hash is not None and row.disabled_at is None,
+        must_change_password=row.must_change_password,
+        disabled=row.disabled_at is not None,
+        simulated=row.simulated,
+        created_at=row.created_at,
+    )
+
+
+def _only(memberships: tuple[Membership, ...], dataset: str) -> tuple[Membership, ...]:
+    return tuple(item for item in memberships if item.dataset in (None, dataset))
+
+
+def _has(role: str | None, needed: str) -> bool:
+    return role is not None and includes(role, needed)
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,63 @@
+"""Passwords: what is accepted, how they are kept, and how one-time passwords are made.
+
+Kept as argon2id (RFC 9106) hashes. A password is brought into Unicode NFC first, as RFC 8265's OpaqueString
+profile asks, so that it is the same password on every keyboard. Refuses short, over-long and given-away ones.
+"""
+
+import secrets
+import unicodedata
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from annotator.domain.errors import ValidationError
+
+SHORTEST = 10
+LONGEST = 1_000
+_HASHER = PasswordHasher(time_cost=3, memory_cost=32 * 1024, parallelism=1)  # about 65 ms and 32 MiB
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that is read as something else
+NOBODYS_HASH = (
+    "$argon2id$v=19$m=32768,t=3,p=1$DGtZ1GxrjAFjX5dGy/q4HA$/lqLLcPDVH8t7EhmjOL9WcgsHWqqxGAy5FE/KBvmEX4"
+)
+"""The hash of a random password nobody knows: what a sign-in with an unknown name is checked against, so that
+it takes as long as with a known one."""
+
+
+def check_new_password(password: str, *, username: str) -> None:
+    """ValidationError when somebody may not choose this password. Length counts characters."""
+    normal = unicodedata.normalize("NFC", password)
+    if len(normal) < SHORTEST:
+        raise ValidationError(f"expected a password of at least {SHORTEST} characters, found {len(normal)}")
+    if len(normal) > LONGEST:
+        raise ValidationError(f"expected a password of at most {LONGEST:,} characters")
+    if normal.casefold() == username.casefold() or len(set(normal)) == 1:
+        raise ValidationError("expected a password that is not the username and not one character repeated")
+
+
+def hash_password(password: str) -> str:
+    """The argon2id hash to keep."""
+    return _HASHER.hash(_encode(password))
+
+
+def is_password(password: str, kept: str) -> bool:
+    """Whether `kept` is this password's hash. Slow by intent; never raises for a wrong or odd password."""
+    if len(password) > LONGEST:
+        return False
+    try:
+        return _HASHER.verify(kept, _encode(password))
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+def is_outdated(kept: str) -> bool:
+    """Whether the hash was made with weaker parameters than today's."""
+    return _HASHER.check_needs_rehash(kept)
+
+
+def make_one_time_password() -> str:
+    """Sixteen letters and digits in groups of four, about 79 bits; easy to read out and to type."""
+    return "-".join("".join(secrets.choice(_ALPHABET) for _ in range(4)) for _ in range(4))
+
+
+def _encode(password: str) -> bytes:
+    return unicodedata.normalize("NFC", password).encode("utf-8", "surrogatepass")

@@ -1,0 +1,88 @@
+"""Reads and writes of signing in: failed attempts, and the sessions of signed-in browsers."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import CursorResult, delete, select, update
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.storage.tables import LoginAttemptRow, LoginSessionRow, PersonRow
+
+
+def lock_person(session: Session, username: str) -> PersonRow | None:
+    """The person of that username; on PostgreSQL no other transaction gets past this until this one ends."""
+    statement = select(PersonRow).where(col(PersonRow.username) == username).with_for_update()
+    return session.scalars(statement).first()
+
+
+def list_failures(
+    session: Session, *, since: datetime, username: str | None = None, address: str | None = None
+) -> list[datetime]:
+    """When sign-ins failed since then: of this username, or from this address."""
+    statement = select(col(LoginAttemptRow.at)).where(col(LoginAttemptRow.at) > since)
+    if username is not None:
+        statement = statement.where(col(LoginAttemptRow.username) == username)
+    if address is not None:
+        statement = statement.where(col(LoginAttemptRow.address) == address)
+    return list(session.scalars(statement))
+
+
+def clear_failures(session: Session, *, username: str) -> None:
+    """Forget the failures of this username."""
+    session.execute(delete(LoginAttemptRow).where(col(LoginAttemptRow.username) == username))
+
+
+def clear_old(session: Session, *, now: datetime, window: timedelta) -> None:
+    """Forget failures older than the window, and sessions that have expired."""
+    session.execute(delete(LoginAttemptRow).where(col(LoginAttemptRow.at) <= now - window))
+    session.execute(delete(LoginSessionRow).where(col(LoginSessionRow.expires_at) <= now))
+
+
+def find_live_session(
+    session: Session, token_sha256: str, *, now: datetime
+) -> tuple[LoginSessionRow, PersonRow] | None:
+    """The session and its person; None when it is unknown, expired, revoked, or its person is disabled."""
+    statement = (
+        select(LoginSessionRow, PersonRow)
+        .join(PersonRow, col(PersonRow.pk) == LoginSessionRow.person_pk)
+        .where(
+            col(LoginSessionRow.token_sha256) == token_sha256,
+            col(LoginSessionRow.expires_at) > now,
+            col(LoginSessionRow.revoked_at).is_(None),
+            col(PersonRow.disabled_at).is_(None),
+        )
+    )
+    found = session.execute(statement).first()
+    return (found[0], found[1]) if found else None
+
+
+def list_live_sessions(session: Session, person_pk: int, *, now: datetime) -> list[LoginSessionRow]:
+    """A person's sessions that still count, the newest first."""
+    statement = (
+        select(LoginSessionRow)
+        .where(
+            col(LoginSessionRow.person_pk) == person_pk,
+            col(LoginSessionRow.expires_at) > now,
+            col(LoginSessionRow.revoked_at).is_(None),
+        )
+        .order_by(col(LoginSessionRow.created_at).desc(), col(LoginSessionRow.token_sha256))
+    )
+    return list(session.scalars(statement))
+
+
+def revoke_live_sessions(
+    session: Session, *, now: datetime, person_pk: int | None = None, token_sha256: str | None = None,
+    keep_sha256: str | None = None,
+) -> int:  # fmt: skip
+    """Revoke one session by its token's hash, or a person's sessions except one. How many were revoked."""
+    statement = (
+        update(LoginSessionRow).where(col(LoginSessionRow.revoked_at).is_(None)).values(revoked_at=now)
+    )
+    if token_sha256 is not None:
+        statement = statement.where(col(LoginSessionRow.token_sha256) == token_sha256)
+    if person_pk is not None:
+        statement = statement.where(col(LoginSessionRow.person_pk) == person_pk)
+    if keep_sha256 is not None:
+        statement = statement.where(col(LoginSessionRow.token_sha256) != keep_sha256)
+    done = session.execute(statement)
+    return done.rowcount if isinstance(done, CursorResult) else 0
