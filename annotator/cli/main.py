@@ -8,6 +8,7 @@ import typer
 
 from annotator import __version__
 from annotator.cli import (
+    adjudication,
     datasets,
     terminal,
 )
@@ -41,6 +42,8 @@ def choose(
 
 
 app.add_typer(datasets.app, name="dataset")
+app.command("disagreements")(adjudication.disagreements)
+app.command("adjudicate")(adjudication.adjudicate)
 
 
 def run() -> None:

@@ -53,7 +53,8 @@ class Database:
 
     @contextmanager
     def _session(self, *, write: bool) -> Iterator[Session]:
-        connection = self.engine.connect().execution_options(annotator_write=write)
+        options = {} if write or self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        connection = self.engine.connect().execution_options(annotator_write=write, **options)
         try:
             with Session(connection, expire_on_commit=False) as session:
                 yield session

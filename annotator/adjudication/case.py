@@ -1,0 +1,86 @@
+"""A case as a lead sees it: the pair, its judgments anonymous and shuffled, and the decisions so far.
+
+Stands on the adjudication page. It holds nobody's name and no rank, score or system, so that neither
+sways the decision; and a digest of what was shown, so that a decision on something else is refused.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from annotator.domain.grades import Rubric
+from annotator.domain.settling import PairStatus
+
+
+@dataclass(frozen=True, slots=True)
+class CaseJudgment:
+    """One annotator's current judgment. `letter` (A, B, …) is a place in this case, not a person."""
+
+    letter: str
+    outcome: str
+    grade: int | None
+    note: str | None
+    guideline_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A lead's settled grade for a pair. `revision` counts from 1; the highest holds."""
+
+    pair: str
+    revision: int
+    grade: int
+    rationale: str
+    reason: str | None
+    decided_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a lead decides on. `document_text` is None when the document is known by its id only.
+
+    `decisions`: oldest first. `seen`: hand it back to `adjudicate`. `barred`: why the asking person may
+    not decide this case, None when they may. `text_changed`: a judgment was made on an older text.
+    """
+
+    pair: str
+    query_id: str
+    query: str
+    narrative: str | None
+    category: str | None
+    doc_id: str
+    title: str
+    url: str | None
+    media_type: str
+    document_text: str | None
+    text_changed: bool
+    status: PairStatus
+    judgments: tuple[CaseJudgment, ...]
+    decisions: tuple[Decision, ...]
+    rubric_version: int
+    rubric: Rubric
+    seen: str
+    barred: str | None
+
+
+def shuffle(names: Iterable[str], *, seed: int, pair: str) -> list[str]:
+    """The names in an order that stays the same for a pair, yet gives nobody a fixed place among pairs."""
+
+    def place(name: str) -> bytes:
+        return hashlib.sha256(json.dumps([seed, pair, name]).encode()).digest()
+
+    return sorted(names, key=place)
+
+
+def name_letter(index: int) -> str:
+    """A, B, … Z, AA, AB, …: the index (from 0) as a letter."""
+    rest, last = divmod(index, 26)
+    return (name_letter(rest - 1) if rest else "") + chr(ord("A") + last)
+
+
+def digest_seen(event_ids: Sequence[str], revision: int) -> str:
+    """What a lead saw: the current judgments (in any order) and the revision (0: undecided), as 32 hex digits."""
+    named = json.dumps([sorted(event_ids), revision])
+    return hashlib.sha256(named.encode()).hexdigest()[:32]

@@ -1,0 +1,74 @@
+"""`annotator disagreements` and `annotator adjudicate`: the queue, and decisions in bulk."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from annotator.cli.terminal import (
+    DatabaseOption,
+    DatasetArgument,
+    JsonOption,
+    now,
+    open_database,
+    print_json,
+    print_table,
+    read_bytes,
+    resolve_actor,
+)
+
+
+def disagreements(
+    dataset: DatasetArgument,
+    sort: Annotated[
+        str, typer.Option(metavar="distance|impact|age", help="What comes first: the furthest apart, …")
+    ] = "distance",
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the pairs whose judgments differ, open ones first."""
+    from annotator.adjudication.service import find_disagreements
+    from annotator.domain.people import OPERATOR
+
+    found = find_disagreements(open_database(database), OPERATOR, dataset, sort=sort)
+    if json:
+        print_json(found)
+        return
+    rows = [
+        (
+            item.query_id,
+            item.doc_id,
+            item.category,
+            " ".join(f"{name}={grade}" for name, grade in item.grades.items()),
+            item.distance,
+            item.impact,
+            item.status,
+            item.since,
+        )
+        for item in found
+    ]
+    columns = ("query_id", "doc_id", "category", "grades", "distance", "impact", "status", "since")
+    print_table(columns, rows, empty="No disagreement.")
+
+
+def adjudicate(
+    dataset: DatasetArgument,
+    file: Annotated[Path, typer.Argument(help="CSV: query_id,doc_id,grade,rationale[,reason].")],
+    lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who decides.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, change nothing.")] = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Decide disagreements from a file: all of its lines, or none."""
+    from annotator.adjudication.service import adjudicate_file
+
+    opened = open_database(database)
+    actor = resolve_actor(opened, lead)
+    done = adjudicate_file(opened, actor, dataset, read_bytes(file), str(file), now=now(), dry_run=dry_run)
+    if json:
+        print_json(done)
+        return
+    verb = "Would decide" if dry_run else "Decided"
+    typer.echo(
+        f"{verb} {done.decided} pairs for the first time and {done.revised} anew; {done.unchanged} were decided so before."
+    )

@@ -1,0 +1,124 @@
+"""What a lead's decision on a pair rests on: its current answers, its best rank, its decisions so far.
+
+Reads in chunks, so that a queue of any length costs a few statements. Used by adjudication.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.storage.find import key_of
+from annotator.storage.tables import (
+    AdjudicationRow,
+    CurrentJudgmentRow,
+    DocumentRow,
+    JudgmentRow,
+    PairRow,
+    PersonRow,
+    ProvenanceRow,
+    QueryRow,
+    RubricRow,
+)
+
+CHUNK = 500
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A current independent judgment, graded or unrateable, with its annotator's username."""
+
+    event_id: str
+    annotator: str
+    outcome: str
+    grade: int | None
+    note: str | None
+    judged_at: datetime
+    document_sha256: str | None
+    guideline_version: int
+
+
+def list_answers(session: Session, pair_pks: Collection[int]) -> dict[int, list[Answer]]:
+    """The current independent judgments of these pairs by pair_pk, each list by username."""
+    found: dict[int, list[Answer]] = {}
+    for some in _chunks(pair_pks):
+        statement = (
+            select(JudgmentRow, col(PersonRow.username), col(RubricRow.version))
+            .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == JudgmentRow.pk)
+            .join(PersonRow, col(PersonRow.pk) == JudgmentRow.annotator_pk)
+            .join(RubricRow, col(RubricRow.pk) == JudgmentRow.rubric_pk)
+            .where(
+                col(CurrentJudgmentRow.pair_pk).in_(some),
+                col(CurrentJudgmentRow.purpose) == "independent",
+                col(CurrentJudgmentRow.outcome) != "later",
+            )
+        )
+        for row, username, version in session.execute(statement):
+            answer = Answer(
+                row.event_id, username, row.outcome, row.grade, row.note,
+                row.judged_at, row.document_sha256, version,
+            )  # fmt: skip
+            found.setdefault(row.pair_pk, []).append(answer)
+    for answers in found.values():
+        answers.sort(key=lambda answer: answer.annotator)
+    return found
+
+
+def list_best_ranks(session: Session, pair_pks: Collection[int]) -> dict[int, int]:
+    """The best rank at which any system proposed each pair; pairs of unknown rank are absent."""
+    found: dict[int, int] = {}
+    for some in _chunks(pair_pks):
+        statement = (
+            select(col(ProvenanceRow.pair_pk), func.min(col(ProvenanceRow.rank)))
+            .where(col(ProvenanceRow.pair_pk).in_(some))
+            .group_by(col(ProvenanceRow.pair_pk))
+        )
+        found.update({pair_pk: rank for pair_pk, rank in session.execute(statement) if rank is not None})
+    return found
+
+
+def list_decisions(session: Session, pair_pk: int) -> list[AdjudicationRow]:
+    """Every decision on a pair, the first one first."""
+    statement = select(AdjudicationRow).where(col(AdjudicationRow.pair_pk) == pair_pk)
+    return list(session.scalars(statement.order_by(col(AdjudicationRow.revision))))
+
+
+def list_judged_by(session: Session, person_pk: int | None, pair_pks: Collection[int]) -> set[int]:
+    """Of these pairs the ones this person ever judged, for whatever purpose; putting off is not judging."""
+    found: set[int] = set()
+    for some in _chunks(pair_pks):
+        statement = select(col(JudgmentRow.pair_pk)).where(
+            col(JudgmentRow.annotator_pk) == person_pk,
+            col(JudgmentRow.pair_pk).in_(some),
+            col(JudgmentRow.outcome) != "later",
+        )
+        found.update(session.scalars(statement))
+    return found
+
+
+def list_pairs_named(session: Session, dataset_pk: int, names: Collection[tuple[str, str]]) -> list[int]:
+    """The pair_pks of these (query_id, doc_id); names that are not in the pool are left out."""
+    wanted = set(names)
+    found: list[int] = []
+    for some in _chunks({query_id for query_id, _ in wanted}):
+        statement = (
+            select(col(PairRow.pk), col(QueryRow.query_id), col(DocumentRow.doc_id))
+            .join(QueryRow, col(QueryRow.pk) == PairRow.query_pk)
+            .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
+            .where(col(PairRow.dataset_pk) == dataset_pk, col(QueryRow.query_id).in_(some))
+        )
+        for pk, query_id, doc_id in session.execute(statement):
+            if (query_id, doc_id) in wanted:
+                found.append(key_of(pk))
+    return found
+
+
+def _chunks(items: Collection[Item]) -> Iterator[list[Item]]:
+    ordered = list(items)
+    for start in range(0, len(ordered), CHUNK):
+        yield ordered[start : start + CHUNK]

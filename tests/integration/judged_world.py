@@ -1,0 +1,138 @@
+"""A dataset with judgments in it, written directly into storage so that these tests stand on their own."""
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from annotator.datasets.service import create_dataset
+from annotator.domain.pairs import pair_key
+from annotator.domain.people import OPERATOR, Actor
+from annotator.storage.current import derive_current
+from annotator.storage.database import Database
+from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.tables import (
+    DocumentRow,
+    DocumentTextRow,
+    JudgmentRow,
+    MembershipRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+)
+
+NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+
+
+class JudgedWorld:
+    """A dataset `d`, built up call by call. Every judgment is a minute after the one before."""
+
+    def __init__(self, database: Database, *, name: str = "d", **settings: str) -> None:
+        self.database, self.name, self.judged, self.queries = database, name, 0, 0
+        create_dataset(database, OPERATOR, name, now=NOW, settings={"seed": "7", **settings})
+        with database.read() as session:
+            self.dataset_pk = key_of(find_dataset(session, name).pk)
+
+    def person(self, username: str, role: str = "annotator", *, simulated: bool = False) -> Actor:
+        """Somebody with a role on the dataset."""
+        with self.database.write() as session:
+            person = PersonRow(
+                username=username, name=f"{username} Realname", simulated=simulated, created_at=NOW
+            )
+            session.add(person)
+            session.flush()
+            session.add(MembershipRow(person_pk=key_of(person.pk), dataset_pk=self.dataset_pk, role=role))
+            return Actor(key_of(person.pk), username)
+
+    def query(self, query_id: str, text: str, **fields: Any) -> None:
+        """A query after the ones before it."""
+        self.queries += 1
+        with self.database.write() as session:
+            session.add(
+                QueryRow(
+                    dataset_pk=self.dataset_pk,
+                    position=self.queries,
+                    query_id=query_id,
+                    text=text,
+                    **fields,
+                )
+            )
+
+    def pair(
+        self,
+        query_id: str,
+        doc_id: str,
+        *,
+        rank: int | None = None,
+        title: str = "",
+        text: str | None = None,
+        **extra: Any,
+    ) -> str:
+        """A pair, and its document if it is new; returns the pair's key."""
+        with self.database.write() as session:
+            query_pk = key_of(
+                session.scalar(select(col(QueryRow.pk)).where(col(QueryRow.query_id) == query_id))
+            )
+            document = session.scalars(select(DocumentRow).where(col(DocumentRow.doc_id) == doc_id)).first()
+            if document is None:
+                sha256 = None if text is None else hashlib.sha256(text.encode()).hexdigest()
+                document = DocumentRow(
+                    dataset_pk=self.dataset_pk, doc_id=doc_id, title=title, text_sha256=sha256, extra=extra
+                )
+                session.add(document)
+                session.flush()
+                if sha256 is not None:
+                    session.add(
+                        DocumentTextRow(
+                            document_pk=key_of(document.pk), sha256=sha256, text=text or "", imported_at=NOW
+                        )
+                    )
+            candidate = Candidate(query_pk, query_id, key_of(document.pk), doc_id, "bm25", rank, 1.5)
+            add_candidates(session, self.dataset_pk, self.name, [candidate], now=NOW)
+        return pair_key(self.name, query_id, doc_id)
+
+    def judge(
+        self,
+        actor: Actor,
+        query_id: str,
+        doc_id: str,
+        grade: int | None,
+        *,
+        note: str | None = None,
+        outcome: str | None = None,
+        purpose: str = "independent",
+    ) -> str:
+        """One judgment (None: unrateable), a minute after the one before; returns its event id."""
+        self.judged += 1
+        at = NOW + timedelta(minutes=self.judged)
+        event_id = str(UUID(int=self.judged))
+        with self.database.write() as session:
+            pair_pk, sha256 = session.execute(
+                select(col(PairRow.pk), col(DocumentRow.text_sha256))
+                .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
+                .where(col(PairRow.key) == pair_key(self.name, query_id, doc_id))
+            ).one()
+            session.add(
+                JudgmentRow.model_validate(
+                    {
+                        "event_id": event_id,
+                        "pair_pk": pair_pk,
+                        "annotator_pk": actor.person_id,
+                        "rubric_pk": find_rubric(session, self.dataset_pk).pk,
+                        "outcome": outcome or ("unrateable" if grade is None else "graded"),
+                        "grade": grade,
+                        "note": note,
+                        "purpose": purpose,
+                        "document_sha256": sha256,
+                        "judged_at": at,
+                        "received_at": at,
+                        "seconds": 2.5,
+                    }
+                )
+            )
+            derive_current(session, self.dataset_pk, [pair_pk])
+        return event_id

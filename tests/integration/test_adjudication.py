@@ -1,0 +1,293 @@
+"""The queue and its decisions, on both databases."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+
+from annotator.adjudication.case import Decision
+from annotator.adjudication.service import (
+    FileDecisions,
+    adjudicate,
+    adjudicate_file,
+    find_disagreements,
+    show_case,
+)
+from annotator.domain.errors import (
+    BadInput,
+    ConflictError,
+    NotAllowed,
+    NotFound,
+    StateError,
+    ValidationError,
+)
+from annotator.domain.pairs import pair_key
+from annotator.domain.people import OPERATOR, Actor
+from annotator.storage.database import Database
+from annotator.storage.tables import MembershipRow
+from tests.integration.judged_world import NOW, JudgedWorld
+
+LATER = NOW + timedelta(hours=1)
+
+
+class Court(JudgedWorld):
+    """Three pairs: far apart, near, unanimous; two annotators and a lead."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.hanako, self.minjun = self.person("花子"), self.person("민준")
+        self.lead = self.person("lead", "lead")
+        self.query("Q2", "법령 검색", category="law", narrative="제17조")
+        self.query("Q1", "ハンドラキュー 🔎")
+        self.near = self.pair("Q2", "近い", rank=1)
+        self.far = self.pair("Q1", "遠い", rank=3, title="مرحبا", text="本文 <b>")
+        self.same = self.pair("Q1", "同じ")
+        for doc_id, query_id, grades in (
+            ("近い", "Q2", (2, 3)),
+            ("遠い", "Q1", (0, 3)),
+            ("同じ", "Q1", (1, 1)),
+        ):
+            self.judge(self.hanako, query_id, doc_id, grades[0], note=f"ノート {doc_id}")
+            self.judge(self.minjun, query_id, doc_id, grades[1])
+
+    def case(self, pair: str):
+        return show_case(self.database, self.lead, "d", pair)
+
+    def decide(
+        self, pair: str, grade: int = 2, *, actor: Actor | None = None, seen: str | None = None, **more
+    ):
+        return adjudicate(
+            self.database,
+            actor or self.lead,
+            "d",
+            pair,
+            grade=grade,
+            rationale=more.pop("rationale", "第17条"),
+            seen=self.case(pair).seen if seen is None else seen,
+            now=LATER,
+            **more,
+        )
+
+    def open_ids(self) -> list[str]:
+        found = find_disagreements(self.database, self.lead, "d")
+        return [item.doc_id for item in found if item.status == "open"]
+
+
+@pytest.fixture
+def court(database: Database) -> Court:
+    return Court(database)
+
+
+def test_the_queue_holds_what_differs_furthest_apart_first(court: Court) -> None:
+    far, near = find_disagreements(court.database, court.lead, "d")
+    assert (far.query_id, far.doc_id, far.category, far.grades) == (
+        "Q1",
+        "遠い",
+        None,
+        {"花子": 0, "민준": 3},
+    )
+    assert (far.distance, far.impact, far.status, far.pair) == (3, 3.5, "open", court.far)
+    assert far.since == NOW + timedelta(minutes=4)
+    assert (near.doc_id, near.category, near.distance, near.impact) == ("近い", "law", 1, 4.0)
+    assert [item.doc_id for item in find_disagreements(court.database, OPERATOR, "d", sort="impact")] == [
+        "近い",
+        "遠い",
+    ]
+    assert [item.doc_id for item in find_disagreements(court.database, OPERATOR, "d", sort="age")] == [
+        "近い",
+        "遠い",
+    ]
+
+
+def test_an_unrateable_a_put_off_and_a_dependent_judgment_make_no_disagreement(court: Court) -> None:
+    court.pair("Q1", "片方")
+    court.judge(court.hanako, "Q1", "片方", 2)
+    court.judge(court.minjun, "Q1", "片方", None, note="読めない")
+    court.judge(court.person("third"), "Q1", "片方", 0, purpose="quality control")
+    court.judge(court.person("fourth"), "Q1", "片方", None, outcome="later")
+    assert court.open_ids() == ["遠い", "近い"]
+
+
+def test_a_decision_settles_and_a_later_agreement_leaves_it_in_the_list(court: Court) -> None:
+    assert court.decide(court.far, 1, reason=" 指針 ") == Decision(court.far, 1, 1, "第17条", "指針", LATER)
+    assert court.open_ids() == ["近い"]
+    decided = find_disagreements(court.database, court.lead, "d")[-1]
+    assert (decided.doc_id, decided.status, decided.distance) == ("遠い", "decided", 3)
+    court.judge(court.hanako, "Q1", "遠い", 3)
+    decided = find_disagreements(court.database, court.lead, "d")[-1]
+    assert (decided.doc_id, decided.status, decided.distance, decided.since) == ("遠い", "decided", 0, LATER)
+
+
+def test_a_case_names_nobody_and_shows_no_rank(court: Court) -> None:
+    case = court.case(court.far)
+    assert (case.query, case.document_text, case.title, case.barred) == (
+        "ハンドラキュー 🔎",
+        "本文 <b>",
+        "مرحبا",
+        None,
+    )
+    assert sorted(judgment.letter for judgment in case.judgments) == ["A", "B"]
+    assert {(judgment.grade, judgment.note) for judgment in case.judgments} == {(0, "ノート 遠い"), (3, None)}
+    shown = repr(case)
+    for secret in ("花子", "민준", "bm25", "rank", "score", "annotator_pk", "event"):
+        assert secret not in shown
+    assert court.case(court.far) == case
+    assert court.case(court.near).document_text is None
+
+
+def test_a_case_says_when_a_judgment_was_made_on_another_text(court: Court) -> None:
+    assert not court.case(court.far).text_changed
+    with court.database.write() as session:
+        from annotator.storage.tables import DocumentRow, DocumentTextRow
+
+        row = session.query(DocumentRow).filter_by(doc_id="遠い").one()
+        session.add(DocumentTextRow(document_pk=row.pk, sha256="bb", text="改訂", imported_at=NOW))
+        session.flush()
+        row.text_sha256 = "bb"
+    case = court.case(court.far)
+    assert (case.text_changed, case.document_text) == (True, "改訂")
+
+
+def test_an_annotator_has_no_fixed_place_from_case_to_case(court: Court) -> None:
+    firsts = set()
+    for number in range(12):
+        pair = court.pair("Q1", f"d{number}")
+        court.judge(court.hanako, "Q1", f"d{number}", 0)
+        court.judge(court.minjun, "Q1", f"d{number}", 3)
+        firsts.add(court.case(pair).judgments[0].grade)
+    assert firsts == {0, 3}
+
+
+def test_deciding_anew_appends_a_revision_and_the_last_one_holds(court: Court) -> None:
+    court.decide(court.far, 1)
+    again = court.decide(court.far, 3, rationale="見直し")
+    assert (again.revision, again.grade) == (2, 3)
+    assert [(item.revision, item.grade) for item in court.case(court.far).decisions] == [(1, 1), (2, 3)]
+    assert court.case(court.far).status == "adjudicated"
+
+
+def test_a_decision_on_judgments_that_changed_is_refused(court: Court) -> None:
+    seen = court.case(court.far).seen
+    court.judge(court.hanako, "Q1", "遠い", 1)
+    with pytest.raises(ConflictError, match="look at it again"):
+        court.decide(court.far, seen=seen)
+    assert court.case(court.far).decisions == ()
+
+
+def test_of_two_decisions_on_one_case_the_first_holds_and_sending_it_twice_is_one(court: Court) -> None:
+    seen, other = court.case(court.far).seen, court.person("other lead", "lead")
+    made = court.decide(court.far, 1, seen=seen)
+    assert court.decide(court.far, 1, seen=seen) == made
+    with pytest.raises(ConflictError):
+        court.decide(court.far, 1, seen=seen, actor=other)
+    with pytest.raises(ConflictError):
+        court.decide(court.far, 2, seen=seen)
+    assert court.case(court.far).decisions == (made,)
+
+
+def test_of_two_leads_at_the_same_moment_one_gets_a_conflict(court: Court) -> None:
+    leads = [court.lead, court.person("other lead", "lead")]
+    seen, ready, outcomes = court.case(court.far).seen, threading.Barrier(2), []
+
+    def decide(actor: Actor, grade: int) -> None:
+        ready.wait()
+        try:
+            outcomes.append(court.decide(court.far, grade, actor=actor, seen=seen).grade)
+        except ConflictError as error:
+            outcomes.append(type(error).__name__)
+
+    threads = [threading.Thread(target=decide, args=(lead, grade)) for grade, lead in enumerate(leads)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes.count("ConflictError") == 1
+    assert len(court.case(court.far).decisions) == 1
+
+
+def test_a_lead_may_not_decide_a_pair_they_ever_judged(court: Court) -> None:
+    both = court.person("both", "lead")
+    court.judge(both, "Q1", "遠い", 1)
+    court.judge(both, "Q1", "遠い", None, outcome="later")
+    assert show_case(court.database, both, "d", court.far).barred
+    with pytest.raises(NotAllowed, match="another lead"):
+        court.decide(court.far, actor=both)
+    court.judge(both, "Q2", "近い", None, outcome="later")
+    assert court.decide(court.near, actor=both).revision == 1
+
+
+def test_only_a_lead_and_a_person_may_decide_and_only_a_lead_may_look(court: Court) -> None:
+    seen = court.case(court.far).seen
+    for actor in (court.hanako, OPERATOR, Actor(999, "stranger")):
+        with pytest.raises(NotAllowed):
+            court.decide(court.far, actor=actor, seen=seen)
+    with pytest.raises(NotAllowed):
+        find_disagreements(court.database, court.hanako, "d")
+    with pytest.raises(NotAllowed):
+        show_case(court.database, court.hanako, "d", court.far)
+
+
+def test_a_lead_of_another_dataset_may_not_decide_here(court: Court) -> None:
+    elsewhere = JudgedWorld(court.database, name="other")
+    stranger = elsewhere.person("stranger", "lead")
+    with pytest.raises(NotAllowed):
+        court.decide(court.far, actor=stranger)
+    with court.database.write() as session:
+        session.add(
+            MembershipRow(person_pk=court.lead.person_id, dataset_pk=elsewhere.dataset_pk, role="lead")
+        )
+    with pytest.raises(NotFound):
+        show_case(court.database, court.lead, "other", court.far)
+
+
+def test_what_does_not_differ_cannot_be_decided(court: Court) -> None:
+    with pytest.raises(StateError, match="do not differ"):
+        court.decide(court.same)
+    with pytest.raises(NotFound):
+        court.decide(pair_key("d", "Q1", "無い"), seen="")
+
+
+@pytest.mark.parametrize(
+    ("grade", "rationale"), [(4, "ok"), (-1, "ok"), (True, "ok"), (2, " \n"), (2, "a\0")]
+)
+def test_a_wrong_grade_or_rationale_is_refused(court: Court, grade: int, rationale: str) -> None:
+    with pytest.raises(ValidationError):
+        court.decide(court.far, grade, rationale=rationale)
+
+
+def file(court: Court, *lines: str, dry_run: bool = False, actor: Actor | None = None) -> FileDecisions:
+    data = "\n".join(["query_id,doc_id,grade,rationale,reason", *lines]).encode()
+    return adjudicate_file(
+        court.database, actor or court.lead, "d", data, "d.csv", now=LATER, dry_run=dry_run
+    )
+
+
+def test_a_file_decides_and_the_same_file_again_changes_nothing(court: Court) -> None:
+    lines = ("Q1,遠い,1,第17条,", "Q2,近い,3,直接 🎯,guideline")
+    assert file(court, *lines, dry_run=True) == FileDecisions(2, 0, 0, True)
+    assert court.open_ids() == ["遠い", "近い"]
+    assert file(court, *lines) == FileDecisions(2, 0, 0, False)
+    assert court.open_ids() == []
+    assert file(court, *lines) == FileDecisions(0, 0, 2, False)
+    assert file(court, "Q1,遠い,2,見直し,") == FileDecisions(0, 1, 0, False)
+    assert [(item.grade, item.reason) for item in court.case(court.far).decisions] == [(1, None), (2, None)]
+    assert court.case(court.near).decisions[0].reason == "guideline"
+
+
+def test_a_file_with_bad_lines_changes_nothing_and_names_each(court: Court) -> None:
+    both = court.person("both", "lead")
+    court.judge(both, "Q2", "近い", 2)
+    with pytest.raises(BadInput) as caught:
+        file(court, "Q1,遠い,1,ok,", "Q1,無い,1,ok,", "Q1,同じ,1,ok,", "Q2,近い,2,ok,", actor=both)
+    assert [str(problem) for problem in caught.value.problems] == [
+        "d.csv:3: expected a pair of the pool, found Q1 無い",
+        "d.csv:4: expected a pair whose judgments differ, found Q1 同じ (unanimous)",
+        "d.csv:5: expected a pair that the deciding lead did not judge, found Q2 近い",
+    ]
+    assert court.open_ids() == ["遠い", "近い"]
+
+
+def test_only_a_lead_may_decide_from_a_file(court: Court) -> None:
+    for actor in (court.hanako, OPERATOR):
+        with pytest.raises(NotAllowed):
+            file(court, "Q1,遠い,1,ok,", actor=actor)

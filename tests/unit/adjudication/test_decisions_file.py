@@ -1,0 +1,85 @@
+"""The CSV of decisions: what it may look like, and that every bad line is named."""
+
+import pytest
+
+from annotator.adjudication.decisions_file import MAX_TEXT, DecisionLine, check_text, read_decisions
+from annotator.domain.errors import BadInput, ValidationError
+
+
+def faults(text: str | bytes) -> list[str]:
+    data = text if isinstance(text, bytes) else text.encode()
+    with pytest.raises(BadInput) as caught:
+        read_decisions(data, "決定.csv")
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_columns_stand_in_any_order_and_ids_are_kept_exactly() -> None:
+    text = (
+        "\ufeffgrade,rationale,doc_id,query_id,reason\r\n"
+        '3,"第17条に,直接\n答える 🎯", 문서/ 1 ,Ｑ１,guideline\r\n'
+        "0,無関係,e\u0301,Q2,\r\n"
+    )
+    assert read_decisions(text.encode(), "d.csv") == [
+        DecisionLine(2, "Ｑ１", " 문서/ 1 ", 3, "第17条に,直接\n答える 🎯", "guideline"),
+        DecisionLine(4, "Q2", "e\u0301", 0, "無関係", None),
+    ]
+
+
+def test_reason_may_be_left_out() -> None:
+    found = read_decisions(b"query_id,doc_id,grade,rationale\nQ1,d1,2,because\n", "d.csv")
+    assert found == [DecisionLine(2, "Q1", "d1", 2, "because", None)]
+
+
+def test_every_bad_line_is_named_with_its_place() -> None:
+    text = (
+        "query_id,doc_id,grade,rationale\n"
+        "Q1,d1,4,because\n"
+        "Q1,d2,2,  \n"
+        "Q1,d3,2\n"
+        "Q1,d4,2.5,\n"
+        "Q1,d5,1,fine\n"
+        "\n"
+        "Q1,d5,1,fine\n"
+    )
+    assert faults(text) == [
+        "決定.csv:2: expected a grade 0, 1, 2 or 3, found '4'",
+        "決定.csv:3: expected a rationale of some words, found nothing",
+        "決定.csv:4: expected 4 cells, found 3",
+        "決定.csv:5: expected a grade 0, 1, 2 or 3, found '2.5'",
+        "決定.csv:5: expected a rationale of some words, found nothing",
+        "決定.csv:8: expected each pair once, found the pair of line 6 again",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "found nothing"),
+        ("query_id,doc_id,grade\nQ1,d1,2\n", "found query_id,doc_id,grade"),
+        ("query_id,doc_id,grade,rational\nQ1,d1,2,x\n", "found query_id,doc_id,grade,rational"),
+        ("query_id,doc_id,grade,rationale,grade\n", "found query_id,doc_id,grade,rationale,grade"),
+    ],
+)
+def test_other_columns_are_refused(text: str, fault: str) -> None:
+    (found,) = faults(text)
+    assert found.startswith("決定.csv:1: expected the columns query_id,doc_id,grade,rationale[,reason]")
+    assert found.endswith(fault)
+
+
+def test_another_encoding_and_broken_quotes_are_refused_with_their_line() -> None:
+    assert faults("query_id,doc_id,grade,rationale\nQ1,d1,1,理由\n".encode("cp932")) == [
+        "決定.csv:2: expected UTF-8 text, found byte 0x97"
+    ]
+    assert faults('query_id,doc_id,grade,rationale\nQ1,d1,1,ok\nQ1,d2,1,"open\n')[0].startswith(
+        "決定.csv:3: expected a line of CSV"
+    )
+
+
+@pytest.mark.parametrize("text", ["", " \t\u3000", "x" * (MAX_TEXT + 1), "a\0b", "a\ud800b"])
+def test_a_rationale_must_be_words_that_a_database_can_hold(text: str) -> None:
+    with pytest.raises(ValidationError, match=r"^rationale: expected "):
+        check_text("rationale", text)
+
+
+def test_a_rationale_loses_only_the_white_space_around_it() -> None:
+    assert check_text("rationale", " 第17条 を\n参照 ") == "第17条 を\n参照"
