@@ -10,6 +10,7 @@ from annotator import __version__
 from annotator.cli import (
     adjudication,
     datasets,
+    labeling,
     terminal,
 )
 
@@ -42,6 +43,8 @@ def choose(
 
 
 app.add_typer(datasets.app, name="dataset")
+app.command("judgments")(labeling.judgments)
+app.command("progress")(labeling.progress)
 app.command("disagreements")(adjudication.disagreements)
 app.command("adjudicate")(adjudication.adjudicate)
 

@@ -1,0 +1,127 @@
+"""Reads the events that a browser sends: each is one key press, bound to the pair that was on the screen.
+
+Stands between the REST route and the transaction. Refuses what no press could have produced: an id that is
+no UUID, a grade that is not 0-3, a grade without "graded", a time without a zone. A refusal names the event,
+so that the browser can keep it and say why.
+"""
+
+import math
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.grades import OUTCOMES, check_grade
+
+MAX_NOTE = 10_000
+MAX_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentEvent:
+    """One press. `pressed_at` is the browser's clock, in UTC; `seconds` the active time on the pair.
+
+    `document_sha256` and `guideline_version` name what was on the screen, None when the browser did not say.
+    """
+
+    event_id: str
+    pair: str
+    outcome: str
+    grade: int | None
+    note: str | None
+    pressed_at: datetime
+    seconds: float | None
+    document_sha256: str | None = None
+    guideline_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An event that was not stored, and why, in words for the annotator."""
+
+    event_id: str
+    why: str
+
+
+def read_events(found: object) -> tuple[list[JudgmentEvent], list[Refusal]]:
+    """The events of a request in their order, and the refused ones. ValidationError when it is no list."""
+    if not isinstance(found, list):
+        raise ValidationError(f"events: expected a list, found {type(found).__name__}")
+    events: list[JudgmentEvent] = []
+    refusals: list[Refusal] = []
+    for entry in found:
+        if not isinstance(entry, Mapping):
+            raise ValidationError(f"events: expected objects, found {type(entry).__name__}")
+        try:
+            events.append(_read_event(entry))
+        except ValidationError as error:
+            refusals.append(Refusal(str(entry.get("id", "")), str(error)))
+    return events, refusals
+
+
+def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
+    outcome = entry.get("outcome")
+    if outcome not in OUTCOMES:
+        raise ValidationError(f"outcome: expected one of {', '.join(OUTCOMES)}, found {outcome!r}")
+    grade = entry.get("grade")
+    if outcome != "graded" and grade is not None:
+        raise ValidationError(f"grade: expected none with the outcome {outcome}, found {grade!r}")
+    version = entry.get("guideline_version")
+    return JudgmentEvent(
+        event_id=_read_uuid(entry.get("id")),
+        pair=_read_text(entry, "pair") or "",
+        outcome=outcome,
+        grade=check_grade(grade) if outcome == "graded" else None,
+        note=_read_note(entry),
+        pressed_at=_read_time(entry.get("pressed_at")),
+        seconds=_read_seconds(entry.get("seconds")),
+        document_sha256=_read_text(entry, "document_sha256"),
+        guideline_version=version if type(version) is int else None,
+    )
+
+
+def _read_uuid(found: object) -> str:
+    try:
+        return str(uuid.UUID(str(found)))
+    except ValueError:
+        raise ValidationError(f"id: expected a UUID, found {found!r}") from None
+
+
+def _read_text(entry: Mapping[str, Any], key: str) -> str | None:
+    found = entry.get(key)
+    if found is not None and not isinstance(found, str):
+        raise ValidationError(f"{key}: expected a text, found {found!r}")
+    return found
+
+
+def _read_note(entry: Mapping[str, Any]) -> str | None:
+    note = _read_text(entry, "note")
+    if note is None or not note.strip():
+        return None
+    if len(note) > MAX_NOTE:
+        raise ValidationError(f"note: expected at most {MAX_NOTE:,} characters, found {len(note):,}")
+    if "\x00" in note or any("\ud800" <= character <= "\udfff" for character in note):
+        raise ValidationError("note: expected text, found a character that is none")
+    return note
+
+
+def _read_time(found: object) -> datetime:
+    try:
+        time = datetime.fromisoformat(str(found))
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {found!r}")
+    return time
+
+
+def _read_seconds(found: object) -> float | None:
+    if found is None:
+        return None
+    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
+        raise ValidationError(f"seconds: expected a number, found {found!r}")
+    if not 0 <= found <= MAX_SECONDS:
+        raise ValidationError(f"seconds: expected 0 to {MAX_SECONDS:.0f}, found {found!r}")
+    return float(found)

@@ -1,0 +1,97 @@
+"""A small dataset to label: made directly in storage, so that these tests stand on their own."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from annotator.datasets.service import create_dataset
+from annotator.domain.people import OPERATOR, Actor
+from annotator.labeling.service import Exchange, submit_judgments
+from annotator.storage.database import Database
+from annotator.storage.find import find_dataset, key_of
+from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.tables import DocumentRow, DocumentTextRow, MembershipRow, PersonRow, QueryRow
+
+NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+
+
+class World:
+    """A dataset `d` of `queries` queries with `documents` documents each, and some annotators."""
+
+    def __init__(self, database: Database, *, queries: int = 3, documents: int = 4, overlap: int = 2) -> None:
+        self.database = database
+        self.now = NOW
+        self.sent = 0
+        create_dataset(database, OPERATOR, "d", now=NOW, settings={"overlap": str(overlap), "seed": "7"})
+        with database.write() as session:
+            dataset_pk = key_of(find_dataset(session, "d").pk)
+            candidates = []
+            for number in range(queries):
+                query = QueryRow(
+                    dataset_pk=dataset_pk, position=number, query_id=f"Q{number}", text=f"検索 {number}"
+                )
+                session.add(query)
+                session.flush()
+                for place in range(documents):
+                    doc_id = f"문서/{number}-{place}"
+                    document = DocumentRow(
+                        dataset_pk=dataset_pk, doc_id=doc_id, title=doc_id, text_sha256="aa"
+                    )
+                    session.add(document)
+                    session.flush()
+                    session.add(
+                        DocumentTextRow(
+                            document_pk=key_of(document.pk),
+                            sha256="aa",
+                            text=f"text of {doc_id}",
+                            imported_at=NOW,
+                        )
+                    )
+                    candidates.append(
+                        Candidate(
+                            key_of(query.pk),
+                            query.query_id,
+                            key_of(document.pk),
+                            doc_id,
+                            "bm25",
+                            place + 1,
+                            9.5,
+                        )
+                    )
+            add_candidates(session, dataset_pk, "d", candidates, now=NOW)
+
+    def person(self, username: str, role: str = "annotator") -> Actor:
+        """Somebody with a role on the dataset."""
+        with self.database.write() as session:
+            person = PersonRow(username=username, created_at=NOW)
+            session.add(person)
+            session.flush()
+            dataset_pk = key_of(find_dataset(session, "d").pk)
+            session.add(MembershipRow(person_pk=key_of(person.pk), dataset_pk=dataset_pk, role=role))
+            return Actor(key_of(person.pk), username)
+
+    def later(self, **delta: float) -> None:
+        """Let time pass."""
+        self.now += timedelta(**delta)
+
+    def event(self, pair: str, grade: int | None = 2, **changes: Any) -> dict[str, Any]:
+        """What a browser sends for one press; every call has an id of its own."""
+        self.sent += 1
+        return {
+            "id": str(UUID(int=self.sent)),
+            "pair": pair,
+            "outcome": "graded" if grade is not None else "unrateable",
+            "grade": grade,
+            "note": "",
+            "pressed_at": self.now.isoformat(),
+            "seconds": 1.5,
+            **changes,
+        }
+
+    def send(
+        self, actor: Actor, *events: dict[str, Any], have: list[str] | None = None, want: int = 0
+    ) -> Exchange:
+        """Hand in events, and ask for pairs."""
+        return submit_judgments(
+            self.database, actor, "d", events=list(events), have=have or [], want=want, now=self.now
+        )
