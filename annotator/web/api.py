@@ -1,0 +1,134 @@
+"""REST for the labeling panel: judgments in, next pairs out; and the whole text of a long document.
+
+Stands between the browser and `labeling/service.py`. Refuses requests from other origins, of another content
+type, or too large ones; who sends them is told by the session cookie alone. A judgment is acknowledged only
+after its transaction has been committed.
+"""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from annotator.domain.errors import AnnotatorError, NotAllowed, NotFound, ValidationError
+from annotator.labeling.service import Exchange, HandedPair, read_whole_text, submit_judgments
+from annotator.storage.database import Database
+from annotator.web.signed_in import require_same_origin, signed_in_actor
+
+MAX_BODY = 2_000_000
+
+
+def routes(database: Database) -> list[Route]:
+    """The API's routes, for `web/app.py`."""
+
+    async def post_judgments(request: Request) -> Response:
+        try:
+            require_same_origin(request)
+            asked = _read_body(await _read_bytes(request), request.headers.get("content-type", ""))
+            exchange = await run_in_threadpool(
+                submit_judgments,
+                database,
+                signed_in_actor(request),
+                _text(asked, "dataset"),
+                events=asked.get("events", []),
+                have=_have(asked.get("have", [])),
+                want=_want(asked.get("want", 0)),
+                now=datetime.now(UTC),
+            )
+        except AnnotatorError as error:
+            return _refuse(error)
+        return JSONResponse(_answer(exchange))
+
+    async def get_text(request: Request) -> Response:
+        try:
+            text = await run_in_threadpool(
+                read_whole_text,
+                database,
+                signed_in_actor(request),
+                request.query_params.get("dataset", ""),
+                request.query_params.get("pair", ""),
+            )
+        except AnnotatorError as error:
+            return _refuse(error)
+        return PlainTextResponse(text)
+
+    return [
+        Route("/api/judgments", post_judgments, methods=["POST"]),
+        Route("/api/text", get_text, methods=["GET"]),
+    ]
+
+
+async def _read_bytes(request: Request) -> bytes:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY:
+            raise ValidationError(f"expected at most {MAX_BODY:,} bytes")
+    return body
+
+
+def _read_body(body: bytes, content_type: str) -> dict[str, Any]:
+    if content_type.split(";")[0].strip().lower() != "application/json":
+        raise ValidationError(f"expected the content type application/json, found {content_type!r}")
+    try:
+        asked = json.loads(body)
+    except (ValueError, RecursionError):
+        raise ValidationError("expected a JSON object") from None
+    if not isinstance(asked, dict):
+        raise ValidationError(f"expected a JSON object, found {type(asked).__name__}")
+    return asked
+
+
+def _text(asked: dict[str, Any], key: str) -> str:
+    found = asked.get(key)
+    if not isinstance(found, str):
+        raise ValidationError(f"{key}: expected a text, found {found!r}")
+    return found
+
+
+def _have(found: object) -> list[str]:
+    if not isinstance(found, list) or len(found) > 200 or not all(isinstance(pair, str) for pair in found):
+        raise ValidationError("have: expected a list of at most 200 pair ids")
+    return found
+
+
+def _want(found: object) -> int:
+    if type(found) is not int or found < 0:
+        raise ValidationError(f"want: expected a whole number from 0, found {found!r}")
+    return found
+
+
+def _answer(exchange: Exchange) -> dict[str, Any]:
+    return {
+        "acknowledged": list(exchange.acknowledged),
+        "refused": [{"id": refusal.event_id, "why": refusal.why} for refusal in exchange.refused],
+        "pairs": [_pair(handed) for handed in exchange.pairs],
+        "judged": list(exchange.judged),
+        "progress": {"done": exchange.done, "total": exchange.total},
+    }
+
+
+def _pair(handed: HandedPair) -> dict[str, Any]:
+    return {
+        "pair": handed.pair,
+        "query": {"query_id": handed.query_id, "text": handed.query, "narrative": handed.narrative},
+        "document": {
+            "doc_id": handed.doc_id,
+            "title": handed.title,
+            "url": handed.url,
+            "media_type": handed.media_type,
+            "text": handed.text,
+            "length": handed.length,
+            "sha256": handed.document_sha256,
+        },
+        "guideline_version": handed.guideline_version,
+    }
+
+
+def _refuse(error: AnnotatorError) -> JSONResponse:
+    status = 403 if isinstance(error, NotAllowed) else 404 if isinstance(error, NotFound) else 400
+    return JSONResponse({"error": str(error)}, status_code=status)

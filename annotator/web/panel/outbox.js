@@ -1,0 +1,55 @@
+// Keeps every press in the browser's storage until the server has acknowledged it: one key per event, tagged
+// with the annotator and the dataset, in the order in which they were pressed. Survives a reload, a crash, a
+// closed tab; shared by the tabs of one browser, which is harmless because every event has an id of its own.
+
+class Outbox {
+  constructor(username, dataset) {
+    this.prefix = `annotator/outbox/${encodeURIComponent(username)}/${encodeURIComponent(dataset)}/`;
+    this.last = 0;
+  }
+
+  // The time of a press: the clock's, but always later than the press before.
+  pressTime() {
+    this.last = Math.max(Date.now(), this.last + 1);
+    return this.last;
+  }
+
+  // Throws when the browser refuses to store (full, or storage forbidden): then nothing was pressed.
+  put(event) {
+    localStorage.setItem(this.prefix + Date.parse(event.pressed_at).toString().padStart(16, "0") + "-" + event.id, JSON.stringify(event));
+  }
+
+  list() {
+    const keys = [];
+    try {
+      for (let i = 0; i < localStorage.length; i++) if (localStorage.key(i).startsWith(this.prefix)) keys.push(localStorage.key(i));
+    } catch { return []; }
+    return keys.sort().map((key) => this.read(key)).filter(Boolean);
+  }
+
+  read(key) {
+    try { return JSON.parse(localStorage.getItem(key)); } catch { return null; }
+  }
+
+  remove(ids) {
+    const gone = new Set(ids);
+    for (const event of this.list())
+      if (gone.has(event.id)) localStorage.removeItem(this.prefix + Date.parse(event.pressed_at).toString().padStart(16, "0") + "-" + event.id);
+  }
+
+  // Whether a storage event tells of a press in another tab of the same annotator; returns that press.
+  pressedElsewhere(change) {
+    return change.key?.startsWith(this.prefix) && change.newValue ? this.read(change.key) : null;
+  }
+}
+
+// The note being typed for a pair, so that a reload does not lose it.
+class Drafts {
+  constructor(username, dataset) {
+    this.prefix = `annotator/note/${encodeURIComponent(username)}/${encodeURIComponent(dataset)}/`;
+  }
+  read(pair) { try { return localStorage.getItem(this.prefix + pair) ?? ""; } catch { return ""; } }
+  write(pair, note) {
+    try { note ? localStorage.setItem(this.prefix + pair, note) : localStorage.removeItem(this.prefix + pair); } catch { /* the note stays on the screen */ }
+  }
+}
