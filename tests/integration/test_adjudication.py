@@ -4,6 +4,8 @@ import threading
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import insert, select
+from sqlmodel import col
 
 from annotator.adjudication.case import Decision
 from annotator.adjudication.service import (
@@ -23,8 +25,9 @@ from annotator.domain.errors import (
 )
 from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR, Actor
-from annotator.storage.database import Database
-from annotator.storage.tables import MembershipRow
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.find import find_rubric
+from annotator.storage.tables import AdjudicationRow, DocumentRow, DocumentTextRow, MembershipRow, PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=1)
@@ -106,6 +109,9 @@ def test_an_unrateable_a_put_off_and_a_dependent_judgment_make_no_disagreement(c
     court.judge(court.person("third"), "Q1", "片方", 0, purpose="quality control")
     court.judge(court.person("fourth"), "Q1", "片方", None, outcome="later")
     assert court.open_ids() == ["遠い", "近い"]
+    court.judge(court.person("fifth"), "Q1", "遠い", 2, purpose="quality control")
+    assert find_disagreements(court.database, court.lead, "d")[0].grades == {"花子": 0, "민준": 3}
+    assert len(court.case(court.far).judgments) == 2
 
 
 def test_a_decision_settles_and_a_later_agreement_leaves_it_in_the_list(court: Court) -> None:
@@ -138,9 +144,7 @@ def test_a_case_names_nobody_and_shows_no_rank(court: Court) -> None:
 def test_a_case_says_when_a_judgment_was_made_on_another_text(court: Court) -> None:
     assert not court.case(court.far).text_changed
     with court.database.write() as session:
-        from annotator.storage.tables import DocumentRow, DocumentTextRow
-
-        row = session.query(DocumentRow).filter_by(doc_id="遠い").one()
+        row = session.scalars(select(DocumentRow).where(col(DocumentRow.doc_id) == "遠い")).one()
         session.add(DocumentTextRow(document_pk=row.pk, sha256="bb", text="改訂", imported_at=NOW))
         session.flush()
         row.text_sha256 = "bb"
@@ -186,23 +190,28 @@ def test_of_two_decisions_on_one_case_the_first_holds_and_sending_it_twice_is_on
 
 
 def test_of_two_leads_at_the_same_moment_one_gets_a_conflict(court: Court) -> None:
-    leads = [court.lead, court.person("other lead", "lead")]
-    seen, ready, outcomes = court.case(court.far).seen, threading.Barrier(2), []
+    other = court.person("other lead", "lead")
+    seen, outcomes = court.case(court.far).seen, []
 
-    def decide(actor: Actor, grade: int) -> None:
-        ready.wait()
+    def decide() -> None:
         try:
-            outcomes.append(court.decide(court.far, grade, actor=actor, seen=seen).grade)
+            outcomes.append(court.decide(court.far, actor=other, seen=seen).grade)
         except ConflictError as error:
-            outcomes.append(type(error).__name__)
+            outcomes.append(str(error))
 
-    threads = [threading.Thread(target=decide, args=(lead, grade)) for grade, lead in enumerate(leads)]
-    for thread in threads:
+    thread = threading.Thread(target=decide)
+    with court.database.write() as session:
+        pair_pk = session.scalar(select(col(PairRow.pk)).where(col(PairRow.key) == court.far))
+        lock_dataset(session, court.dataset_pk)
         thread.start()
-    for thread in threads:
-        thread.join()
-    assert outcomes.count("ConflictError") == 1
-    assert len(court.case(court.far).decisions) == 1
+        thread.join(0.3)  # it must wait for this transaction, however long that takes
+        rubric_pk = find_rubric(session, court.dataset_pk).pk
+        values = {"pair_pk": pair_pk, "rubric_pk": rubric_pk, "lead_pk": court.lead.person_id}
+        values |= {"revision": 1, "grade": 0, "rationale": "先", "decided_at": NOW}
+        session.execute(insert(AdjudicationRow), [values])
+    thread.join()
+    assert outcomes == ["somebody judged or decided this pair meanwhile; look at it again"]
+    assert [decision.rationale for decision in court.case(court.far).decisions] == ["先"]
 
 
 def test_a_lead_may_not_decide_a_pair_they_ever_judged(court: Court) -> None:
