@@ -9,6 +9,7 @@ import typer
 from annotator import __version__
 from annotator.cli import (
     adjudication,
+    agreement,
     datasets,
     labeling,
     terminal,
@@ -45,6 +46,7 @@ def choose(
 app.add_typer(datasets.app, name="dataset")
 app.command("judgments")(labeling.judgments)
 app.command("progress")(labeling.progress)
+app.command("agreement")(agreement.agreement)
 app.command("disagreements")(adjudication.disagreements)
 app.command("adjudicate")(adjudication.adjudicate)
 

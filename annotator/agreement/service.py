@@ -1,0 +1,177 @@
+"""How well annotators agree: the measurement a lead asks for, and the one figure that gates compare.
+
+Stands after labeling and before adjudication. Only current independent judgments that carry a grade count:
+quality control, third judgments asked for because two differed, and adjudications do not; unrateable is
+absence; a pair that one annotator judged adds nothing to agreement.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.accounts.service import require_role
+from annotator.agreement.diagnosis import diagnose
+from annotator.agreement.judged import Judged, sort_judged
+from annotator.agreement.measure import mean_kappas, measure
+from annotator.domain.agreement import AgreementReport, GroupAgreement, Value
+from annotator.domain.errors import ValidationError
+from annotator.domain.ground_truth import QUERY_FIELDS
+from annotator.domain.people import Actor
+from annotator.storage.database import Database
+from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, PersonRow, QueryRow
+
+MAX_RESAMPLES = 100_000
+GROUP_FIELDS: tuple[str, ...] = tuple(name for name in QUERY_FIELDS if name != "narrative")
+
+
+def compute_agreement(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    by: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> AgreementReport:
+    """Every coefficient with its 95 % interval, per annotator pair, for the dataset, and by group.
+
+    `by`: "annotator", a field of the queries (category, language, query_type, difficulty, primary_domain),
+    or a key of their metadata. `resamples` 0 leaves the intervals out. Real usernames: for leads only.
+    """
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        return measure_agreement(session, row, by=by, resamples=resamples, seed=seed)
+
+
+def measure_agreement(
+    session: Session,
+    row: DatasetRow,
+    *,
+    by: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    pseudonyms: Mapping[int, str] | None = None,
+) -> AgreementReport:
+    """The same within a transaction that is open already; whoever calls it has checked the role.
+
+    `pseudonyms` (by annotator_pk) stand for the usernames, in the diagnosis too; releases use them.
+    """
+    if not 0 <= resamples <= MAX_RESAMPLES:
+        raise ValidationError(f"resamples: expected 0 to {MAX_RESAMPLES}, found {resamples}")
+    if seed < 0:
+        raise ValidationError(f"seed: expected 0 or more, found {seed}")
+    found = _read_judged(session, key_of(row.pk), pseudonyms)
+    labels = _read_groups(session, key_of(row.pk), by)
+    measured = measure(found.judged, found.names, resamples=resamples, seed=seed)
+    rubric = find_rubric(session, key_of(row.pk))
+    return AgreementReport(
+        dataset=row.name,
+        annotators=found.names,
+        simulated=bool(found.simulated),
+        kappa_target=row.kappa_target,
+        resamples=resamples,
+        seed=seed,
+        measured=measured,
+        groups=_measure_groups(found, by, labels, resamples=resamples, seed=seed),
+        diagnosis=diagnose(
+            measured,
+            kappa_target=row.kappa_target,
+            grade_names=[entry["name"] for entry in rubric.grades],
+            simulated=found.simulated,
+        ),
+    )
+
+
+def compute_kappa(session: Session, dataset_pk: int) -> Value:
+    """Cohen's kappa of the dataset (unweighted), without interval: what gates compare with `kappa_target`.
+
+    The same figure as `cohen_kappa.unweighted` of the report, cheap enough for every page. Undefined: `why`.
+    """
+    return mean_kappas(_read_judged(session, dataset_pk, None).judged)["unweighted"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The judgments as columns (query: query_pk; annotator: place in `names`), and who the annotators are."""
+
+    judged: Judged
+    names: tuple[str, ...]
+    simulated: tuple[str, ...]
+
+
+def _read_judged(session: Session, dataset_pk: int, pseudonyms: Mapping[int, str] | None) -> _Found:
+    statement = (
+        select(
+            col(PairRow.query_pk),
+            col(CurrentJudgmentRow.pair_pk),
+            col(CurrentJudgmentRow.annotator_pk),
+            col(CurrentJudgmentRow.grade),
+        )
+        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
+        .where(
+            col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
+            col(CurrentJudgmentRow.purpose) == "independent",
+            col(CurrentJudgmentRow.outcome) == "graded",
+        )
+    )
+    rows = session.execute(statement).all()
+    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    pks, annotator = np.unique(table[:, 2], return_inverse=True)
+    people = _read_people(session, pks.tolist())
+    named = [(people[pk][0] if pseudonyms is None else pseudonyms[pk]) for pk in pks.tolist()]
+    order = sorted(range(len(named)), key=lambda place: named[place])
+    number = np.empty(len(named), dtype=np.int64)
+    number[order] = np.arange(len(named))
+    names = tuple(named[place] for place in order)
+    simulated = tuple(named[place] for place in order if people[int(pks[place])][1])
+    return _Found(sort_judged(table[:, 0], table[:, 1], number[annotator], table[:, 3]), names, simulated)
+
+
+def _read_people(session: Session, pks: Sequence[int]) -> dict[int, tuple[str, bool]]:
+    """Username and whether simulated, by person's key."""
+    statement = select(col(PersonRow.pk), col(PersonRow.username), col(PersonRow.simulated))
+    people = session.execute(statement.where(col(PersonRow.pk).in_(pks)))
+    return {key_of(pk): (username, simulated) for pk, username, simulated in people}
+
+
+def _read_groups(session: Session, dataset_pk: int, by: str | None) -> dict[int, str | None]:
+    """The value of this field or metadata key by query_pk. ValidationError when no query has such a one."""
+    if by is None or by == "annotator":
+        return {}
+    column = col(getattr(QueryRow, by)) if by in GROUP_FIELDS else col(QueryRow.extra)
+    rows = session.execute(
+        select(col(QueryRow.pk), column).where(col(QueryRow.dataset_pk) == dataset_pk)
+    ).all()
+    if by in GROUP_FIELDS:
+        return {key_of(pk): value for pk, value in rows}
+    keys = sorted({key for _, extra in rows for key in extra})
+    if by not in keys:
+        known = ", ".join((*GROUP_FIELDS, "annotator", *keys))
+        raise ValidationError(f"cannot group by {by!r}; there are: {known}")
+    return {key_of(pk): None if extra.get(by) is None else str(extra[by]) for pk, extra in rows}
+
+
+def _measure_groups(
+    found: _Found, by: str | None, labels: Mapping[int, str | None], *, resamples: int, seed: int
+) -> tuple[GroupAgreement, ...]:
+    """One measurement per annotator or per value of the queries' field; queries without one come last."""
+    options: dict[str, int] = {"resamples": resamples, "seed": seed}
+    if by is None:
+        return ()
+    if by == "annotator":
+        return tuple(
+            GroupAgreement(by, name, measure(found.judged, found.names, only=number, **options))
+            for number, name in enumerate(found.names)
+        )
+    groups = []
+    for value in sorted(set(labels.values()), key=lambda label: (label is None, label or "")):
+        queries = [pk for pk, label in labels.items() if label == value]
+        judged = found.judged.where(np.isin(found.judged.query, queries))
+        groups.append(GroupAgreement(by, value, measure(judged, found.names, **options)))
+    return tuple(groups)
