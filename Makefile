@@ -82,7 +82,7 @@ types: setup-test ## mypy, strict
 
 .PHONY: imports
 imports: setup-test ## import-linter: who may import whom
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 .PHONY: setup-test
 setup-test: $(VENV)/.locked-test $(VENV)/.program
