@@ -16,7 +16,6 @@ from annotator.cli.terminal import (
 )
 from annotator.domain.people import OPERATOR
 
-
 COLUMNS = (
     "event_id", "query_id", "doc_id", "annotator", "outcome", "grade",
     "note", "judged_at", "seconds", "guideline_version",

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from annotator.domain.errors import AnnotatorError, NotAllowed, NotFound, ValidationError
 from annotator.labeling.service import Exchange, HandedPair, read_whole_text, submit_judgments
 from annotator.storage.database import Database
-from annotator.web.signed_in import require_same_origin, signed_in_actor
+from annotator.web.signed_in import require_same_origin, require_signed_in
 
 MAX_BODY = 2_000_000
 
@@ -32,7 +32,7 @@ def routes(database: Database) -> list[Route]:
             exchange = await run_in_threadpool(
                 submit_judgments,
                 database,
-                signed_in_actor(request),
+                require_signed_in(request).actor,
                 _text(asked, "dataset"),
                 events=asked.get("events", []),
                 have=_have(asked.get("have", [])),
@@ -48,7 +48,7 @@ def routes(database: Database) -> list[Route]:
             text = await run_in_threadpool(
                 read_whole_text,
                 database,
-                signed_in_actor(request),
+                require_signed_in(request).actor,
                 request.query_params.get("dataset", ""),
                 request.query_params.get("pair", ""),
             )
