@@ -261,10 +261,14 @@ def _answer(event: JudgmentEvent, acknowledged: list[str], refused: list[Refusal
 
 
 def _find_pairs(session: Session, worklist: Worklist, keys: set[str]) -> dict[str, tuple[int, int]]:
-    """pair key -> (pair_pk, document_pk), of this dataset only."""
-    statement = select(col(PairRow.key), col(PairRow.pk), col(PairRow.document_pk))
-    statement = statement.where(col(PairRow.key).in_(keys), col(PairRow.dataset_pk) == worklist.dataset_pk)
-    return {key: (key_of(pk), document_pk) for key, pk, document_pk in session.execute(statement)}
+    """pair key -> (pair_pk, document_pk), of this dataset only. (Looked up by key alone: it is unique.)"""
+    statement = select(col(PairRow.key), col(PairRow.pk), col(PairRow.document_pk), col(PairRow.dataset_pk))
+    found = session.execute(statement.where(col(PairRow.key).in_(keys)))
+    return {
+        key: (key_of(pk), document_pk)
+        for key, pk, document_pk, dataset_pk in found
+        if dataset_pk == worklist.dataset_pk
+    }
 
 
 def _list_rubric_versions(session: Session, dataset_pk: int) -> dict[int, int]:

@@ -186,7 +186,8 @@ class PairRow(SQLModel, table=True):
     __tablename__ = "pair"
     __table_args__ = (
         UniqueConstraint("query_pk", "document_pk"),
-        Index("ix_pair_dataset_pk_judged_query_pk", "dataset_pk", "judged", "query_pk"),
+        Index("ix_pair_dataset_pk_judged", "dataset_pk", "judged"),
+        Index("ix_pair_query_pk_judged", "query_pk", "judged"),
     )
 
     pk: int | None = Field(default=None, primary_key=True)
@@ -330,7 +331,7 @@ class CurrentJudgmentRow(SQLModel, table=True):
             ["judgment_pk", "pair_pk", "annotator_pk"],
             ["judgment.pk", "judgment.pair_pk", "judgment.annotator_pk"],
         ),
-        Index("ix_current_judgment_dataset_pk_annotator_pk", "dataset_pk", "annotator_pk"),
+        Index("ix_current_judgment_dataset_annotator", "dataset_pk", "annotator_pk", "outcome"),
     )
 
     pair_pk: int = Field(primary_key=True)

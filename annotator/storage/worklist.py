@@ -15,7 +15,7 @@ from sqlmodel import col
 from annotator.storage.tables import CurrentJudgmentRow, LeaseRow, PairRow, UtcDateTime
 
 _ROOM = """
-  p.dataset_pk = :dataset_pk AND p.judged < :overlap
+  p.judged < :overlap
   AND p.judged + (SELECT count(*) FROM lease l
     WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk AND l.expires_at > :now) < :overlap
   AND NOT EXISTS (SELECT 1 FROM adjudication a WHERE a.pair_pk = p.pk)

@@ -209,7 +209,8 @@ def create_tables() -> None:
     sa.UniqueConstraint('query_pk', 'document_pk', name=op.f('uq_pair_query_pk_document_pk'))
     )
     with op.batch_alter_table('pair', schema=None) as batch_op:
-        batch_op.create_index('ix_pair_dataset_pk_judged_query_pk', ['dataset_pk', 'judged', 'query_pk'], unique=False)
+        batch_op.create_index('ix_pair_dataset_pk_judged', ['dataset_pk', 'judged'], unique=False)
+        batch_op.create_index('ix_pair_query_pk_judged', ['query_pk', 'judged'], unique=False)
         batch_op.create_index(batch_op.f('ix_pair_document_pk'), ['document_pk'], unique=False)
 
     op.create_table('release_qrel',
@@ -318,4 +319,4 @@ def create_tables() -> None:
     sa.UniqueConstraint('judgment_pk', name=op.f('uq_current_judgment_judgment_pk'))
     )
     with op.batch_alter_table('current_judgment', schema=None) as batch_op:
-        batch_op.create_index('ix_current_judgment_dataset_pk_annotator_pk', ['dataset_pk', 'annotator_pk'], unique=False)
+        batch_op.create_index('ix_current_judgment_dataset_annotator', ['dataset_pk', 'annotator_pk', 'outcome'], unique=False)
