@@ -1,0 +1,175 @@
+"""Reads JSON into a Tree: the standard library's parser, and a scanner of our own for the lines of places.
+
+The scanner runs only when there is something to complain about. Refused with the line: what is not JSON
+(RFC 8259: no NaN, no Infinity), a key twice in an object, nesting deeper than 50, a number too large,
+escaped NUL characters or lone surrogates, more than 1 GB.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from annotator.formats.text import UNSTORABLE, describe, read_text
+from annotator.formats.tree import MAX_DEPTH, Place, Tree, every_prefix, refuse
+
+MAX_BYTES = 1_000_000_000
+_TOKEN = re.compile(r'[ \t\r\n]*(?:([{}\[\],:])|("(?:[^"\\]|\\.)*")|([^\s{}\[\],:"]+))', re.DOTALL)
+
+_SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+
+
+class _Refused(ValueError):
+    """Something that is JSON for Python's parser but not for us."""
+
+
+def load_json(data: bytes, path: str) -> Tree:
+    """The tree of a JSON document. BadInput when it is not one."""
+    if len(data) > MAX_BYTES:
+        raise refuse(path, None, f"JSON of at most {MAX_BYTES // 1_000_000} MB", f"{len(data):,} bytes")
+    text = read_text(data, path)
+    if not text.strip():
+        raise refuse(path, None, "a JSON document", "an empty file")
+    try:
+        value = parse_json(text)
+    except json.JSONDecodeError as error:
+        raise refuse(path, error.lineno, "JSON", error.msg) from None
+    except ValueError:
+        _explain(text, path)
+        raise refuse(path, None, "JSON", "something else") from None
+
+    def locate(places: Iterable[Place]) -> dict[Place, int]:
+        lines: dict[Place, int] = {}
+        wanted = every_prefix(places)
+        for place, offset, _ in _scan(text):
+            if place in wanted:
+                lines.setdefault(place, text.count("\n", 0, offset) + 1)
+        return lines
+
+    return Tree(path, value, locate)
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text. ValueError (JSONDecodeError with a position where there is one) when it is not
+    JSON or holds what no file or database can: NaN, a key twice, NUL, a lone surrogate, too deep a nesting."""
+    try:
+        value = _DECODER.decode(text)
+    except RecursionError:
+        raise _Refused(f"nesting of at most {MAX_DEPTH} levels") from None
+    if _SUSPECT.search(text) and any(UNSTORABLE.search(found) for found in _texts(value)):
+        raise _Refused("text without NUL characters and lone surrogates")
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise _Refused(f"nesting of at most {MAX_DEPTH} levels")
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _Refused("each key once")
+    return value
+
+
+def _number(found: str) -> float:
+    value = float(found)
+    if not math.isfinite(value):
+        raise _Refused("a number that fits")
+    return value
+
+
+def _constant(found: str) -> Any:
+    raise _Refused(f"JSON without {found}")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_number, parse_constant=_constant)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            left += [*item.keys(), *item.values()]
+        elif isinstance(item, list):
+            left += item
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            break
+        level = [
+            item
+            for holder in level
+            if isinstance(holder, dict | list)
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+            if isinstance(item, dict | list)
+        ]
+    return depth
+
+
+def _explain(text: str, path: str) -> None:
+    """Raise BadInput with the line of what the parser accepted or gave up on, and we refuse."""
+    for place, offset, token in _scan(text):
+        line = text.count("\n", 0, offset) + 1
+        if len(place) > MAX_DEPTH:
+            raise refuse(path, line, f"nesting of at most {MAX_DEPTH} levels", "more")
+        if token.startswith("again"):
+            raise refuse(path, line, "each key once", f"{describe(place[-1])} again")
+        if token.startswith('"'):
+            if UNSTORABLE.search(json.loads(token, strict=False)):
+                raise refuse(path, line, "text without NUL characters and lone surrogates", token)
+        elif token not in ("{", "[", "true", "false", "null") and not _fits(token):
+            raise refuse(path, line, "a JSON number that fits", token)
+
+
+def _fits(token: str) -> bool:
+    try:
+        return math.isfinite(float(token)) and len(token) < 4_000
+    except ValueError:
+        return False
+
+
+def _scan(text: str) -> Iterator[tuple[Place, int, str]]:
+    """Every key and value of a JSON text as (place, offset, token); a key met twice has the token "again"."""
+    place: list[str | int] = []
+    seen: list[set[str] | None] = []  # one per open container: its keys, or None for a list
+    key_next = False
+    position, end = 0, len(text)
+    while position < end:
+        found = _TOKEN.match(text, position)
+        if found is None:
+            return
+        position = found.end()
+        mark, string, other = found.groups()
+        offset = found.start(found.lastindex or 0)
+        if mark in ("{", "["):
+            yield tuple(place), offset, mark
+            seen.append(set() if mark == "{" else None)
+            place.append("" if mark == "{" else 0)
+            key_next = mark == "{"
+        elif mark in ("}", "]"):
+            if not seen:
+                return
+            seen.pop()
+            place.pop()
+            key_next = False
+        elif mark == ",":
+            if not seen:
+                return
+            key_next = seen[-1] is not None
+            if isinstance(place[-1], int):
+                place[-1] += 1
+        elif string is not None and key_next and seen and (keys := seen[-1]) is not None:
+            key = json.loads(string, strict=False)
+            place[-1] = key
+            yield tuple(place), offset, "again" if key in keys else string
+            keys.add(key)
+            key_next = False
+        elif mark is None:
+            yield tuple(place), offset, string if string is not None else other

@@ -1,0 +1,132 @@
+"""Judgment lines made elsewhere: CSV, TSV or JSONL `query_id,doc_id,annotator,grade[,note,judged_at,seconds]`.
+
+Read by `import judgments`; written into every release (`judgments.csv`), so that our own reader reads it back.
+`grade` is 0-3 or `unrateable`. Refused: any other grade, a time that is none, seconds below 0, an empty
+query_id, doc_id or annotator. A time without a zone is taken as UTC. Further columns are left alone.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from annotator.domain.errors import Problems
+from annotator.domain.ground_truth import JudgmentLine
+from annotator.formats.tables import Row, check_columns, read_rows
+from annotator.formats.text import check_id, describe
+
+REQUIRED = (("query_id",), ("doc_id",), ("annotator",), ("grade",))
+COLUMNS = ("query_id", "doc_id", "annotator", "grade", "note", "judged_at", "seconds")
+UNRATEABLE = "unrateable"
+_QUOTED = re.compile('[",\r\n]|^\\s|\\s$')
+
+
+def read_judgments(data: bytes, path: str, *, kind: str | None = None) -> list[JudgmentLine]:
+    """The lines of a judgments file, in order. `kind` is csv, tsv or jsonl; None: by content.
+
+    BadInput names every bad line.
+    """
+    rows = read_rows(data, path, kind=kind)
+    problems = Problems(path)
+    check_columns(rows, REQUIRED, problems)
+    problems.raise_if_any()
+    lines = [_read_row(row, problems, in_text=rows.kind != "jsonl") for row in rows.rows]
+    problems.raise_if_any()
+    return [line for line in lines if line is not None]
+
+
+def write_judgments(rows: Iterable[Mapping[str, Any]], *, more_columns: Sequence[str] = ()) -> bytes:
+    """CSV of judgments, LF, the same for the same rows. Keys of a row: COLUMNS and `more_columns`.
+
+    `grade` may be an int, "unrateable", or None with `outcome` "unrateable"; `judged_at` a datetime or ISO text.
+    A key that is missing or None is an empty cell.
+    """
+    columns = (*COLUMNS, *more_columns)
+    lines = [",".join(columns)]
+    for row in rows:
+        values = {**row, "grade": UNRATEABLE if row.get("grade") is None else row["grade"]}
+        lines.append(",".join(_write_cell(values.get(name)) for name in columns))
+    return ("\n".join(lines) + "\n").encode("utf-8")
+
+
+def _write_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+def _read_row(row: Row, problems: Problems, *, in_text: bool) -> JudgmentLine | None:
+    cells = row.cells
+    ids = [
+        check_id(cells.get(name), problems, row.line, name) for name in ("query_id", "doc_id", "annotator")
+    ]
+    grade = _read_grade(cells, row.line, problems, in_text=in_text)
+    judged_at = _read_time(cells.get("judged_at"), row.line, problems)
+    seconds = _read_seconds(cells.get("seconds"), row.line, problems)
+    note = cells.get("note")
+    if note is not None and not isinstance(note, str):
+        problems.add(row.line, "note to be a text", describe(note))
+    query_id, doc_id, annotator = ids
+    if query_id is None or doc_id is None or annotator is None or grade is None:
+        return None
+    return JudgmentLine(
+        line=row.line,
+        query_id=query_id,
+        doc_id=doc_id,
+        annotator=annotator,
+        outcome="unrateable" if grade == UNRATEABLE else "graded",
+        grade=None if grade == UNRATEABLE else int(grade),
+        note=note or None,
+        judged_at=judged_at,
+        seconds=seconds,
+    )
+
+
+def _read_grade(
+    cells: Mapping[str, Any], line: int, problems: Problems, *, in_text: bool
+) -> int | str | None:
+    """0-3, or "unrateable"; None after noting anything else. JSON writes grades as numbers, CSV as digits."""
+    found = cells.get("grade")
+    if type(found) is int and 0 <= found <= 3:
+        return found
+    if isinstance(found, str):
+        cell = found.strip()
+        if cell == UNRATEABLE:
+            return UNRATEABLE
+        if in_text and cell in ("0", "1", "2", "3"):
+            return int(cell)
+    if found is None and cells.get("outcome") == UNRATEABLE:
+        return UNRATEABLE
+    problems.add(line, "a grade 0, 1, 2, 3 or unrateable", describe(found))
+    return None
+
+
+def _read_time(found: Any, line: int, problems: Problems) -> str | None:
+    """The time in ISO 8601, in UTC."""
+    if found is None:
+        return None
+    try:
+        time = datetime.fromisoformat(found)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+    except (TypeError, ValueError, OverflowError):
+        problems.add(line, "judged_at to be an ISO 8601 time such as 2026-01-31T09:30:00Z", describe(found))
+        return None
+
+
+def _read_seconds(found: Any, line: int, problems: Problems) -> float | None:
+    if found is None:
+        return None
+    try:
+        seconds = float(found)
+    except (TypeError, ValueError):
+        seconds = math.nan
+    if isinstance(found, bool) or not 0 <= seconds < math.inf:
+        problems.add(line, "seconds to be a number from 0", describe(found))
+        return None
+    return seconds

@@ -1,0 +1,172 @@
+"""`nablarch`: the YAML that the Nablarch search evaluator (SearchEvaluationRunner, Java) loads. Read and written.
+
+    dataset: {version, created, total_queries}         what the file says about itself
+    queries: [{id, query, category, expected_docs: [{doc_id, relevance, description}], metadata: {language, …}}]
+
+Every key without a name here is kept: of `dataset` in the truth's metadata (`created` as `created_at`), of a
+query's `metadata` in the query's, of an expected document in its qrel's; what stands beside `dataset` or
+beside a query's `metadata` under the key "(beside)" of the same. `total_queries` is counted anew.
+Refused: a query or a document of one twice, a grade other than 0-3, a text that is empty.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Qrel, Query
+from annotator.formats.grouping import group_qrels, list_fields
+from annotator.formats.tree import Place, TreeProblems, is_nothing
+from annotator.formats.yaml_text import quote, write_entry
+from annotator.formats.yaml_tree import load_yaml, resolve
+
+BESIDE = "(beside)"
+GRADE_NAMES = ("Not Relevant", "Marginally Relevant", "Highly Relevant", "Perfect")
+_HEAD = "# evaluation-dataset.yaml, as the Nablarch search evaluator (SearchEvaluationRunner) loads it."
+
+
+def read(data: bytes, path: str) -> GroundTruth:
+    """The queries and qrels of a Nablarch YAML file. BadInput names every bad place with its line."""
+    tree = load_yaml(data, path)
+    problems = TreeProblems(tree)
+    top = dict(problems.mapping(tree.value, ()))
+    about = dict(_mapping_or_nothing(top.pop("dataset", None), ("dataset",), problems))
+    queries: dict[str, Query] = {}
+    qrels: list[Qrel] = []
+    if "queries" not in top and not problems:
+        problems.add(("queries",), "a list", None)
+    for index, item in enumerate(problems.list(top.pop("queries", []), ("queries",))):
+        place: Place = ("queries", index)
+        query = _read_query(item, place, problems, qrels)
+        if query.query_id in queries and query.query_id:
+            problems.add((*place, "id"), "given once", query.query_id)
+        queries[query.query_id] = query
+    metadata = _read_about(about, top, problems)
+    problems.raise_if_any()
+    return GroundTruth(tuple(queries.values()), tuple(qrels), metadata)
+
+
+def find_query_lines(data: bytes, path: str) -> list[int]:
+    """The line on which each query of a readable file begins, in order."""
+    tree = load_yaml(data, path)
+    places: list[Place] = [("queries", index) for index in range(len(tree.value["queries"]))]
+    lines = tree.locate(places)
+    return [lines[place] for place in places]
+
+
+def write(truth: GroundTruth, *, list_grade_0: bool = False) -> bytes:
+    """The file's bytes: every text quoted, LF, the same for the same truth.
+
+    Grade 0 is left out unless asked for: the evaluator counts every listed document as expected.
+    """
+    return ("\n".join(_lines(truth, list_grade_0)) + "\n").encode("utf-8")
+
+
+def _read_about(about: dict[str, Any], top: dict[str, Any], problems: TreeProblems) -> dict[str, Any]:
+    about.pop("total_queries", None)
+    renamed = "created_at" if "created_at" not in about else "created"
+    metadata = {renamed if key == "created" else key: resolve(value) for key, value in about.items()}
+    return _add_beside(metadata, top, ("dataset",), problems)
+
+
+def _read_query(item: Any, place: Place, problems: TreeProblems, qrels: list[Qrel]) -> Query:
+    rest = dict(problems.mapping(item, place))
+    if not rest and isinstance(item, dict):
+        problems.add(place, "a query with id and query", item)
+    query_id = problems.id(rest.pop("id", None), (*place, "id")) if rest else ""
+    text = (
+        problems.text(rest.pop("query", None), (*place, "query")) if item and isinstance(item, dict) else ""
+    )
+    expected = _list_or_nothing(rest.pop("expected_docs", None), (*place, "expected_docs"), problems)
+    metadata = dict(_mapping_or_nothing(rest.pop("metadata", None), (*place, "metadata"), problems))
+    fields = {name: _read_field(name, rest, metadata, place, problems) for name in QUERY_FIELDS}
+    qrels.extend(_read_qrels(query_id, expected, (*place, "expected_docs"), problems))
+    kept = {key: resolve(value) for key, value in metadata.items()}
+    return Query(query_id, text, **fields, metadata=_add_beside(kept, rest, (*place, "metadata"), problems))
+
+
+def _read_field(
+    name: str, beside: dict[str, Any], metadata: dict[str, Any], place: Place, problems: TreeProblems
+) -> str | None:
+    """A known field, wherever of the two places it stands."""
+    outer = problems.optional_text(beside.pop(name, None), (*place, name))
+    inner = problems.optional_text(metadata.pop(name, None), (*place, "metadata", name))
+    if outer is not None and inner is not None and outer != inner:
+        problems.add((*place, "metadata", name), f"the same as {name} beside it ({outer})", inner)
+    return outer if outer is not None else inner
+
+
+def _read_qrels(query_id: str, items: list[Any], place: Place, problems: TreeProblems) -> Iterator[Qrel]:
+    seen: set[str] = set()
+    for index, item in enumerate(items):
+        here = (*place, index)
+        if not isinstance(item, dict):
+            problems.add(here, "a mapping with doc_id and relevance", item)
+            continue
+        rest = dict(item)
+        doc_id = problems.id(rest.pop("doc_id", None), (*here, "doc_id"))
+        grade = problems.grade(rest.pop("relevance", None), (*here, "relevance"))
+        description = problems.optional_text(rest.pop("description", None), (*here, "description"))
+        if doc_id in seen and doc_id:
+            problems.add((*here, "doc_id"), "given once in a query", doc_id)
+        seen.add(doc_id)
+        yield Qrel(query_id, doc_id, grade, description=description, metadata=resolve(rest))
+
+
+def _list_or_nothing(value: Any, place: Place, problems: TreeProblems) -> list[Any]:
+    return [] if is_nothing(value) else problems.list(value, place)
+
+
+def _mapping_or_nothing(value: Any, place: Place, problems: TreeProblems) -> dict[str, Any]:
+    return {} if is_nothing(value) else problems.mapping(value, place)
+
+
+def _add_beside(
+    metadata: dict[str, Any], beside: dict[str, Any], place: Place, problems: TreeProblems
+) -> dict[str, Any]:
+    if BESIDE in metadata:
+        problems.add((*place, BESIDE), "another name: this one is used by this program", BESIDE)
+    return {**metadata, BESIDE: resolve(beside)} if beside else metadata
+
+
+def _lines(truth: GroundTruth, list_grade_0: bool) -> Iterator[str]:
+    yield _HEAD
+    yield "dataset:"
+    about = dict(truth.metadata)
+    beside = about.pop(BESIDE, {})
+    if "created" not in about and "created_at" in about:
+        about = {"created" if key == "created_at" else key: value for key, value in about.items()}
+    about.pop("total_queries", None)
+    for key, value in about.items():
+        yield from write_entry(key, value, 2)
+    yield f"  total_queries: {len(truth.queries)}"
+    for key, value in beside.items():
+        yield from write_entry(key, value, 0)
+    yield ""
+    yield "queries:" if truth.queries else "queries: []"
+    for query, qrels in group_qrels(truth, list_grade_0=list_grade_0):
+        yield from _query_lines(query)
+        yield "    expected_docs:" if qrels else "    expected_docs: []"
+        for qrel in qrels:
+            yield from _qrel_lines(qrel)
+        metadata = list_fields(query, without=["category"]) | dict(query.metadata)
+        metadata.pop(BESIDE, None)
+        if metadata:
+            yield from write_entry("metadata", metadata, 4)
+
+
+def _query_lines(query: Query) -> Iterator[str]:
+    yield f"  - id: {quote(query.query_id)}"
+    yield f"    query: {quote(query.text)}"
+    if query.category is not None:
+        yield f"    category: {quote(query.category)}"
+    for key, value in query.metadata.get(BESIDE, {}).items():
+        yield from write_entry(key, value, 4)
+
+
+def _qrel_lines(qrel: Qrel) -> Iterator[str]:
+    yield f"      - doc_id: {quote(qrel.doc_id)}"
+    yield f"        relevance: {qrel.grade}   # {GRADE_NAMES[qrel.grade]}"
+    if qrel.description is not None:
+        yield f"        description: {quote(qrel.description)}"
+    for key, value in qrel.metadata.items():
+        if key not in ("doc_id", "relevance", "description"):
+            yield from write_entry(key, value, 8)

@@ -1,0 +1,180 @@
+"""Rows of CSV, TSV and JSONL files with their line numbers: what every reader of a table builds on.
+
+CSV and TSV have a header line, quote with `"` (doubled inside) and may hold line breaks in quotes. JSONL is
+one JSON object a line. A row's empty cells are absent; cells are never trimmed.
+Refused, each with its line: a header twice or missing, a row with another number of cells, broken quoting,
+a line that is no JSON object, a key twice.
+"""
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, cast
+
+from annotator.domain.errors import Problems, ValidationError
+from annotator.formats.json_tree import parse_json
+from annotator.formats.text import MAX_ID, describe, read_text
+
+Kind = Literal["csv", "tsv", "jsonl"]
+KINDS: tuple[Kind, ...] = ("csv", "tsv", "jsonl")
+MAX_CELL = 256_000_000
+_SUFFIXES: dict[str, Kind] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+
+
+class Row(NamedTuple):
+    """One row: the line it begins on (1-based), and its cells by column name."""
+
+    line: int
+    cells: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table's rows. `columns` is the header of a CSV or TSV file; None for JSONL, whose rows differ."""
+
+    path: str
+    kind: Kind
+    columns: tuple[str, ...] | None
+    rows: Sequence[Row]
+
+
+def detect_kind(data: bytes, path: str) -> Kind | None:
+    """What kind of table this is: by the name's suffix, else by the first line; None when neither tells."""
+    for suffix, kind in _SUFFIXES.items():
+        if path.lower().endswith(suffix):
+            return kind
+    head = data[:65_536].removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+    if head.startswith(b"{") and head.rstrip().endswith(b"}"):
+        return "jsonl"
+    names = (b"query_id", b"doc_id", b"_id")
+    if any(name in head for name in names):
+        return "tsv" if b"\t" in head else "csv" if b"," in head else None
+    return None
+
+
+def read_rows(data: bytes, path: str, *, kind: str | None = None) -> Table:
+    """All rows of a table. BadInput names every line that is not one; ValidationError when the kind is unknown."""
+    kind = kind or detect_kind(data, path)
+    if kind not in KINDS:
+        names = ", ".join(KINDS)
+        raise ValidationError(
+            f"{path}: the content does not say which format this is; say --format, one of: {names}"
+        )
+    text = read_text(data, path)
+    problems = Problems(path)
+    if not text.strip():
+        problems.add(None, "rows of a table", "an empty file")
+        problems.raise_if_any()
+    if kind == "jsonl":
+        table = Table(path, "jsonl", None, list(_jsonl_rows(text, problems)))
+    else:
+        table = _csv_table(text, path, kind, problems)
+    problems.raise_if_any()
+    return table
+
+
+def check_columns(table: Table, required: Sequence[Sequence[str]], problems: Problems) -> None:
+    """Note every required column that a CSV or TSV file lacks; each is given with its other names."""
+    if table.columns is None:
+        return
+    missing = [" or ".join(names) for names in required if not set(names) & set(table.columns)]
+    if missing:
+        problems.add(1, f"a column {', '.join(missing)}", ", ".join(table.columns))
+
+
+def take(cells: dict[str, Any], names: Sequence[str]) -> Any:
+    """Remove and give the first of these columns that has a value; None when none has."""
+    for name in names:
+        value = cells.pop(name, None)
+        if value is not None:
+            return value
+    return None
+
+
+def take_id(row: Row, names: Sequence[str], problems: Problems) -> str | None:
+    """Remove and give an id exactly as it stands, a JSON number as its digits; None after noting a problem."""
+    found = take(row.cells, names)
+    if type(found) is int:
+        found = str(found)
+    if not isinstance(found, str) or not found:
+        problems.add(row.line, f"{names[0]} to be a text that is not empty", describe(found))
+        return None
+    if len(found) > MAX_ID:
+        problems.add(row.line, f"{names[0]} of at most {MAX_ID:,} characters", f"{len(found):,} characters")
+        return None
+    return found
+
+
+def take_text(row: Row, names: Sequence[str], problems: Problems) -> str | None:
+    """Remove and give a text; None when there is none, or after noting that it is something else."""
+    found = take(row.cells, names)
+    if found is None or isinstance(found, str):
+        return found
+    problems.add(row.line, f"{names[0]} to be a text", describe(found))
+    return None
+
+
+def _csv_table(text: str, path: str, kind: Kind, problems: Problems) -> Table:
+    csv.field_size_limit(MAX_CELL)
+    lines = (line + "\n" for line in text.removesuffix("\n").split("\n"))
+    reader = csv.reader(lines, delimiter="\t" if kind == "tsv" else ",", strict=True)
+    rows: list[Row] = []
+    columns: tuple[str, ...] = ()
+    start = 0
+    try:
+        for cells in reader:
+            start, line = reader.line_num, start + 1
+            if not cells:
+                continue
+            if not columns:
+                columns = _read_header(cells, line, problems)
+            elif len(cells) != len(columns):
+                problems.add(line, f"{len(columns)} cells", str(len(cells)))
+            else:
+                rows.append(
+                    Row(line, {name: cell for name, cell in zip(columns, cells, strict=True) if cell})
+                )
+    except csv.Error as error:
+        problems.add(start + 1, f"a {kind.upper()} row", str(error))
+    return Table(path, kind, columns, rows)
+
+
+def _read_header(cells: list[str], line: int, problems: Problems) -> tuple[str, ...]:
+    columns = tuple(cell.strip() for cell in cells)
+    for name in dict.fromkeys(name for name in columns if columns.count(name) > 1):
+        problems.add(line, "each column once", f"{describe(name)} again")
+    if "" in columns:
+        problems.add(line, "a name for every column", "an empty one")
+    return columns
+
+
+def _jsonl_rows(text: str, problems: Problems) -> Iterator[Row]:
+    for line, content in enumerate(text.split("\n"), 1):
+        if not content or content.isspace():
+            continue
+        try:
+            value = parse_json(content)
+        except json.JSONDecodeError as error:
+            problems.add(line, "a JSON object", f"{error.msg} at character {error.pos + 1}")
+            continue
+        except ValueError as error:
+            problems.add(line, "a JSON object", str(error))
+            continue
+        if isinstance(value, dict):
+            yield Row(line, value)
+        else:
+            problems.add(line, "a JSON object", describe(value))
+
+
+def check_kind(kind: str) -> Kind:
+    """ValidationError unless it is csv, tsv or jsonl."""
+    if kind in KINDS:
+        return kind
+    raise ValidationError(f"no table format named {kind!r}; there are: {', '.join(KINDS)}")

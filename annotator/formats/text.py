@@ -1,0 +1,77 @@
+"""Bytes -> text, and what a text or an id must be before anything else looks at it.
+
+The first step of every reader. Text is UTF-8 (a BOM is accepted) unless another encoding is named; it is
+never normalised or trimmed. Refused with the line: bytes that are not in the encoding, NUL, and lone
+surrogates (no database and no UTF-8 file can hold them).
+"""
+
+import codecs
+import re
+
+from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
+
+MAX_ID = 1_000
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def read_text(data: bytes, path: str, *, encoding: str | None = None) -> str:
+    """The text of a file's bytes without its BOM. BadInput names the line of the first offending byte."""
+    name = check_encoding(encoding) if encoding else "utf-8-sig"
+    try:
+        text = data.decode(name).removeprefix("\ufeff") if encoding else data.decode(name)
+    except UnicodeDecodeError as error:
+        raise BadInput([_undecodable(error, data, path, encoding)]) from None
+    found = UNSTORABLE.search(text)
+    if found:
+        line = text.count("\n", 0, found.start()) + 1
+        expected = "text without NUL characters and lone surrogates"
+        raise BadInput([FormatError(path, line, expected, repr(found.group()))])
+    return text
+
+
+def to_utf8(data: bytes, path: str, encoding: str | None) -> bytes:
+    """The same text in UTF-8, for readers that expect it; the bytes themselves when no encoding is named."""
+    return read_text(data, path, encoding=encoding).encode("utf-8") if encoding else data
+
+
+def check_encoding(name: str) -> str:
+    """The codec of that name. ValidationError when Python knows no such text encoding."""
+    try:
+        "".encode(name)
+        codecs.lookup(name)
+    except (LookupError, ValueError):
+        raise ValidationError(
+            f"--encoding: expected an encoding such as cp932 or euc-kr, found {name!r}"
+        ) from None
+    return name
+
+
+def check_id(found: object, problems: Problems, line: int | None, name: str) -> str | None:
+    """The id itself, whatever characters it holds; None after noting why it cannot be one."""
+    if not isinstance(found, str) or not found:
+        problems.add(line, f"{name} to be a text that is not empty", describe(found))
+        return None
+    if len(found) > MAX_ID:
+        problems.add(line, f"{name} of at most {MAX_ID:,} characters", f"{len(found):,} characters")
+        return None
+    return found
+
+
+def describe(found: object) -> str:
+    """A value as an error message shows it: in one line, and short."""
+    if found is None:
+        return "nothing"
+    if isinstance(found, dict):
+        return "a mapping"
+    if isinstance(found, list):
+        return "a list"
+    if isinstance(found, bool):
+        return str(found).lower()
+    text = repr(str(found)) if isinstance(found, str) else str(found)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _undecodable(error: UnicodeDecodeError, data: bytes, path: str, encoding: str | None) -> FormatError:
+    before = data[: error.start].decode(error.encoding, errors="replace")
+    expected = f"text in {encoding}" if encoding else "UTF-8 text (for another encoding: --encoding NAME)"
+    return FormatError(path, before.count("\n") + 1, expected, f"byte 0x{data[error.start]:02x}")

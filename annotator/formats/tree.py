@@ -1,0 +1,148 @@
+"""A parsed YAML or JSON file: plain values, and the line of any place in them.
+
+What `yaml_tree.py` and `json_tree.py` hand to the readers of single formats. Lines are looked up only when
+there is something to complain about, so a good file costs nothing for them.
+A place is a tuple of keys and indexes, shown as `queries[3].id`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annotator.domain.errors import BadInput, FormatError, Problems
+from annotator.formats.text import MAX_ID, describe
+
+Place = tuple[str | int, ...]
+MAX_DEPTH = 50
+
+
+class Plain(str):
+    """A YAML scalar written without quotes: its source text. An id takes it as it is (`id: 1` is "1")."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """`value` holds dicts, lists, str, int, float, bool, None; YAML's unquoted scalars are `Plain`."""
+
+    path: str
+    value: Any
+    locate: Callable[[Iterable[Place]], Mapping[Place, int]]
+
+
+class TreeProblems:
+    """Collects what is wrong in a tree by place, and raises it all at once with the lines."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.found: list[tuple[Place, str, str]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+    def add(self, place: Place, expected: str, found: object) -> None:
+        """Note that at `place` something else was expected; `found` is the value there."""
+        self.found.append((place, f"{show_place(place)} to be {expected}", describe(found)))
+
+    def raise_if_any(self) -> None:
+        """Raise BadInput with every problem, in the order of the file."""
+        if not self.found:
+            return
+        lines = self.tree.locate([place for place, _, _ in self.found])
+        errors = [
+            FormatError(self.tree.path, _line_of(lines, place), expected, found)
+            for place, expected, found in self.found
+        ]
+        raise BadInput(sorted(errors, key=lambda error: error.line or 0))
+
+    # What every reader asks of a value ------------------------------------------------------------
+
+    def mapping(self, value: Any, place: Place) -> dict[str, Any]:
+        """The mapping at `place`; empty after noting that it is something else."""
+        if isinstance(value, dict):
+            return value
+        self.add(place, "a mapping", value)
+        return {}
+
+    def list(self, value: Any, place: Place) -> list[Any]:
+        """The list at `place`; empty after noting that it is something else."""
+        if isinstance(value, list):
+            return value
+        self.add(place, "a list", value)
+        return []
+
+    def id(self, value: Any, place: Place) -> str:
+        """An id: any text, or a number as its digits. "" after noting a problem."""
+        if type(value) is int:
+            value = str(value)
+        if not isinstance(value, str) or not value:
+            self.add(place, "an id: a text that is not empty", value)
+        elif len(value) > MAX_ID:
+            self.add(place, f"an id of at most {MAX_ID:,} characters", f"{len(value):,} characters")
+        else:
+            return str(value)
+        return ""
+
+    def text(self, value: Any, place: Place) -> str:
+        """A text with more than white space in it. "" after noting a problem."""
+        if isinstance(value, str) and value.strip():
+            return str(value)
+        self.add(place, "a text that is not empty", value)
+        return ""
+
+    def optional_text(self, value: Any, place: Place) -> str | None:
+        """A text, or None where there is none (YAML's unquoted `null` or `~` too)."""
+        if is_nothing(value):
+            return None
+        if isinstance(value, str):
+            return str(value)
+        self.add(place, "a text", value)
+        return None
+
+    def grade(self, value: Any, place: Place) -> int:
+        """A grade 0-3 written as a number. 0 after noting a problem."""
+        if type(value) is int and value in (0, 1, 2, 3):
+            return value
+        if isinstance(value, Plain) and value in ("0", "1", "2", "3"):
+            return int(value)
+        self.add(place, "a grade 0, 1, 2 or 3", value)
+        return 0
+
+
+def is_nothing(value: Any) -> bool:
+    """JSON's null, and YAML's unquoted null, ~ or nothing at all."""
+    return value is None or (isinstance(value, Plain) and value in ("", "~", "null", "Null", "NULL"))
+
+
+def show_place(place: Place) -> str:
+    """A place as people write it: `queries[3].ground_truth["doc 1"].relevance`."""
+    shown = ""
+    for step in place:
+        if isinstance(step, int):
+            shown += f"[{step}]"
+        elif step.isidentifier():
+            shown += f".{step}" if shown else step
+        else:
+            shown += f"[{describe(step)}]"
+    return shown or "the file"
+
+
+def _line_of(lines: Mapping[Place, int], place: Place) -> int | None:
+    """The line of a place; of what holds it where the place itself is missing."""
+    for length in range(len(place), -1, -1):
+        if place[:length] in lines:
+            return lines[place[:length]]
+    return None
+
+
+def every_prefix(places: Iterable[Place]) -> set[Place]:
+    """The places and everything that holds them: what a `locate` should look for."""
+    return {place[:length] for place in places for length in range(len(place) + 1)}
+
+
+def refuse(path: str, line: int | None, expected: str, found: str) -> BadInput:
+    """One problem as an exception to raise."""
+    problems = Problems(path)
+    problems.add(line, expected, found)
+    return BadInput(problems.found)
