@@ -70,7 +70,7 @@ class Panel {
     const target = e.composedPath()[0];
     if (target instanceof Element && (target.isContentEditable || target.closest("input,textarea,select,[role=dialog],[role=menu],[role=listbox],[role=combobox]"))) return;
     const act = this.actOf(e);
-    if (!act) return;
+    if (act === null) return;
     e.preventDefault();
     this.act(act);
   }
@@ -172,7 +172,7 @@ class Panel {
   }
 
   buildText(pair, text) {
-    const source = pair.document.media_type !== "text/plain";
+    const source = ["text/x-rst", "text/html"].includes(pair.document.media_type);
     const element = make("div", text === null ? "missing" : source ? "text source" : "text");
     element.dir = "auto";
     if (text === null) { element.textContent = this.words.notext; return element; }
