@@ -3,6 +3,7 @@
 Looked at: README.md, CHANGELOG.md and every Markdown file of docs/, datasets/, benchmarks/ and exports/.
 """
 
+import ast
 import re
 import shlex
 import tomllib
@@ -127,6 +128,24 @@ def test_a_command_has_help_and_is_documented_with_every_option(path: tuple[str,
     assert shown, f"docs/commands.md does not show `annotator {' '.join(path)} …`"
     options = list_options(COMMANDS[path]) - SAID_ONCE
     assert options - set(re.findall(r"--[a-z0-9][a-z0-9-]*", " ".join(shown))) == set()
+
+
+def list_advised_commands() -> list[str]:
+    """What messages tell the user to run: "…: annotator people list" and the like, in the program's texts."""
+    texts = []
+    for path in sorted((PROJECT / "annotator").rglob("*.py")):
+        nodes = ast.walk(ast.parse(read(path)))
+        texts += [
+            node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+    return sorted(
+        {found for text in texts for found in re.findall(r"(?:: |`)(annotator [a-z-]+(?: [a-z]+)?)", text)}
+    )
+
+
+@pytest.mark.parametrize("advised", list_advised_commands())
+def test_a_command_that_a_message_advises_exists(advised: str) -> None:
+    follow(advised.split()[1:])
 
 
 def slugs_of(page: Path) -> set[str]:
