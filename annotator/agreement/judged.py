@@ -48,8 +48,11 @@ class Judged:
 
     def shared(self) -> "Judged":
         """The rows of pairs that two or more annotators graded; a pair with one judgment does not count."""
+        met = np.zeros(len(self.pair), dtype=np.bool_)
         same = self.pair[1:] == self.pair[:-1]
-        return self.where(np.append(same, False) | np.insert(same, 0, False))
+        met[1:] = same
+        met[:-1] |= same
+        return self.where(met)
 
 
 class Confusion(NamedTuple):

@@ -91,7 +91,7 @@ def _print_confusion(pair: "PairAgreement") -> None:
     first, second = pair.annotators
     typer.echo(f"\nrows {first}, columns {second}")
     rows = [(grade, *counts) for grade, counts in enumerate(pair.confusion)]
-    print_table(("", *range(len(rows))), rows, empty="")
+    print_table(("", *(str(grade) for grade in range(len(rows)))), rows, empty="")
 
 
 def _kappas(observed: float | None, kappas: "Mapping[str, Value]") -> tuple[str, ...]:

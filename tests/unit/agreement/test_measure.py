@@ -1,0 +1,155 @@
+"""Measuring a set of judgments: values, intervals, and the words for what is undefined."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from annotator.agreement.judged import Judged, sort_judged
+from annotator.agreement.measure import NO_SHARED_PAIR, mean_kappas, measure
+from annotator.domain.agreement import Measured, Value
+
+NAMES = ("김", "高橋", "zoë")
+Row = tuple[int, int, int, int]
+
+
+def _judged(rows: list[Row]) -> Judged:
+    """From rows of query, pair, annotator, grade."""
+    return sort_judged(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
+
+
+def _measure(rows: list[Row], resamples: int = 200, only: int | None = None) -> Measured:
+    return measure(_judged(rows), NAMES, resamples=resamples, seed=0, only=only)
+
+
+def _two(grades: list[tuple[int, int]], queries: int = 5) -> list[Row]:
+    """Two annotators over pairs spread over queries."""
+    return [
+        (pair % queries, pair, annotator, grade)
+        for pair, both in enumerate(grades)
+        for annotator, grade in enumerate(both)
+    ]
+
+
+MIXED = [(0, 0), (1, 1), (2, 2), (3, 3), (0, 1), (1, 2), (3, 1), (2, 2), (0, 0), (3, 3), (1, 0), (2, 3)] * 3
+
+
+def test_with_two_annotators_the_dataset_has_their_kappa() -> None:
+    found = _measure(_two(MIXED))
+    first, second = zip(*MIXED, strict=True)
+    assert found.cohen_kappa["quadratic"].value == pytest.approx(
+        cohen_kappa_score(first, second, labels=[0, 1, 2, 3], weights="quadratic")
+    )
+    (pair,) = found.annotator_pairs
+    assert pair.annotators == ("김", "高橋")
+    assert pair.cohen_kappa == found.cohen_kappa
+    assert (found.pairs, found.queries, pair.pairs) == (36, 5, 36)
+    assert found.observed_agreement == pytest.approx(7 / 12)
+    assert np.array(pair.confusion).sum() == 36
+    assert pair.confusion[3][1] == 3
+
+
+def test_every_defined_figure_lies_in_its_interval() -> None:
+    found = _measure(_two(MIXED))
+    values = [
+        *found.cohen_kappa.values(), found.fleiss_kappa, *found.krippendorff_alpha.values(),
+        found.gwet_ac1, found.gwet_ac2, *(value for _, value in found.cut_points),
+    ]  # fmt: skip
+    assert len(values) == 12
+    for value in values:
+        assert value.value is not None
+        assert value.ci95 is not None
+        assert value.ci95[0] <= value.value <= value.ci95[1]
+        assert value.ci95[0] < value.ci95[1]
+
+
+def test_the_interval_comes_from_whole_queries() -> None:
+    """All pairs of a query alike: the spread is that of four queries, however many pairs they have."""
+    rows = _two([(0, 0), (3, 3), (0, 3), (3, 3)] * 100, queries=4)
+    (low, high) = _measure(rows, resamples=1000).cohen_kappa["unweighted"].ci95 or (0, 0)
+    assert high - low > 0.5
+
+
+def test_with_three_annotators_kappa_is_the_mean_weighted_by_shared_pairs() -> None:
+    rows = _two(MIXED) + [(0, 100 + n, who, grade) for n in range(4) for who, grade in ((0, n), (2, 3 - n))]
+    found = _measure(rows)
+    assert [(pair.annotators, pair.pairs) for pair in found.annotator_pairs] == [
+        (("김", "高橋"), 36),
+        (("김", "zoë"), 4),
+    ]
+    values = [pair.cohen_kappa["linear"].value for pair in found.annotator_pairs]
+    assert values[0] is not None and values[1] is not None
+    assert found.cohen_kappa["linear"].value == pytest.approx((36 * values[0] + 4 * values[1]) / 40)
+
+
+def test_perfect_agreement_without_variation_is_undefined_with_the_reason_and_the_raw_agreement() -> None:
+    found = _measure(_two([(2, 2)] * 8))
+    values = [
+        *found.cohen_kappa.values(), found.fleiss_kappa, *found.krippendorff_alpha.values(),
+        found.gwet_ac1, found.gwet_ac2, *(value for _, value in found.cut_points),
+        *found.annotator_pairs[0].cohen_kappa.values(),
+    ]  # fmt: skip
+    assert {value.value for value in values} == {None}
+    assert all("observed agreement is 100 %" in (value.why or "") for value in values)
+    assert found.observed_agreement == 1.0
+
+
+def test_perfect_agreement_with_variation_is_1() -> None:
+    found = _measure(_two([(0, 0), (1, 1), (3, 3)] * 5))
+    assert found.cohen_kappa["unweighted"].value == 1.0
+    assert found.krippendorff_alpha["ordinal"].value == 1.0
+    assert found.gwet_ac1.value == 1.0
+
+
+def test_a_pair_judged_once_adds_nothing_to_agreement() -> None:
+    alone = [(9, 900 + n, 0, 3) for n in range(20)]
+    with_them, without = _measure(_two(MIXED) + alone), _measure(_two(MIXED))
+    assert with_them.single_pairs == 20
+    for one, other in zip(
+        (with_them.cohen_kappa, with_them.krippendorff_alpha, with_them.fleiss_kappa, with_them.pairs),
+        (without.cohen_kappa, without.krippendorff_alpha, without.fleiss_kappa, without.pairs),
+        strict=True,
+    ):
+        assert one == other
+    assert with_them.gwet_ac1.value != without.gwet_ac1.value
+
+
+@pytest.mark.parametrize("rows", [[], [(1, 1, 0, 3)], [(1, 1, 0, 3), (1, 2, 1, 3)]])
+def test_without_a_shared_pair_everything_says_so(rows: list[Row]) -> None:
+    found = _measure(rows)
+    assert found.observed_agreement is None
+    assert found.cohen_kappa["linear"] == Value(None, None, NO_SHARED_PAIR)
+    assert found.gwet_ac2 == found.fleiss_kappa == found.cut_points[0][1] == Value(None, None, NO_SHARED_PAIR)
+    assert found.annotator_pairs == ()
+
+
+def test_one_query_gives_a_value_and_says_why_no_interval() -> None:
+    value = _measure(_two(MIXED, queries=1)).cohen_kappa["unweighted"]
+    assert value.value is not None
+    assert value.ci95 is None
+    assert "two or more queries" in (value.why or "")
+
+
+def test_the_order_of_the_rows_does_not_matter() -> None:
+    rows = _two(MIXED)
+    assert _measure(rows) == _measure(rows[::-1])
+
+
+def test_the_cheap_kappa_is_the_reported_one() -> None:
+    rows = _two(MIXED) + [(0, 100 + n, who, n) for n in range(4) for who in (0, 2)]
+    assert mean_kappas(_judged(rows))["unweighted"].value == _measure(rows).cohen_kappa["unweighted"].value
+    assert mean_kappas(_judged([]))["unweighted"] == Value(None, None, NO_SHARED_PAIR)
+
+
+def test_one_annotators_figures_are_over_the_pairs_they_judged() -> None:
+    rows = _two(MIXED) + [(0, 100 + n, who, grade) for n in range(4) for who, grade in ((0, n), (2, 3 - n))]
+    found = _measure(rows, only=2)
+    assert (found.pairs, [pair.annotators for pair in found.annotator_pairs]) == (4, [("김", "zoë")])
+
+
+def test_who_grades_higher_is_measured_on_shared_pairs() -> None:
+    found = _measure(_two([(0, 1), (1, 2), (2, 2), (2, 3)] * 10))
+    assert [(one.annotator, one.couples, one.mean) for one in found.leanings] == [
+        ("김", 40, -0.75),
+        ("高橋", 40, 0.75),
+    ]
+    assert found.leanings[1].ci95 == tuple(-bound for bound in reversed(found.leanings[0].ci95 or ()))
