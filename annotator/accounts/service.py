@@ -24,16 +24,22 @@ from annotator.accounts.passwords import (
     is_password,
     make_one_time_password,
 )
-from annotator.accounts.records import LoginSession, Membership, Person, PersonChange, SignedIn
 from annotator.accounts.sign_in_limits import (
     PER_ADDRESS,
     PER_USERNAME,
     WINDOW,
-    WrongSignIn,
     group_address,
     refuse_too_many,
 )
 from annotator.accounts.usernames import check_name, check_username
+from annotator.domain.accounts import (
+    LoginSession,
+    Membership,
+    Person,
+    PersonChange,
+    SignedIn,
+    WrongSignIn,
+)
 from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
 from annotator.domain.people import ROLES, Actor, includes
 from annotator.storage.database import Database
@@ -192,11 +198,13 @@ def change_person(
     dataset: str | None = None,
     password: str | None = None,
     new_password: bool = False,
+    enable: bool = False,
     now: datetime,
 ) -> PersonChange:
     """Change what is given: the name; the role on `dataset` (None: everywhere); the password.
 
     `new_password` makes a one-time password, `password` sets one; either signs the person out everywhere.
+    `enable` undoes `disable_person`.
     """
     if dataset is not None and role is None:
         raise ValidationError("expected a role together with the dataset")
@@ -207,7 +215,7 @@ def change_person(
         row = find_person(session, username)
         if role is not None:
             set_role(session, key_of(row.pk), _require_may_grant(session, actor, role, dataset), role)
-        if name is not None or secret is not None:
+        if name is not None or secret is not None or enable:
             _require_may_manage(session, actor, row)
         if name is not None:
             row.name = check_name(name)
@@ -215,6 +223,8 @@ def change_person(
             row.password_hash, row.must_change_password = secret, made is not None
             revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)
             clear_failures(session, username=row.username)
+        if enable:
+            row.disabled_at = None
         session.add(row)
         return PersonChange(_person(session, row), made)
 
@@ -240,16 +250,6 @@ def disable_person(database: Database, actor: Actor, username: str, *, now: date
         row.disabled_at = row.disabled_at or now
         session.add(row)
         revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)
-        return _person(session, row)
-
-
-def enable_person(database: Database, actor: Actor, username: str) -> Person:
-    """Let a disabled person sign in again, with the password and the roles they had."""
-    with database.write() as session:
-        row = find_person(session, username)
-        _require_may_manage(session, actor, row)
-        row.disabled_at = None
-        session.add(row)
         return _person(session, row)
 
 

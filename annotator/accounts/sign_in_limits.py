@@ -1,4 +1,4 @@
-"""How often somebody may guess: the limits on failed sign-ins, and the two ways a sign-in is refused.
+"""How often somebody may guess: the limits on failed sign-ins.
 
 Counted over the last 15 minutes: 5 failures for a username, wherever they come from, and 20 from an address,
 whatever the username. A sign-in that succeeds clears its username's failures, so an office behind one address
@@ -7,31 +7,14 @@ server is told to trust its X-Forwarded-For header (uvicorn's FORWARDED_ALLOW_IP
 """
 
 import ipaddress
-import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from annotator.domain.errors import NotAllowed
+from annotator.domain.accounts import TooManyAttempts
 
 WINDOW = timedelta(minutes=15)
 PER_USERNAME = 5
 PER_ADDRESS = 20
-
-
-class WrongSignIn(NotAllowed):
-    """The username or the password is wrong; the message never says which."""
-
-    def __init__(self) -> None:
-        super().__init__("the username or the password is wrong")
-
-
-class TooManyAttempts(NotAllowed):
-    """Too many failures lately. `seconds`: when it is worth trying again."""
-
-    def __init__(self, wait: timedelta) -> None:
-        self.seconds = max(1, math.ceil(wait.total_seconds()))
-        minutes = math.ceil(self.seconds / 60)
-        super().__init__(f"too many failed attempts; try again in {minutes} minute{'s' * (minutes != 1)}")
 
 
 def refuse_too_many(failures: Sequence[datetime], limit: int, *, now: datetime) -> None:

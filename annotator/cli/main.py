@@ -12,6 +12,8 @@ from annotator.cli import (
     agreement,
     datasets,
     labeling,
+    people,
+    serving,
     terminal,
 )
 
@@ -43,7 +45,9 @@ def choose(
     terminal.chosen["database"] = database
 
 
+app.command()(serving.serve)
 app.add_typer(datasets.app, name="dataset")
+app.add_typer(people.app, name="people")
 app.command("judgments")(labeling.judgments)
 app.command("progress")(labeling.progress)
 app.command("agreement")(agreement.agreement)

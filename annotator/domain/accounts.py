@@ -1,8 +1,13 @@
-"""What `accounts/service.py` returns about people, their roles and who is signed in. Frozen; no secrets in repr."""
+"""People as the services speak of them: their roles, who is signed in, and how a sign-in is refused.
 
+Secrets are kept out of `repr`, so that a record can stand in a log or a traceback.
+"""
+
+import math
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from annotator.domain.errors import NotAllowed
 from annotator.domain.people import ROLES, Actor
 
 
@@ -59,3 +64,19 @@ class LoginSession:
     created_at: datetime
     expires_at: datetime
     current: bool
+
+
+class WrongSignIn(NotAllowed):
+    """The username or the password is wrong; the message never says which."""
+
+    def __init__(self) -> None:
+        super().__init__("the username or the password is wrong")
+
+
+class TooManyAttempts(NotAllowed):
+    """Too many failures lately. `seconds`: when it is worth trying again."""
+
+    def __init__(self, wait: timedelta) -> None:
+        self.seconds = max(1, math.ceil(wait.total_seconds()))
+        minutes = math.ceil(self.seconds / 60)
+        super().__init__(f"too many failed attempts; try again in {minutes} minute{'s' * (minutes != 1)}")

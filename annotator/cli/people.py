@@ -1,0 +1,165 @@
+"""`annotator people …`: people, their roles and passwords, by the operator of the database."""
+
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annotator.cli.terminal import DatabaseOption, JsonOption, now, open_database, print_json, print_table
+from annotator.domain.people import OPERATOR
+
+if TYPE_CHECKING:
+    from annotator.domain.accounts import Membership, PersonChange
+
+app = typer.Typer(help="People, their roles and passwords.", no_args_is_help=True)
+
+
+class RoleName(StrEnum):
+    """The roles, each including the ones before it."""
+
+    annotator = "annotator"
+    lead = "lead"
+    admin = "admin"
+
+
+UserArgument = Annotated[str, typer.Argument(help="The name to sign in with.", metavar="USER")]
+NameOption = Annotated[str | None, typer.Option(help="The name shown to people.")]
+OnOption = Annotated[
+    str | None, typer.Option("--dataset", help="Where the role holds (default: everywhere).")
+]
+StdinOption = Annotated[bool, typer.Option("--password-stdin", help="Read the password from standard input.")]
+
+
+@app.command()
+def add(
+    user: UserArgument,
+    name: NameOption = None,
+    role: Annotated[RoleName, typer.Option(help="What they may do.")] = RoleName.annotator,
+    dataset: OnOption = None,
+    password_stdin: StdinOption = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Add somebody who can sign in; prints a one-time password unless one is given."""
+    from annotator.accounts.service import add_person
+
+    password = _read_password() if password_stdin else None
+    made = add_person(
+        open_database(database),
+        OPERATOR,
+        user,
+        now=now(),
+        role=role.value,
+        dataset=dataset,
+        name=name or "",
+        password=password,
+    )
+    _report(made, f"Added {made.person.username}: {_say_roles(made.person.memberships)}.", json=json)
+
+
+@app.command("list")
+def list_(
+    dataset: Annotated[str | None, typer.Option(help="Only the people of this dataset.")] = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List people with their roles."""
+    from annotator.accounts.service import list_people
+
+    people = list_people(open_database(database), OPERATOR, dataset=dataset)
+    if json:
+        print_json(people)
+        return
+    rows = [
+        (person.username, person.name, _say_roles(person.memberships), "yes" if person.can_sign_in else "no")
+        for person in people
+    ]
+    print_table(
+        ("username", "name", "roles", "can sign in"),
+        rows,
+        empty="Nobody yet. Add the first admin: annotator people add NAME --role admin",
+    )
+
+
+@app.command("set")
+def set_(
+    user: UserArgument,
+    name: NameOption = None,
+    role: Annotated[RoleName | None, typer.Option(help="What they may do.")] = None,
+    dataset: OnOption = None,
+    no_role: Annotated[bool, typer.Option("--no-role", help="Take the role away instead.")] = False,
+    new_password: Annotated[
+        bool, typer.Option("--new-password", help="Make and print a one-time password.")
+    ] = False,
+    password_stdin: StdinOption = False,
+    enable: Annotated[bool, typer.Option("--enable", help="Undo disable.")] = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Change somebody's name, role or password. A new password signs them out everywhere."""
+    from annotator.accounts.service import change_person, remove_role
+    from annotator.domain.accounts import PersonChange
+
+    others = name is not None or role or new_password or password_stdin or enable
+    if bool(no_role) == bool(others):
+        raise typer.BadParameter("expected something to change, or --no-role alone; see --help")
+    if new_password and password_stdin:
+        raise typer.BadParameter("--new-password and --password-stdin exclude each other")
+    opened = open_database(database)
+    if no_role:
+        changed = PersonChange(remove_role(opened, OPERATOR, user, dataset=dataset))
+    else:
+        changed = change_person(
+            opened,
+            OPERATOR,
+            user,
+            name=name,
+            role=role.value if role else None,
+            dataset=dataset,
+            password=_read_password() if password_stdin else None,
+            new_password=new_password,
+            enable=enable,
+            now=now(),
+        )
+    _report(changed, f"Changed {user}: {_say_roles(changed.person.memberships)}.", json=json)
+
+
+@app.command()
+def disable(user: UserArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+    """Let somebody neither sign in nor act any more. What they judged stays."""
+    from annotator.accounts.service import disable_person
+
+    person = disable_person(open_database(database), OPERATOR, user, now=now())
+    if json:
+        print_json(person)
+        return
+    typer.echo(f"Disabled {person.username}. Undo: annotator people set {person.username} --enable")
+
+
+def _report(change: "PersonChange", text: str, *, json: bool) -> None:
+    if json:
+        from dataclasses import asdict
+
+        print_json({**asdict(change.person), "one_time_password": change.one_time_password})
+        return
+    typer.echo(text)
+    if change.one_time_password:
+        typer.echo(f"One-time password: {change.one_time_password}")
+        typer.echo("It is shown only now; a password of their own is chosen at the first sign-in.")
+
+
+def _read_password() -> str:
+    """The first line of standard input, in UTF-8, without its line end."""
+    from annotator.domain.errors import ValidationError
+
+    try:
+        return sys.stdin.buffer.readline(10_000).decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise ValidationError("expected the password in UTF-8") from None
+
+
+def _say_roles(memberships: "Sequence[Membership]") -> str:
+    said = [f"{item.role} on {item.dataset or 'every dataset'}" for item in memberships]
+    return ", ".join(said) or "no role"

@@ -1,0 +1,79 @@
+"""The ASGI application: the gate, the REST routes, and Streamlit behind them.
+
+Everything that is served is put together here. `main_page.py` is what it runs.
+"""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import structlog
+from anyio import to_thread
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from streamlit.starlette import App
+
+from annotator.domain.errors import AnnotatorError
+from annotator.log import take_over_loggers
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web import api, health, login
+from annotator.web.gate import Gate
+from annotator.web.navigation import find_home
+from annotator.web.process import set_served
+from annotator.web.signed_in import require_signed_in
+
+SCRIPT = Path(__file__).parent / "script" / "main.py"
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+def make_app(database: Database, settings: Settings) -> App:
+    """The application over this database, whose schema must be up to date. One per process."""
+    set_served(database, settings)
+    return App(
+        SCRIPT,
+        routes=[
+            *health.routes(database),
+            *login.routes(database, settings),
+            *_home(database),
+            *api.routes(database),
+        ],
+        middleware=[Middleware(Gate, database=database, settings=settings)],
+        on_script_error=show_error,
+        lifespan=_live,
+    )
+
+
+def show_error(error: Exception) -> bool:
+    """Tell the person on the page what was refused, or by which number the log knows what went wrong."""
+    import streamlit as st
+
+    if isinstance(error, AnnotatorError):
+        st.error(str(error), icon=":material/block:")
+        return True
+    number = secrets.token_hex(4)
+    log.error("page failed", error_id=number, exc_info=error)
+    st.error(
+        f"Something went wrong on this page. The log knows it as error {number}.", icon=":material/error:"
+    )
+    return True
+
+
+def _home(database: Database) -> list[Route]:
+    """`/` leads to the first page of the person's navigation."""
+
+    async def go(request: Request) -> Response:
+        person, wanted = require_signed_in(request), request.query_params.get("dataset")
+        return RedirectResponse(await to_thread.run_sync(lambda: find_home(database, person, wanted)), 303)
+
+    return [Route("/", go, methods=["GET"])]
+
+
+@asynccontextmanager
+async def _live(_app: App) -> AsyncIterator[None]:
+    take_over_loggers()
+    yield

@@ -1,0 +1,144 @@
+"""The gate before everything that is served: who comes in, and what goes out with every response.
+
+A pure ASGI middleware, outside of Streamlit: it also sees the websocket, and never buffers a body. It looks
+the session up once per request and leaves the person in `scope["state"]["signed_in"]`. Refuses whoever is not
+signed in, except on OPEN paths; what another site makes a browser send; and everything but the account page's
+own traffic while a one-time password has not been replaced. Headers by which a proxy could say who somebody
+is are taken off: the cookie alone says it.
+"""
+
+import secrets
+import time
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+import structlog
+from anyio import to_thread
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from annotator.accounts.service import find_session
+from annotator.domain.accounts import SignedIn
+from annotator.domain.errors import NotAllowed
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.headers import secure
+from annotator.web.signed_in import COOKIE, is_https, require_same_origin
+
+OPEN = frozenset({"/login", "/login.css", "/logout", "/healthz"})
+OPEN_FOLDER = "/static/"  # Streamlit's own scripts and fonts: public files, the same for everybody
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+IDENTITY = (b"remote-user", b"remote_user", b"x-streamlit-user")
+IDENTITY_PREFIXES = (
+    b"x-forwarded-user",
+    b"x-forwarded-email",
+    b"x-auth-request-",
+    b"x-remote-",
+    b"x-annotator-",
+)
+POLICY_VIOLATION = 1008
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+class Gate:
+    """See the module. `app` is everything behind the gate."""
+
+    def __init__(self, app: ASGIApp, database: Database, settings: Settings) -> None:
+        self.app, self.database, self.settings = app, database, settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        scope["headers"] = [(key, value) for key, value in scope["headers"] if not _claims_identity(key)]
+        scope["state"] = dict(scope.get("state") or {})
+        if scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        else:
+            await self._connect(scope, receive, send)
+
+    async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
+        connection = HTTPConnection(scope)
+        scope["state"]["signed_in"] = await self._find(connection)
+        if scope["state"]["signed_in"] is None:
+            await receive()
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            return
+        await self.app(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request, began, status = HTTPConnection(scope), time.perf_counter(), [500]
+        https = is_https(request, self.settings)
+
+        async def send_secured(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                status[0] = message["status"]
+                secure(MutableHeaders(scope=message), scope["path"], https=https)
+            await send(message)
+
+        try:
+            response = await self._refuse(request, scope)
+            await (response or self.app)(scope, receive, send_secured)
+        except Exception:  # noqa: BLE001 - the edge: logged with a number, and answered
+            await self._fail(scope, receive, send_secured)
+        finally:
+            seconds = round(time.perf_counter() - began, 4)
+            write = (
+                log.debug if scope["path"].startswith((OPEN_FOLDER, "/_stcore/", "/healthz")) else log.info
+            )
+            write("request", method=scope["method"], path=scope["path"], status=status[0], seconds=seconds)
+
+    async def _refuse(self, request: HTTPConnection, scope: Scope) -> Response | None:
+        """The answer to somebody who may not go on; None for everybody else."""
+        path, method = scope["path"], scope["method"]
+        if method not in SAFE_METHODS:
+            try:
+                require_same_origin(request)
+            except NotAllowed as error:
+                return JSONResponse({"error": str(error)}, 403)
+        if path.startswith(OPEN_FOLDER) or path in ("/login.css", "/healthz"):
+            return None
+        person = scope["state"]["signed_in"] = await self._find(request)
+        if path in OPEN:
+            return None
+        if person is None:
+            return _send_to_login(request, scope)
+        if person.must_change_password and path.startswith("/api/"):
+            return JSONResponse({"error": "choose a new password first, on the page /account"}, 403)
+        return None
+
+    async def _find(self, connection: HTTPConnection) -> SignedIn | None:
+        token = connection.cookies.get(COOKIE)
+        if not token:
+            return None
+        return await to_thread.run_sync(lambda: find_session(self.database, token, now=datetime.now(UTC)))
+
+    async def _fail(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say that something went wrong, by a number that is also in the log; nothing else goes out."""
+        number = secrets.token_hex(4)
+        log.exception("request failed", path=scope["path"], error_id=number)
+        try:
+            await JSONResponse({"error": f"something went wrong here (error {number})"}, 500)(
+                scope, receive, send
+            )
+        except RuntimeError:  # the response had begun already
+            return
+
+
+def _send_to_login(request: HTTPConnection, scope: Scope) -> Response:
+    path = scope["path"]
+    if scope["method"] not in ("GET", "HEAD") or path.startswith(
+        ("/api/", "/_stcore/", "/media/", "/component")
+    ):
+        return JSONResponse({"error": "sign in first"}, 401)
+    wanted = quote(scope.get("raw_path", path.encode()).decode("latin-1").partition("?")[0], safe="/%")
+    query = request.url.query
+    target = quote(f"{wanted}?{query}" if query else wanted, safe="/")
+    return RedirectResponse("/login" if wanted == "/" and not query else f"/login?next={target}", 303)
+
+
+def _claims_identity(key: bytes) -> bool:
+    return key in IDENTITY or key.startswith(IDENTITY_PREFIXES)

@@ -1,0 +1,173 @@
+"""Signing in and out: `/login` and `/logout`, plain HTML forms that work without a script.
+
+Where everybody's walk begins. `POST /login` opens a new session (an earlier one of the same browser ends) and
+sets the cookie; refuses wrong names and passwords alike (401), and guessing (429, with Retry-After).
+"""
+
+import html
+import string
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+import structlog
+from anyio import CapacityLimiter, to_thread
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from annotator import __version__
+from annotator.accounts.service import sign_in, sign_out
+from annotator.domain.accounts import TooManyAttempts, WrongSignIn
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.login_text import TEXTS, choose_language
+from annotator.web.signed_in import COOKIE, choose_local_path, clear_cookie, find_signed_in, set_cookie
+
+HERE = Path(__file__).parent
+LARGEST_FORM = 20_000  # bytes
+AT_ONCE = 2  # password checks at the same time: each takes 32 MiB and a core
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+def routes(database: Database, settings: Settings) -> list[Route]:
+    """The routes `/login`, `/logout` and `/login.css`."""
+    door = Door(database, settings)
+    return [
+        Route("/login", door.show_form, methods=["GET"]),
+        Route("/login", door.sign_in, methods=["POST"]),
+        Route("/logout", door.ask, methods=["GET"]),
+        Route("/logout", door.sign_out, methods=["POST"]),
+        Route("/login.css", _send_style, methods=["GET"]),
+    ]
+
+
+class Door:
+    """The handlers, bound to what is served."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self.database, self.settings = database, settings
+        self.limiter: CapacityLimiter | None = None
+
+    async def show_form(self, request: Request) -> Response:
+        """The form; whoever is signed in already goes on."""
+        wanted = choose_local_path(request.query_params.get("next"))
+        if find_signed_in(request) is not None:
+            return RedirectResponse(wanted, 303)
+        return _draw_form(request, wanted=wanted)
+
+    async def sign_in(self, request: Request) -> Response:
+        """Check the form; 303 with the cookie, or the form again with the reason."""
+        if int(request.headers.get("content-length", LARGEST_FORM + 1)) > LARGEST_FORM:
+            return _draw_form(request, problem="wrong", status=413)
+        async with request.form(max_files=0, max_fields=10) as form:
+            username, password = str(form.get("username", "")), str(form.get("password", ""))
+            wanted = choose_local_path(str(form.get("next", "")))
+        self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
+        address = request.client.host if request.client else ""
+        try:
+            token = await to_thread.run_sync(
+                lambda: self._check(username, password, address, request.cookies.get(COOKIE)),
+                limiter=self.limiter,
+            )
+        except WrongSignIn:
+            log.info("sign-in refused", address=address)
+            return _draw_form(request, problem="wrong", wanted=wanted, username=username, status=401)
+        except TooManyAttempts as error:
+            log.warning("sign-in limited", address=address, retry_seconds=error.seconds)
+            return _draw_form(
+                request,
+                problem="limited",
+                wanted=wanted,
+                username=username,
+                status=429,
+                seconds=error.seconds,
+            )
+        response = RedirectResponse(wanted, 303)
+        set_cookie(response, token, request, self.settings)
+        return response
+
+    async def ask(self, request: Request) -> Response:
+        """A page with the button that signs out; signing out itself takes a POST."""
+        if find_signed_in(request) is None:
+            return RedirectResponse("/login", 303)
+        language, text = _speak(request)
+        body = _fill(
+            '<h1>$sign_out_title</h1><p class="lead">$sign_out_question</p>'
+            '<form method="post" action="/logout"><button type="submit">$sign_out</button></form><a href="/">$stay</a>',
+            text,
+        )
+        return HTMLResponse(_draw(language, text["sign_out_title"], body))
+
+    async def sign_out(self, request: Request) -> Response:
+        """End this browser's session."""
+        token = request.cookies.get(COOKIE)
+        await to_thread.run_sync(lambda: sign_out(self.database, token, now=datetime.now(UTC)))
+        response = RedirectResponse("/login", 303)
+        clear_cookie(response, request, self.settings)
+        return response
+
+    def _check(self, username: str, password: str, address: str, earlier: str | None) -> str:
+        lifetime, now = timedelta(hours=self.settings.session_hours), datetime.now(UTC)
+        token = sign_in(self.database, username, password, address=address, now=now, lifetime=lifetime)
+        sign_out(self.database, earlier, now=now)
+        return token
+
+
+async def _send_style(_request: Request) -> Response:
+    return FileResponse(
+        HERE / "login.css", media_type="text/css", headers={"Cache-Control": "public, max-age=86400"}
+    )
+
+
+def _draw_form(
+    request: Request,
+    *,
+    wanted: str = "/",
+    username: str = "",
+    problem: str = "",
+    status: int = 200,
+    seconds: int = 0,
+) -> Response:
+    language, text = _speak(request)
+    message = text[problem].format(minutes=-(-seconds // 60)) if problem else ""
+    values = {**text, "message": message, "wanted": wanted, "name": username[:200]}
+    body = _fill(
+        '<h1>$title</h1><p class="lead">$lead</p><div role="alert" id="problem">$message</div>'
+        '<form method="post" action="/login"><input type="hidden" name="next" value="$wanted">'
+        '<label for="username">$username</label><input id="username" name="username" value="$name" required '
+        'autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false" '
+        'aria-describedby="problem"$focus_name>'
+        '<label for="password">$password</label><input id="password" name="password" type="password" required '
+        'autocomplete="current-password" aria-describedby="problem"$focus_password>'
+        '<button type="submit">$sign_in</button></form><p class="lost">$lost</p>',
+        values,
+        focus_name="" if username else " autofocus",
+        focus_password=" autofocus" if username else "",
+    )
+    headers = {"Retry-After": str(seconds)} if seconds else None
+    return HTMLResponse(_draw(language, text["title"], body), status, headers=headers)
+
+
+def _speak(request: Request) -> tuple[str, Mapping[str, str]]:
+    language = choose_language(request.headers.get("accept-language", ""))
+    return language, TEXTS[language]
+
+
+def _fill(template: str, values: Mapping[str, str], **markup: str) -> str:
+    """The template with every value escaped; `markup` is ours and goes in as it is."""
+    escaped = {key: html.escape(value) for key, value in values.items()}
+    return string.Template(template).substitute(escaped, **markup)
+
+
+def _draw(language: str, title: str, body: str) -> str:
+    return string.Template(_read_frame()).substitute(
+        lang=language, title=html.escape(title), body=body, version=__version__
+    )
+
+
+@cache
+def _read_frame() -> str:
+    return (HERE / "login.html").read_text(encoding="utf-8")

@@ -1,0 +1,59 @@
+"""The pages and who sees them. To add a page, add one line to PAGES and a file with `draw(context)`.
+
+A page's file is imported when it is first drawn. Its `draw(context: PageContext) -> None` is called on every
+run of the script, by somebody whose present role on the chosen dataset includes `least`; hiding a page is
+for comfort only, the services it calls refuse by themselves.
+"""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from annotator.datasets.service import list_datasets
+from annotator.domain.accounts import SignedIn
+from annotator.domain.people import Role, includes
+from annotator.storage.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page at `/address`; `least` is the role it takes on the chosen dataset, None for everybody signed in."""
+
+    address: str
+    title: str
+    module: str
+    least: Role | None
+    icon: str
+
+    def is_open_to(self, role: str | None) -> bool:
+        """Whether somebody with this role on the chosen dataset sees the page."""
+        return self.least is None or (role is not None and includes(role, self.least))
+
+
+PAGES: tuple[Page, ...] = (
+    # One's own work first: the first page open to a person is where they land after signing in.
+    Page("people", "People", "annotator.web.pages.people", "lead", ":material/group:"),
+    Page("help", "Help", "annotator.web.pages.help", None, ":material/help:"),
+    Page("account", "Account", "annotator.web.pages.account", None, ":material/account_circle:"),
+)
+ACCOUNT = PAGES[-1]
+
+
+def choose_dataset(names: list[str], wanted: str | None) -> str | None:
+    """The dataset of the query parameter when it is one of the person's, else their first; None without any."""
+    return wanted if wanted in names else next(iter(names), None)
+
+
+def list_pages(person: SignedIn, dataset: str | None) -> list[Page]:
+    """The pages open to the person on this dataset; only the account while a one-time password is in use."""
+    if person.must_change_password:
+        return [ACCOUNT]
+    role = person.role_on(dataset)
+    return [page for page in PAGES if page.is_open_to(role)]
+
+
+def find_home(database: Database, person: SignedIn, wanted: str | None = None) -> str:
+    """The address where the person's work begins, with its dataset."""
+    names = [dataset.name for dataset in list_datasets(database, person.actor)]
+    dataset = choose_dataset(names, wanted)
+    page = list_pages(person, dataset)[0]
+    return f"/{page.address}" + (f"?{urlencode({'dataset': dataset})}" if dataset else "")

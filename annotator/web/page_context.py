@@ -1,0 +1,74 @@
+"""What a page gets: the database, who is signed in, and the chosen dataset; found anew on every run of the script.
+
+An open websocket outlives a session, so the cookie is looked up on each run, and a fragment (which runs
+without the rest of the script) begins with `require_context` too. Refuses to go on once signed out.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from annotator.accounts.service import find_session
+from annotator.datasets.service import Dataset, list_datasets
+from annotator.domain.accounts import SignedIn
+from annotator.domain.people import Actor
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.navigation import choose_dataset
+from annotator.web.process import find_served
+from annotator.web.signed_in import COOKIE
+
+
+@dataclass(frozen=True, slots=True)
+class PageContext:
+    """See the module. `dataset` is the name of the chosen one (None when the person has none); `token` is the
+    session's, for services that must spare it; `now` is when this run began."""
+
+    database: Database
+    settings: Settings
+    person: SignedIn
+    token: str
+    datasets: tuple[Dataset, ...]
+    dataset: str | None
+    now: datetime
+
+    @property
+    def actor(self) -> Actor:
+        return self.person.actor
+
+    @property
+    def role(self) -> str | None:
+        """The person's present role on the chosen dataset."""
+        return self.person.role_on(self.dataset)
+
+
+def find_context() -> PageContext | None:
+    """The context of this run; None when the browser's session has ended."""
+    served, now = find_served(), datetime.now(UTC)
+    token = st.context.cookies.get(COOKIE, "")
+    person = find_session(served.database, token, now=now)
+    if person is None:
+        st.session_state.clear()
+        return None
+    if st.session_state.get("person_id", person.actor.person_id) != person.actor.person_id:
+        st.session_state.clear()  # somebody else signed in with this browser meanwhile
+    st.session_state["person_id"] = person.actor.person_id
+    datasets = tuple(list_datasets(served.database, person.actor))
+    dataset = choose_dataset([item.name for item in datasets], st.query_params.get("dataset"))
+    return PageContext(served.database, served.settings, person, token, datasets, dataset, now)
+
+
+def require_context() -> PageContext:
+    """The context of this run. Once signed out it says so, with the way back in, and ends the run."""
+    context = find_context()
+    if context is None:
+        draw_signed_out()
+        st.stop()
+    return context
+
+
+def draw_signed_out() -> None:
+    """Say that the session has ended; shows nothing else."""
+    st.info("You are signed out.", icon=":material/logout:")
+    st.html('<a href="/login" target="_self">Sign in again</a>')

@@ -1,0 +1,195 @@
+"""A real Chromium against a real `annotator serve`.
+
+`server` is a process of its own over a database of the test's own (SQLite, with a dataset and people made
+through the services); `page` is a fresh browser tab, `sign_in(page, username)` takes it through the login form.
+`server.kill()`, `server.start()` and `server.stop()` are for tests of what survives. A browser that is missing fails
+the tests with what to do; nothing is skipped. ANNOTATOR_CHROMIUM names one that stands elsewhere.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from annotator.accounts.service import add_person
+from annotator.datasets.service import create_dataset
+from annotator.domain.people import OPERATOR
+from annotator.storage.database import Database
+from annotator.storage.schema import upgrade_schema
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+PASSWORD = "correct horse 電池 staple"
+DATASET = "demo"
+PEOPLE = (
+    ("hanako", "花子", "annotator"),
+    ("minjun", "민준", "annotator"),
+    ("lea", "Léa 🌱", "lead"),
+    ("ada", "Ada", "admin"),
+)
+CANDIDATES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+)
+FLAGS = (
+    "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+)  # fmt: skip
+
+
+def find_chromium() -> str:
+    """The path of a system Chromium or Chrome; fails the test when there is none."""
+    named = os.environ.get("ANNOTATOR_CHROMIUM")
+    for candidate in (named,) if named else CANDIDATES:
+        found = shutil.which(candidate)
+        if found:
+            return found
+    pytest.fail(
+        f"no Chromium at ANNOTATOR_CHROMIUM={named}"
+        if named
+        else "no Chromium found: install one (Debian: apt-get install chromium) or set ANNOTATOR_CHROMIUM=PATH"
+    )
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    sandbox = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
+    path = find_chromium()
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *sandbox], headless=True)
+        yield running
+        running.close()
+
+
+@dataclass
+class Server:
+    """`annotator serve` as a process. `address` has no slash at its end."""
+
+    database_url: str
+    folder: Path
+    port: int
+    environment: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "server.log").read_text(encoding="utf-8")
+
+    def start(self) -> None:
+        """Start it and wait until it is healthy."""
+        command = [
+            sys.executable,
+            "-c",
+            "from annotator.cli.main import run; run()",
+            "serve",
+            "--port",
+            str(self.port),
+        ]
+        environment = {**os.environ, "ANNOTATOR_DATABASE_URL": self.database_url, **self.environment}
+        with (self.folder / "server.log").open("ab") as log:
+            self.process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
+        for _ in range(300):
+            if self.process.poll() is not None:
+                break
+            try:
+                with urllib.request.urlopen(f"{self.address}/healthz", timeout=1):
+                    return
+            except OSError:
+                time.sleep(0.05)
+        pytest.fail(f"the server did not start:\n{self.log}")
+
+    def stop(self) -> int:
+        """End it gracefully; its exit code."""
+        return self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it at once, as a crash would."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, number: signal.Signals) -> int:
+        if self.process is None:
+            return 0
+        self.process.send_signal(number)
+        code = self.process.wait(timeout=20)
+        self.process = None
+        return code
+
+
+def find_free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    """The served database: the dataset DATASET and PEOPLE, who sign in with PASSWORD."""
+    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+    upgrade_schema(opened)
+    create_dataset(opened, OPERATOR, DATASET, now=NOW, title="デモ 데모")
+    for username, name, role in PEOPLE:
+        add_person(
+            opened, OPERATOR, username, name=name, role=role, dataset=DATASET, password=PASSWORD, now=NOW
+        )
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture
+def server(database: Database, tmp_path: Path) -> Iterator[Server]:
+    """The running app. What the test wants in the database before it starts, it adds through `database`."""
+    running = Server(database.url.render_as_string(hide_password=False), tmp_path, find_free_port())
+    running.start()
+    yield running
+    running.kill()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(locale="en-US", viewport={"width": 1280, "height": 900})
+    made.set_default_timeout(15_000)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+SignIn = Callable[..., None]
+
+
+@pytest.fixture
+def sign_in(server: Server) -> SignIn:
+    """`sign_in(page, "hanako")` fills in the login form; ends on the page where that person's work begins, or on
+    `to`, e.g. `to="/people"`."""
+
+    def do(page: Page, username: str, *, password: str = PASSWORD, to: str = "/") -> None:
+        page.goto(f"{server.address}/login")
+        page.fill("#username", username)
+        page.fill("#password", password)
+        page.press("#password", "Enter")
+        page.wait_for_url(lambda url: "/login" not in url)
+        if to != "/":
+            page.goto(server.address + to)
+
+    return do
