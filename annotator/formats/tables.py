@@ -10,7 +10,7 @@ import csv
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 from annotator.domain.errors import Problems, ValidationError
 from annotator.formats.json_tree import parse_json

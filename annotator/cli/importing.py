@@ -1,0 +1,169 @@
+"""`annotator import …`: queries, documents, runs, pairs and judgments from files, all or nothing."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from annotator.cli.terminal import (
+    DatabaseOption,
+    DatasetArgument,
+    JsonOption,
+    now,
+    open_database,
+    print_json,
+)
+from annotator.domain.people import OPERATOR
+
+if TYPE_CHECKING:
+    from annotator.importing.report import ImportReport
+
+app = typer.Typer(
+    help="Read files into a dataset: all of a file, or nothing and every bad line.", no_args_is_help=True
+)
+
+PathArgument = Annotated[Path, typer.Argument(metavar="PATH", help="The file (documents: or a folder).")]
+FormatOption = Annotated[
+    str | None,
+    typer.Option("--format", metavar="F", help="The file's format, where its content does not show it."),
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option("--encoding", metavar="NAME", help="The text's encoding, if not UTF-8 (cp932, euc-kr …)."),
+]
+SystemOption = Annotated[
+    str | None, typer.Option("--system", metavar="S", help="The system's name, instead of the file's own.")
+]
+SectionsOption = Annotated[
+    bool, typer.Option("--sections", help="Make a document of every section: PATH#heading.")
+]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Check everything, change nothing.")]
+
+
+@app.command()
+def queries(
+    dataset: DatasetArgument,
+    path: PathArgument,
+    format_name: FormatOption = None,
+    encoding: EncodingOption = None,
+    dry_run: DryRunOption = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Queries: Nablarch YAML, law JSON, CSV, TSV or JSONL (query_id, text, …)."""
+    from annotator.importing.service import import_queries
+
+    options: dict[str, Any] = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run}
+    report = import_queries(open_database(database), OPERATOR, dataset, path, **_common(), **options)
+    _show(report, f"annotator import documents {dataset} PATH", json=json)
+
+
+@app.command()
+def documents(
+    dataset: DatasetArgument,
+    path: PathArgument,
+    sections: SectionsOption = False,
+    format_name: FormatOption = None,
+    encoding: EncodingOption = None,
+    dry_run: DryRunOption = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Documents: JSONL, CSV or TSV (doc_id, title, text, url, …), or a folder of .md .rst .txt .html files."""
+    from annotator.importing.service import import_documents
+
+    options: dict[str, Any] = {
+        "format_name": format_name,
+        "encoding": encoding,
+        "dry_run": dry_run,
+        "sections": sections,
+    }
+    report = import_documents(open_database(database), OPERATOR, dataset, path, **_common(), **options)
+    following = (
+        f"annotator import run {dataset} FILE, or: annotator pool {dataset} --depth 10 --retrieve bm25"
+    )
+    _show(report, following, json=json)
+
+
+@app.command()
+def run(
+    dataset: DatasetArgument,
+    path: PathArgument,
+    system: SystemOption = None,
+    format_name: FormatOption = None,
+    encoding: EncodingOption = None,
+    dry_run: DryRunOption = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """One system's run: TREC lines (query_id Q0 doc_id rank score tag) or JSONL with any further signals."""
+    from annotator.importing.service import import_run
+
+    options: dict[str, Any] = {
+        "format_name": format_name,
+        "encoding": encoding,
+        "dry_run": dry_run,
+        "system": system,
+    }
+    report = import_run(open_database(database), OPERATOR, dataset, path, **_common(), **options)
+    _show(report, f"annotator pool {dataset} --depth 10", json=json)
+
+
+@app.command()
+def pairs(
+    dataset: DatasetArgument,
+    path: PathArgument,
+    format_name: FormatOption = None,
+    encoding: EncodingOption = None,
+    dry_run: DryRunOption = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Pairs to be judged: CSV, TSV or JSONL (query_id, doc_id)."""
+    from annotator.importing.service import import_pairs
+
+    options: dict[str, Any] = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run}
+    report = import_pairs(open_database(database), OPERATOR, dataset, path, **_common(), **options)
+    _show(report, "annotator serve", json=json)
+
+
+@app.command()
+def judgments(
+    dataset: DatasetArgument,
+    path: PathArgument,
+    format_name: FormatOption = None,
+    encoding: EncodingOption = None,
+    dry_run: DryRunOption = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Judgments made elsewhere: CSV, TSV or JSONL (query_id, doc_id, annotator, grade, note, judged_at, seconds)."""
+    from annotator.importing.service import import_judgments
+
+    options: dict[str, Any] = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run}
+    report = import_judgments(open_database(database), OPERATOR, dataset, path, **_common(), **options)
+    _show(report, f"annotator agreement {dataset}", json=json)
+
+
+def _common() -> dict[str, Any]:
+    """The clock, and somebody to tell how far it is: stderr, and only a terminal."""
+    if not sys.stderr.isatty():
+        return {"now": now()}
+    return {"now": now(), "tell": lambda step: typer.echo(f"{step} …", err=True)}
+
+
+def _show(report: "ImportReport", following: str, *, json: bool) -> None:
+    if json:
+        print_json(report)
+        return
+    counts = f"{report.read:,} read, {report.added:,} new, {report.changed:,} changed, {report.unchanged:,} as before"
+    typer.echo(f"{report.path}: {report.kind}: {counts}")
+    for note in report.notes:
+        typer.echo(f"- {note}")
+    if report.dry_run:
+        typer.echo("A dry run: nothing was stored.")
+    elif not report.added and not report.changed:
+        typer.echo("Nothing changed: all of it was there already.")
+    else:
+        typer.echo(f"Next: {following}")

@@ -1,0 +1,94 @@
+"""Opens what the user named and finds the reader for it: bytes in UTF-8, queries of any format, documents of any kind.
+
+The first step of every import; no database. Refuses what is not there, a folder where a file is meant, and
+a format that the content does not show.
+"""
+
+from pathlib import Path
+
+from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.ground_truth import GroundTruth
+from annotator.formats.documents import read_documents
+from annotator.formats.queries import QueryLine, read_queries
+from annotator.formats.registry import FORMATS, Format, detect_format, find_format
+from annotator.formats.tables import KINDS, check_kind, detect_kind
+from annotator.formats.text import to_utf8
+from annotator.importing.folder import MEDIA_TYPE_BY_SUFFIX, Folder, read_folder, read_one_file
+
+
+def read_source(path: Path, *, encoding: str | None) -> bytes:
+    """A file's content in UTF-8. ValidationError when it cannot be read."""
+    if path.is_dir():
+        raise ValidationError(f"{path}: expected a file, found a folder")
+    try:
+        return to_utf8(path.read_bytes(), str(path), encoding)
+    except OSError as error:
+        raise ValidationError(f"cannot read {path}: {error.strerror}") from None
+
+
+def read_query_source(
+    path: Path, *, format_name: str | None, encoding: str | None
+) -> tuple[list[QueryLine], tuple[str, ...]]:
+    """The queries of a table or of a ground-truth file, and notes on what was left alone."""
+    data = read_source(path, encoding=encoding)
+    if format_name in KINDS:
+        return read_queries(data, str(path), kind=format_name), ()
+    known = _find_query_format(data, path, format_name)
+    if known is None:
+        return read_queries(data, str(path)), ()
+    truth = known.read(data, str(path))
+    lines = _locate(known, data, path, truth)
+    _check_texts(lines, path, known)
+    if not truth.qrels:
+        return lines, ()
+    left = "judgment" if len(truth.qrels) == 1 else "judgments"
+    return lines, (f"{len(truth.qrels):,} {left} in the file left to: annotator import qrels",)
+
+
+def read_document_source(
+    path: Path, *, format_name: str | None, encoding: str | None, sections: bool
+) -> Folder:
+    """The documents of a table, of a folder, or of one text file. BadInput names every bad place."""
+    if path.is_dir():
+        if format_name is not None:
+            raise ValidationError(
+                f"--format: {path} is a folder, whose files say by their suffix what they are"
+            )
+        return read_folder(path, sections=sections, encoding=encoding)
+    if format_name is None and path.suffix.lower() in MEDIA_TYPE_BY_SUFFIX and path.is_file():
+        data = path.read_bytes()
+        if path.suffix.lower() != ".txt" or detect_kind(data, "") is None:
+            return read_one_file(path, sections=sections, encoding=encoding)
+    if sections:
+        raise ValidationError(
+            "--sections splits the files of a folder; a table's documents are taken as they are"
+        )
+    data = read_source(path, encoding=encoding)
+    kind = check_kind(format_name) if format_name else None
+    documents = read_documents(data, str(path), kind=kind)
+    return Folder(tuple(documents), ())
+
+
+def _find_query_format(data: bytes, path: Path, name: str | None) -> Format | None:
+    """The ground-truth format; None for a table that its name or first line shows to be one."""
+    if name is not None:
+        if name not in {known.name for known in FORMATS}:
+            names = ", ".join([*KINDS, *(known.name for known in FORMATS)])
+            raise ValidationError(f"no format named {name!r}; there are: {names}")
+        return find_format(name)
+    if detect_kind(data, str(path)) is not None:
+        return None
+    return detect_format(data, str(path))
+
+
+def _locate(known: Format, data: bytes, path: Path, truth: GroundTruth) -> list[QueryLine]:
+    if known.find_query_lines is None:
+        return [QueryLine(None, query) for query in truth.queries]
+    lines = known.find_query_lines(data, str(path))
+    return [QueryLine(line, query) for line, query in zip(lines, truth.queries, strict=True)]
+
+
+def _check_texts(lines: list[QueryLine], path: Path, known: Format) -> None:
+    if any(not query.text for _, query in lines):
+        expected = "queries with their texts"
+        raise BadInput([FormatError(str(path), None, expected, f"{known.name}, which holds query ids only")])

@@ -1,0 +1,229 @@
+"""What importing reads and writes in bulk: queries, documents and runs as domain records, no row at a time.
+
+Every function belongs inside a transaction of `importing/service.py`. Judgments and their people are in
+`intake_judgments.py`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.orm import Session
+from sqlmodel import SQLModel, col
+
+from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query, Run
+from annotator.storage.tables import (
+    AdjudicationRow,
+    CurrentJudgmentRow,
+    DocumentRow,
+    DocumentTextRow,
+    PairRow,
+    QueryRow,
+    RunEntryRow,
+    RunRow,
+)
+
+CHUNK = 5_000
+CHUNK_OF_KEYS = 1_000
+T = TypeVar("T")
+
+
+def add_rows(session: Session, table: type[SQLModel], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert many rows of one table."""
+    for chunk in split(list(rows), CHUNK):
+        session.execute(insert(table), chunk)
+
+
+def split(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items in slices of at most `size`."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+# Queries ---------------------------------------------------------------------------------------------
+
+
+def map_queries(session: Session, dataset_pk: int) -> dict[str, int]:
+    """The key of every query by its query_id."""
+    statement = select(col(QueryRow.query_id), col(QueryRow.pk)).where(col(QueryRow.dataset_pk) == dataset_pk)
+    return {query_id: pk for query_id, pk in session.execute(statement) if pk is not None}
+
+
+def list_queries(session: Session, dataset_pk: int) -> list[tuple[int, Query, bool]]:
+    """The key of every query, the query, and whether it has a judgment or a decision."""
+    judged = _list_judged_queries(session, dataset_pk)
+    rows = session.scalars(select(QueryRow).where(col(QueryRow.dataset_pk) == dataset_pk))
+    return [(row.pk, _query(row), row.pk in judged) for row in rows if row.pk is not None]
+
+
+def add_queries(session: Session, dataset_pk: int, queries: Sequence[Query]) -> None:
+    """Insert queries behind the ones there are, in this order."""
+    last = select(func.max(col(QueryRow.position))).where(col(QueryRow.dataset_pk) == dataset_pk)
+    found = session.scalar(last)
+    start = 0 if found is None else found + 1
+    rows = [
+        {"dataset_pk": dataset_pk, "position": position, "query_id": query.query_id, **_columns(query)}
+        for position, query in enumerate(queries, start)
+    ]
+    add_rows(session, QueryRow, rows)
+
+
+def change_queries(session: Session, queries: Sequence[tuple[int, Query]]) -> None:
+    """Set text, fields and metadata of queries by their key."""
+    for chunk in split(queries, CHUNK):
+        session.execute(update(QueryRow), [{"pk": pk, **_columns(query)} for pk, query in chunk])
+
+
+def _query(row: QueryRow) -> Query:
+    fields = {name: getattr(row, name) for name in QUERY_FIELDS}
+    return Query(row.query_id, row.text, **fields, metadata=row.extra)
+
+
+def _columns(query: Query) -> dict[str, Any]:
+    fields = {name: getattr(query, name) for name in QUERY_FIELDS}
+    return {"text": query.text, **fields, "extra": dict(query.metadata)}
+
+
+def _list_judged_queries(session: Session, dataset_pk: int) -> set[int]:
+    pairs = select(col(PairRow.query_pk)).where(col(PairRow.dataset_pk) == dataset_pk).distinct()
+    judged = pairs.join(CurrentJudgmentRow, col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk))
+    decided = pairs.join(AdjudicationRow, col(AdjudicationRow.pair_pk) == col(PairRow.pk))
+    return set(session.scalars(judged)) | set(session.scalars(decided))
+
+
+# Documents -------------------------------------------------------------------------------------------
+
+
+def map_documents(session: Session, dataset_pk: int) -> dict[str, tuple[int, str | None]]:
+    """The key and the present text's SHA-256 of every document by its doc_id."""
+    statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk), col(DocumentRow.text_sha256))
+    found = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
+    return {doc_id: (pk, sha256) for doc_id, pk, sha256 in found if pk is not None}
+
+
+def list_documents(session: Session, dataset_pk: int) -> list[tuple[int, Document, str | None]]:
+    """The key of every document, the document without its text, and the SHA-256 of its present text."""
+    statement = select(
+        DocumentRow.__table__.c["pk", "doc_id", "title", "url", "media_type", "extra", "text_sha256"]  # type: ignore[attr-defined]
+    )
+    found = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
+    return [
+        (pk, Document(doc_id, title, "", url, media_type, extra), sha256)
+        for pk, doc_id, title, url, media_type, extra, sha256 in found
+    ]
+
+
+def add_documents(
+    session: Session, dataset_pk: int, documents: Iterable[tuple[Document, str | None]], *, now: datetime
+) -> None:
+    """Insert documents, each with the SHA-256 of its text (None: known by its id only), and their texts."""
+    documents = list(documents)
+    rows = [
+        {"dataset_pk": dataset_pk, "doc_id": document.doc_id, **_document_columns(document, sha256)}
+        for document, sha256 in documents
+    ]
+    add_rows(session, DocumentRow, rows)
+    keys = map_documents(session, dataset_pk) if rows else {}
+    texts = [
+        {"document_pk": keys[document.doc_id][0], "sha256": sha256, "text": document.text, "imported_at": now}
+        for document, sha256 in documents
+        if sha256 is not None
+    ]
+    add_rows(session, DocumentTextRow, texts)
+
+
+def change_documents(
+    session: Session, documents: Sequence[tuple[int, Document, str | None]], *, now: datetime
+) -> None:
+    """Set everything but the id of documents by their key, and keep their texts beside the earlier ones."""
+    for chunk in split(documents, CHUNK_OF_KEYS):
+        rows = [{"pk": pk, **_document_columns(document, sha256)} for pk, document, sha256 in chunk]
+        session.execute(update(DocumentRow), rows)
+        kept = select(col(DocumentTextRow.document_pk), col(DocumentTextRow.sha256))
+        kept = kept.where(col(DocumentTextRow.document_pk).in_([pk for pk, _, _ in chunk]))
+        known = {(pk, sha256) for pk, sha256 in session.execute(kept)}
+        texts = [
+            {"document_pk": pk, "sha256": sha256, "text": document.text, "imported_at": now}
+            for pk, document, sha256 in chunk
+            if sha256 is not None and (pk, sha256) not in known
+        ]
+        add_rows(session, DocumentTextRow, texts)
+
+
+def add_documents_by_id(
+    session: Session, dataset_pk: int, doc_ids: Iterable[str]
+) -> tuple[dict[str, tuple[int, str | None]], int]:
+    """All documents as `map_documents` gives them, after adding the missing ones, known by their id only; and
+    how many those were."""
+    known = map_documents(session, dataset_pk)
+    missing = [doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id not in known]
+    rows = (
+        {"dataset_pk": dataset_pk, "doc_id": doc_id, **_document_columns(Document(doc_id), None)}
+        for doc_id in missing
+    )
+    add_rows(session, DocumentRow, rows)
+    return (map_documents(session, dataset_pk) if missing else known), len(missing)
+
+
+def count_judged_documents(session: Session, document_pks: Sequence[int]) -> int:
+    """How many of these documents somebody has judged."""
+    judged = 0
+    for chunk in split(document_pks, CHUNK_OF_KEYS):
+        statement = (
+            select(func.count(col(PairRow.document_pk).distinct()))
+            .join(CurrentJudgmentRow, col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk))
+            .where(col(PairRow.document_pk).in_(chunk))
+        )
+        judged += session.scalar(statement) or 0
+    return judged
+
+
+def _document_columns(document: Document, sha256: str | None) -> dict[str, Any]:
+    return {
+        "title": document.title,
+        "url": document.url,
+        "media_type": document.media_type,
+        "text_sha256": sha256,
+        "extra": dict(document.metadata),
+    }
+
+
+# Runs ------------------------------------------------------------------------------------------------
+
+
+def find_run_content(session: Session, dataset_pk: int, system: str) -> str | None:
+    """The SHA-256 of the content of a system's run; None when there is no run of that system."""
+    statement = select(col(RunRow.content_sha256))
+    return session.scalar(statement.where(col(RunRow.dataset_pk) == dataset_pk, col(RunRow.system) == system))
+
+
+def add_run(
+    session: Session,
+    dataset_pk: int,
+    run: Run,
+    content_sha256: str,
+    *,
+    queries: Mapping[str, int],
+    now: datetime,
+) -> int:
+    """Insert a run with its entries; how many documents are known, by their id only, since it came."""
+    documents, by_id_only = add_documents_by_id(session, dataset_pk, (entry.doc_id for entry in run.entries))
+    row = RunRow.model_validate(
+        {"dataset_pk": dataset_pk, "system": run.system, "content_sha256": content_sha256, "imported_at": now}
+    )
+    session.add(row)
+    session.flush()
+    rows = [
+        {
+            "run_pk": row.pk,
+            "query_pk": queries[entry.query_id],
+            "document_pk": documents[entry.doc_id][0],
+            "rank": entry.rank,
+            "score": entry.score,
+            "signals": dict(entry.signals),
+        }
+        for entry in run.entries
+    ]
+    add_rows(session, RunEntryRow, rows)
+    return by_id_only
