@@ -31,6 +31,7 @@ class Page:
 
 PAGES: tuple[Page, ...] = (
     # One's own work first: the first page open to a person is where they land after signing in.
+    Page("label", "Label", "annotator.web.pages.label", "annotator", ":material/edit_note:"),
     Page("people", "People", "annotator.web.pages.people", "lead", ":material/group:"),
     Page("help", "Help", "annotator.web.pages.help", None, ":material/help:"),
     Page("account", "Account", "annotator.web.pages.account", None, ":material/account_circle:"),

@@ -8,18 +8,16 @@ const RUNS = /\p{Script=Han}+|[\p{Script=Katakana}ー]+|\p{Script=Hangul}+/gu;
 const EMPTY_WORDS = new Set("a an and are as at be by do for from how if in is it of on or that the this to what when where which with".split(" "));
 const MOST_MARKS = 3000;
 
-// One character in the form in which characters are compared; its length may differ from the original's.
-function folded(character) {
-  return character.normalize("NFKC").toLowerCase();
-}
+// A character with what belongs to it: its marks, half-width voicing marks, the parts of a Hangul syllable.
+const CHARACTER = /[\u1100-\u115f][\u1160-\u11a7]?[\u11a8-\u11ff]?|[^][\p{M}\uff9e\uff9f]*/gu;
 
 // The text in its compared form, and for each place in it the place in the text that it came from.
 function fold(text) {
   let form = "";
   const from = [];
   let place = 0;
-  for (const character of text) {
-    const same = folded(character);
+  for (const [character] of text.matchAll(CHARACTER)) {
+    const same = character.normalize("NFKC").toLowerCase();
     for (let i = 0; i < same.length; i++) from.push(place);
     form += same;
     place += character.length;

@@ -28,7 +28,7 @@ class Panel {
     this.outbox = new Outbox(told.username, told.dataset);
     this.drafts = new Drafts(told.username, told.dataset);
     Object.assign(this, { queue: [], current: null, behind: [], refused: [], progress: null, built: new Map(),
-      busy: false, again: false, wait: 0, trouble: null, ended: false, timers: new Set(), elsewhere: new Map() });
+      busy: false, again: false, wait: 0, trouble: null, ended: false, timers: new Set(), elsewhere: new Map(), inOtherTabs: new Map() });
   }
 
   same(told) { return !this.ended && told.username === this.told.username && told.dataset === this.told.dataset; }
@@ -47,6 +47,10 @@ class Panel {
     on(this.root, "click", (e) => this.click(e));
     on(this.at.note, "input", () => this.current && this.drafts.write(this.current.pair, this.at.note.value));
     on(this.at.note, "keydown", (e) => { if (e.key === "Escape" && !e.isComposing) this.at.document.focus(); });
+    this.tab = newId();
+    this.tabs = new BroadcastChannel(this.outbox.prefix);
+    this.tabs.onmessage = ({ data }) => this.hearTab(data);
+    this.tabs.postMessage({ tab: this.tab, hello: true });
     this.layOut();
     this.fit();
     this.paintEmpty(this.words.loading);
@@ -61,6 +65,7 @@ class Panel {
     clearInterval(this.ticking);
     for (const timer of this.timers) clearTimeout(timer);
     this.leave();
+    this.tabs.close();
   }
 
   // ---- pressing -----------------------------------------------------------------------------------------
@@ -138,6 +143,7 @@ class Panel {
   show(pair) {
     this.current = pair;
     this.root.dataset.pairId = pair.pair;
+    this.tabs.postMessage({ tab: this.tab, pair: pair.pair });
     this.at.empty.hidden = true;
     this.at.work.hidden = false;
     this.at.query.textContent = pair.query.text;
@@ -338,13 +344,15 @@ class Panel {
     const waiting = new Set(this.outbox.list().map((event) => event.pair));
     const gone = new Set(told.judged ?? []);
     const mine = new Set([this.current, ...this.queue].filter(Boolean).map((pair) => pair.pair));
-    for (const pair of told.pairs) if (!mine.has(pair.pair) && !waiting.has(pair.pair)) this.queue.push(pair);
+    const others = new Set(this.inOtherTabs.values());
+    for (const pair of told.pairs) if (!mine.has(pair.pair) && !waiting.has(pair.pair) && !others.has(pair.pair)) this.queue.push(pair);
     this.queue = this.queue.filter((pair) => !gone.has(pair.pair) || pair.answer);
     this.progress = { done: told.progress.done + this.outbox.list().filter((e) => e.outcome !== "later").length, total: told.progress.total };
     this.paintProgress();
     this.paintSaved();
     if (this.current) return;
     if (this.queue.length) this.next();
+    else if (told.pairs.some((pair) => others.has(pair.pair))) this.askTabs();
     else if (!this.outbox.list().length && body.want) this.finish(told.progress);
     else this.again = true;
   }
@@ -371,12 +379,27 @@ class Panel {
     this.timers.add(timer);
   }
 
+  // All that is left is on the screen of other tabs, or of one that crashed: ask which of them are still there.
+  askTabs() {
+    this.inOtherTabs.clear();
+    this.tabs.postMessage({ tab: this.tab, hello: true });
+    this.later(2000, () => this.flush());
+  }
+
   // The page goes away: a last attempt that the browser finishes by itself. What fails waits in the outbox.
   leave() {
+    this.tabs.postMessage({ tab: this.tab, pair: "" });
     const events = this.outbox.list().slice(0, 50);
     if (!events.length) return;
     const body = JSON.stringify({ dataset: this.told.dataset, events, have: [], want: 0 });
     fetch("/api/judgments", { method: "POST", credentials: "same-origin", keepalive: body.length < 60000, headers: { "Content-Type": "application/json" }, body }).catch(() => {});
+  }
+
+  // Two tabs of one annotator share the work: what one shows, the other takes out of its queue.
+  hearTab({ tab, pair, hello }) {
+    if (hello) return this.tabs.postMessage({ tab: this.tab, pair: this.current?.pair ?? "" });
+    this.inOtherTabs.set(tab, pair);
+    this.queue = this.queue.filter((ahead) => ahead.pair !== pair);
   }
 
   hearOtherTab(change) {

@@ -1,0 +1,20 @@
+"""The labeling page: nothing but the panel, with as much room as the window has."""
+
+import streamlit as st
+
+from annotator.datasets.service import read_current_rubric
+from annotator.web.page_context import PageContext
+from annotator.web.panel.panel import draw_panel
+
+ROOM = "<style>.stMainBlockContainer { padding-top: 3.25rem; padding-bottom: 0; }</style>"
+
+
+def draw(context: PageContext) -> None:
+    dataset = next((item for item in context.datasets if item.name == context.dataset), None)
+    if dataset is None:
+        st.title("Label")
+        st.info("You have no role on any dataset yet. A lead adds you: People, then your username.")
+        return
+    st.html(ROOM)
+    _version, rubric = read_current_rubric(context.database, context.actor, dataset.name)
+    draw_panel(context.actor, dataset, rubric)
