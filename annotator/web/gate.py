@@ -24,10 +24,10 @@ from annotator.domain.accounts import SignedIn
 from annotator.domain.errors import NotAllowed
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.headers import secure
+from annotator.web.headers import OWN_FILES, secure
 from annotator.web.signed_in import COOKIE, is_https, require_same_origin
 
-OPEN = frozenset({"/login", "/login.css", "/logout", "/healthz"})
+OPEN = frozenset({"/login", "/logout", "/healthz", *OWN_FILES})
 OPEN_FOLDER = "/static/"  # Streamlit's own scripts and fonts: public files, the same for everybody
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 IDENTITY = (b"remote-user", b"remote_user", b"x-streamlit-user")
@@ -99,7 +99,7 @@ class Gate:
                 require_same_origin(request)
             except NotAllowed as error:
                 return JSONResponse({"error": str(error)}, 403)
-        if path.startswith(OPEN_FOLDER) or path in ("/login.css", "/healthz"):
+        if path.startswith(OPEN_FOLDER) or path in ("/healthz", *OWN_FILES):
             return None
         person = scope["state"]["signed_in"] = await self._find(request)
         if path in OPEN:

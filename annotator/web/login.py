@@ -6,7 +6,7 @@ sets the cookie; refuses wrong names and passwords alike (401), and guessing (42
 
 import html
 import string
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -33,14 +33,17 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 def routes(database: Database, settings: Settings) -> list[Route]:
-    """The routes `/login`, `/logout` and `/login.css`."""
+    """The routes `/login` and `/logout`, and the style and icon of their pages."""
     door = Door(database, settings)
     return [
         Route("/login", door.show_form, methods=["GET"]),
         Route("/login", door.sign_in, methods=["POST"]),
         Route("/logout", door.ask, methods=["GET"]),
         Route("/logout", door.sign_out, methods=["POST"]),
-        Route("/login.css", _send_style, methods=["GET"]),
+        Route("/login.css", _send("login.css", "text/css"), methods=["GET"]),
+        Route(
+            "/favicon.png", _send("icon.svg", "image/svg+xml"), methods=["GET"]
+        ),  # the name Streamlit's page uses
     ]
 
 
@@ -116,10 +119,13 @@ class Door:
         return token
 
 
-async def _send_style(_request: Request) -> Response:
-    return FileResponse(
-        HERE / "login.css", media_type="text/css", headers={"Cache-Control": "public, max-age=86400"}
-    )
+def _send(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    async def send(_request: Request) -> Response:
+        return FileResponse(
+            HERE / name, media_type=media_type, headers={"Cache-Control": "public, max-age=86400"}
+        )
+
+    return send
 
 
 def _draw_form(

@@ -1,30 +1,35 @@
-"""One run of the app: checks the session, draws the sidebar and the page asked for. Called by script/main.py.
+"""One run of the app: checks the session, then draws the sidebar and the page asked for. Called by script/main.py.
 
 The pages stand in navigation.py.
 """
 
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 
 import streamlit as st
 
 from annotator.web.navigation import PAGES, Page, list_pages
 from annotator.web.page_context import PageContext, draw_signed_out, find_context
+from annotator.web.sidebar import draw_sidebar, list_parameters
 
-LOG_OUT = '<form method="post" action="/logout"><button type="submit" class="annotator-quiet">Sign out</button></form>'
+HERE = Path(__file__).parent
 
 
 def draw_app() -> None:
     """One run."""
-    st.set_page_config(page_title="Annotator", page_icon=":material/bar_chart:", layout="wide")
+    st.html(HERE / "app.css")
     context = find_context()
     known = {page.address: _register(page, context) for page in PAGES}
     begin = partial(_go_home, known, context) if context else draw_signed_out
     home = st.Page(begin, title="Annotator", url_path="home", default=True)
     asked = st.navigation([home, *known.values()], position="hidden")
+    st.set_page_config(
+        page_title=asked.title if asked is home else f"{asked.title} · Annotator", layout="wide"
+    )
     if context is not None:
         with st.sidebar:
-            _draw_sidebar(context, known)
+            draw_sidebar(context, known)
     asked.run()
 
 
@@ -45,29 +50,4 @@ def _draw_page(page: Page, context: PageContext) -> None:
 
 def _go_home(known: dict[str, st.Page], context: PageContext) -> None:
     first = list_pages(context.person, context.dataset)[0]
-    st.switch_page(known[first.address], query_params=_parameters(context))
-
-
-def _draw_sidebar(context: PageContext, known: dict[str, st.Page]) -> None:
-    st.markdown("**Annotator**")
-    names = [dataset.name for dataset in context.datasets]
-    if len(names) > 1:
-        titles = {dataset.name: dataset.title for dataset in context.datasets}
-        st.selectbox(
-            "Dataset", names, index=names.index(context.dataset or names[0]), key="chosen_dataset",
-            format_func=lambda name: titles[name], on_change=_choose_dataset,
-        )  # fmt: skip
-    elif names:
-        st.caption(context.datasets[0].title)
-    for page in list_pages(context.person, context.dataset):
-        st.page_link(known[page.address], query_params=_parameters(context), width="stretch")
-    st.caption(f"{context.person.name} · {context.role or 'no role yet'}")
-    st.html(LOG_OUT)
-
-
-def _choose_dataset() -> None:
-    st.query_params["dataset"] = st.session_state["chosen_dataset"]
-
-
-def _parameters(context: PageContext) -> dict[str, str]:
-    return {"dataset": context.dataset} if context.dataset else {}
+    st.switch_page(known[first.address], query_params=list_parameters(context))

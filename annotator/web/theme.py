@@ -50,6 +50,7 @@ def make_config(host: str, port: int) -> Mapping[str, Any]:
         "logger.hideWelcomeMessage": True,
         "theme.font": FONT,
         "theme.codeFont": CODE_FONT,
+        "theme.headingFontSizes": ["1.875rem", "1.375rem", "1.125rem", "1rem", "1rem", "1rem"],
         "theme.baseRadius": "medium",
         "theme.showSidebarBorder": False,
         **{f"theme.light.{name}": value for name, value in LIGHT.items()},

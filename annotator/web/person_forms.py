@@ -1,0 +1,118 @@
+"""The dialogs of the people page. A dialog runs without the rest of the page, so each asks again who is signed in.
+
+What may be changed is decided in `accounts/service.py`; a refusal is shown where the button was pressed.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from annotator.accounts.service import add_person, change_person, disable_person, list_people, remove_role
+from annotator.domain.accounts import Person, PersonChange
+from annotator.domain.errors import AnnotatorError
+from annotator.domain.people import ROLES
+from annotator.web.page_context import PageContext, require_context
+
+NO_ROLE = "no role"
+
+
+def say_role(person: Person, dataset: str | None) -> str | None:
+    """The person's role on exactly this dataset (None: the one everywhere)."""
+    return next((item.role for item in person.memberships if item.dataset == dataset), None)
+
+
+@st.dialog("Add a person")
+def add_dialog() -> None:
+    """Username, name, role and where it holds; answers with the one-time password."""
+    context = require_context()
+    with st.form("add"):
+        username = st.text_input("Username", help="The name to sign in with; no spaces.", autocomplete="off")
+        name = st.text_input("Name", help="As others see it.", autocomplete="off")
+        role = st.selectbox("Role", ROLES)
+        where = st.selectbox("On", _list_places(context), format_func=_say_place)
+        pressed = st.form_submit_button("Add", type="primary")
+    if pressed:
+        _do(lambda: add_person(
+            context.database, context.actor, username, name=name, role=role, dataset=where, now=context.now
+        ))  # fmt: skip
+
+
+@st.dialog("Change a person")
+def change_dialog(username: str) -> None:
+    """Name and role, a new one-time password, and whether the person may sign in."""
+    context = require_context()
+    people = list_people(context.database, context.actor, dataset=context.dataset)
+    person = next((item for item in people if item.username == username), None)
+    if person is None:
+        st.info("This person has no role here any more.")
+        return
+    st.text(f"{person.name or person.username} ({person.username})")
+    _change_role(context, person)
+    _change_name(context, person)
+    with st.container(horizontal=True):
+        if st.button("Make a one-time password", icon=":material/key:"):
+            _do(
+                lambda: change_person(
+                    context.database, context.actor, username, new_password=True, now=context.now
+                )
+            )
+        if person.disabled and st.button("Enable"):
+            _do(
+                lambda: change_person(context.database, context.actor, username, enable=True, now=context.now)
+            )
+        if not person.disabled and st.button("Disable", icon=":material/block:"):
+            _do(
+                lambda: PersonChange(
+                    disable_person(context.database, context.actor, username, now=context.now)
+                )
+            )
+
+
+def _change_role(context: PageContext, person: Person) -> None:
+    where = st.selectbox("Role on", _list_places(context), format_func=_say_place)
+    with st.form("role"):
+        choices = [*ROLES, NO_ROLE]
+        role = st.selectbox("Role", choices, index=choices.index(say_role(person, where) or NO_ROLE))
+        pressed = st.form_submit_button("Set role")
+    if pressed and role == NO_ROLE:
+        _do(
+            lambda: PersonChange(remove_role(context.database, context.actor, person.username, dataset=where))
+        )
+    elif pressed:
+        _do(lambda: change_person(
+            context.database, context.actor, person.username, role=role, dataset=where, now=context.now
+        ))  # fmt: skip
+
+
+def _change_name(context: PageContext, person: Person) -> None:
+    with st.form("name"):
+        name = st.text_input("Name", person.name, autocomplete="off")
+        pressed = st.form_submit_button("Set name")
+    if pressed:
+        _do(
+            lambda: change_person(
+                context.database, context.actor, person.username, name=name, now=context.now
+            )
+        )
+
+
+def _do(act: Callable[[], PersonChange]) -> None:
+    try:
+        change = act()
+    except AnnotatorError as error:
+        st.error(str(error))
+        return
+    if change.one_time_password is None:
+        st.rerun()
+    st.success(f"One-time password of {change.person.username}:", icon=":material/key:")
+    st.code(change.one_time_password, language=None)
+    st.caption("It is shown only now. At the first sign-in they choose one of their own.")
+
+
+def _list_places(context: PageContext) -> list[str | None]:
+    here: list[str | None] = [context.dataset] if context.dataset else []
+    return [*here, None] if context.person.role_on(None) == "admin" else here
+
+
+def _say_place(place: str | None) -> str:
+    return place or "every dataset"

@@ -1,0 +1,54 @@
+"""The sidebar: the name, the dataset, the pages open to the person, who is signed in, and the way out."""
+
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from annotator.web.navigation import list_pages
+from annotator.web.page_context import PageContext
+
+NAME = '<div class="annotator-name"><img src="/favicon.png" alt="" width="32" height="32"><span>Annotator</span></div>'
+SIGN_OUT = '<form method="post" action="/logout" class="annotator-out"><button type="submit">Sign out</button></form>'
+
+
+def draw_sidebar(context: PageContext, known: dict[str, st.Page]) -> None:
+    """Draw it; `known` are Streamlit's pages by address. Every link carries the chosen dataset."""
+    st.html(NAME)
+    _draw_dataset(context)
+    for page in list_pages(context.person, context.dataset):
+        st.page_link(known[page.address], query_params=list_parameters(context), width="stretch")
+    role, name = context.role or "no role yet", escape(context.person.name)
+    st.html(
+        f'<div class="annotator-who"><strong dir="auto">{name}</strong>'
+        f'<span class="annotator-soft">{role}</span>{SIGN_OUT}</div>'
+    )
+    _closing()(key="sidebar")
+
+
+def list_parameters(context: PageContext) -> dict[str, str]:
+    """The query parameters that every link within the app carries."""
+    return {"dataset": context.dataset} if context.dataset else {}
+
+
+def _draw_dataset(context: PageContext) -> None:
+    titles = {dataset.name: dataset.title for dataset in context.datasets}
+    if len(titles) == 1:
+        st.html(f'<div class="annotator-soft" dir="auto">{escape(context.datasets[0].title)}</div>')
+    elif titles:
+        st.session_state["chosen_dataset"] = context.dataset
+        st.selectbox(
+            "Dataset", list(titles), key="chosen_dataset", format_func=titles.__getitem__, on_change=_choose
+        )
+
+
+def _choose() -> None:
+    st.query_params["dataset"] = st.session_state["chosen_dataset"]
+
+
+@cache
+def _closing() -> Any:
+    script = (Path(__file__).parent / "sidebar.js").read_text(encoding="utf-8")
+    return st.components.v2.component("annotator_sidebar", js=script)
