@@ -11,8 +11,11 @@ from annotator.cli import (
     adjudication,
     agreement,
     datasets,
+    importing,
     labeling,
     people,
+    pooling,
+    releases,
     serving,
     terminal,
 )
@@ -45,14 +48,19 @@ def choose(
     terminal.chosen["database"] = database
 
 
+app.command()(serving.demo)
 app.command()(serving.serve)
 app.add_typer(datasets.app, name="dataset")
 app.add_typer(people.app, name="people")
+app.add_typer(importing.app, name="import")
+app.command("pool")(pooling.pool)
+app.command("pairs")(pooling.pairs)
 app.command("judgments")(labeling.judgments)
 app.command("progress")(labeling.progress)
 app.command("agreement")(agreement.agreement)
 app.command("disagreements")(adjudication.disagreements)
 app.command("adjudicate")(adjudication.adjudicate)
+app.add_typer(releases.app, name="release")
 
 
 def run() -> None:

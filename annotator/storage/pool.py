@@ -45,7 +45,7 @@ def add_candidates(
     Call it inside a write transaction that holds the dataset's lock.
     """
     queries = {candidate.query_pk for candidate in candidates}
-    pairs = _list_pair_pks(session, dataset_pk, queries)
+    pairs = list_pair_pks(session, dataset_pk, queries)
     new = {
         (candidate.query_pk, candidate.document_pk): {
             "dataset_pk": dataset_pk,
@@ -60,11 +60,12 @@ def add_candidates(
     for chunk in _chunks(list(new.values())):
         session.execute(insert(PairRow), chunk)
     if new:
-        pairs = _list_pair_pks(session, dataset_pk, queries)
+        pairs = list_pair_pks(session, dataset_pk, queries)
     return PoolGrowth(len(new), _add_provenance(session, dataset_pk, pairs, candidates))
 
 
-def _list_pair_pks(session: Session, dataset_pk: int, queries: set[int]) -> dict[tuple[int, int], int]:
+def list_pair_pks(session: Session, dataset_pk: int, queries: set[int]) -> dict[tuple[int, int], int]:
+    """The pairs of these queries, and perhaps of others: pair_pk by (query_pk, document_pk)."""
     statement = select(col(PairRow.query_pk), col(PairRow.document_pk), col(PairRow.pk))
     statement = statement.where(col(PairRow.dataset_pk) == dataset_pk)
     if len(queries) <= 500:

@@ -1,0 +1,137 @@
+"""BM25 over character n-grams, for teams that have no run yet. bm25s scores (its default, Lucene's variant:
+k1 1.5, b 0.75); Lù (2024), BM25S: Orders of magnitude faster lexical search via eager sparse scoring.
+
+Only grams that some query has are indexed, while each document keeps its full length in grams: the scores
+are those of an index of everything, for a small part of its memory. Texts are read once, as they come.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.pooling.ngrams import Codes, Grams, list_grams
+
+SYSTEM = "annotator:bm25"
+Scores = NDArray[np.float64]
+
+
+class Hit(NamedTuple):
+    """The number of a document in the order given, and its score (above 0)."""
+
+    document: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """For each query its best documents, best first; `without_grams` numbers the queries too short to match."""
+
+    hits: tuple[tuple[Hit, ...], ...]
+    without_grams: tuple[int, ...]
+
+
+class _Tokens:
+    """A document as bm25s counts it: it is as long as all its grams, and holds those that queries ask for."""
+
+    __slots__ = ("found", "length")
+
+    def __init__(self) -> None:
+        self.found: list[int] = []
+        self.length = 0
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.found)
+
+
+def rank_bm25(
+    queries: Sequence[str],
+    documents: Iterable[tuple[str, str]],
+    *,
+    depth: int,
+    progress: Callable[[str, float], None] | None = None,
+    expected: int = 0,
+) -> Ranking:
+    """The `depth` best of the documents (doc_id, text) for each query; of equal scores the lower doc_id first.
+
+    A document that shares no gram with the query is never a hit. `expected`: how many documents will come,
+    for `progress`, which is told the work and the share of it that is done.
+    """
+    tell = progress or (lambda _what, _share: None)
+    asked = [_cut_query(query) for query in queries]
+    vocabulary = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *asked]))
+    doc_ids: list[str] = []
+    tokens: list[_Tokens] = []
+    for grams in list_grams(_note_ids(documents, doc_ids)):
+        tokens += [_Tokens() for _ in range(len(doc_ids) - len(tokens))]
+        _collect(grams, tokens, vocabulary)
+        tell("reading documents", len(doc_ids) / max(expected, len(doc_ids)))
+    tokens += [_Tokens() for _ in range(len(doc_ids) - len(tokens))]
+    without = tuple(number for number, codes in enumerate(asked) if not len(codes))
+    if not any(document.found for document in tokens):
+        return Ranking(tuple(() for _ in queries), without)
+    index = _index(tokens, len(vocabulary))
+    places = _places(doc_ids)
+    hits: list[tuple[Hit, ...]] = []
+    for number, codes in enumerate(asked):
+        ids = np.searchsorted(vocabulary, codes)
+        hits.append(_best(index.get_scores_from_ids(ids), places, depth) if len(ids) else ())
+        tell("ranking", (number + 1) / len(asked))
+    return Ranking(tuple(hits), without)
+
+
+def _cut_query(query: str) -> Codes:
+    return np.concatenate([np.zeros(0, dtype=np.uint64), *(grams.codes for grams in list_grams([query]))])
+
+
+def _note_ids(documents: Iterable[tuple[str, str]], doc_ids: list[str]) -> Iterator[str]:
+    for doc_id, text in documents:
+        doc_ids.append(doc_id)
+        yield text
+
+
+def _collect(grams: Grams, tokens: Sequence[_Tokens], vocabulary: Codes) -> None:
+    """Count these grams for their documents, and keep the ones that are in the (sorted) vocabulary."""
+    if not len(grams.codes) or not len(vocabulary):
+        return
+    first = int(grams.texts.min())
+    for number, length in enumerate(np.bincount(grams.texts - first).tolist(), start=first):
+        tokens[number].length += length
+    place = np.minimum(np.searchsorted(vocabulary, grams.codes), len(vocabulary) - 1)
+    known = vocabulary[place] == grams.codes
+    owners, counts = np.unique(grams.texts[known], return_counts=True)
+    found = place[known][np.argsort(grams.texts[known], kind="stable")].tolist()
+    start = 0
+    for owner, count in zip(owners.tolist(), counts.tolist(), strict=True):
+        tokens[owner].found += found[start : start + count]
+        start += count
+
+
+def _index(tokens: list[_Tokens], vocabulary: int) -> Any:
+    import bm25s
+
+    index = bm25s.BM25(backend="numpy", csc_backend="numpy", dtype="float64")
+    names = {str(number): number for number in range(vocabulary)}
+    index.index((tokens, names), show_progress=False)
+    return index
+
+
+def _places(doc_ids: Sequence[str]) -> NDArray[np.int64]:
+    """The place of each document in the order of doc_ids (code points)."""
+    places = np.empty(len(doc_ids), dtype=np.int64)
+    places[sorted(range(len(doc_ids)), key=lambda number: doc_ids[number])] = np.arange(len(doc_ids))
+    return places
+
+
+def _best(scores: Scores, places: NDArray[np.int64], depth: int) -> tuple[Hit, ...]:
+    found = np.flatnonzero(scores > 0)
+    if len(found) > depth:
+        least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
+        found = found[scores[found] >= least]
+    order = np.lexsort((places[found], -scores[found]))[:depth]
+    return tuple(Hit(int(number), float(scores[number])) for number in found[order])

@@ -1,0 +1,254 @@
+"""The pool: which candidates become pairs to be judged, and the list of them.
+
+Stands after importing and before labeling. Candidates are the first results of imported runs, and what our
+own retrievers find for teams that have no run yet; each pair keeps who proposed it, at what rank and score.
+Everything is read and computed before the dataset is locked; pooling twice changes nothing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from annotator.accounts.service import require_role
+from annotator.domain.errors import StateError, ValidationError
+from annotator.domain.people import Actor
+from annotator.domain.settling import PAIR_STATUSES
+from annotator.pooling import bm25
+from annotator.storage.candidates import (
+    AskedQuery,
+    Provenance,
+    count_documents,
+    list_first_results,
+    list_provenance,
+    list_queries,
+    list_runs,
+    read_documents,
+)
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.find import find_dataset, key_of
+from annotator.storage.pairs import list_pair_states
+from annotator.storage.pool import Candidate, add_candidates, list_pair_pks
+from annotator.storage.tables import DatasetRow
+
+RETRIEVERS = ("bm25",)
+MAX_DEPTH = 10_000
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCounts:
+    """What one system proposed: candidates (the best `depth` per query), and the pairs no other proposed."""
+
+    system: str
+    queries: int
+    candidates: int
+    only_here: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolReport:
+    """What pooling made of the candidates. With `dry_run` nothing was stored, and `new` would have been.
+
+    `new` pairs and those `already_there` together are all different candidates. `short` counts candidates
+    by query_id where there are some but fewer than `depth`; `without` are the queries that have none, and
+    `too_short` those of them in which our retriever finds no two characters in a row to match.
+    """
+
+    dataset: str
+    depth: int
+    dry_run: bool
+    new: int
+    already_there: int
+    systems: tuple[SystemCounts, ...]
+    short: Mapping[str, int]
+    without: tuple[str, ...]
+    too_short: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPair:
+    """A pair of the pool. `pair` is the id that the app uses; `status` one of PAIR_STATUSES."""
+
+    pair: str
+    query_id: str
+    doc_id: str
+    status: str
+    provenance: tuple[Provenance, ...]
+
+
+def pool_runs(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    depth: int,
+    now: datetime,
+    systems: Sequence[str] | None = None,
+    retrievers: Sequence[str] = (),
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> PoolReport:
+    """Make pairs of the first `depth` results per query of each run (`systems` None: of all runs), and of
+    what each of `retrievers` finds among the dataset's documents.
+
+    A run's first results are counted by their order, whether its ranks begin at 0 or 1. For leads.
+    StateError when there is nothing to pool from, ValidationError for a system or retriever there is not.
+    """
+    _check_options(depth, retrievers)
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        queries = list_queries(session, key_of(row.pk))
+        if not queries:
+            raise StateError(f"the dataset has no queries yet: annotator import queries {dataset} FILE")
+        candidates = list_first_results(session, _choose_runs(session, row, systems, retrievers), depth)
+        too_short: tuple[str, ...] = ()
+        if retrievers:
+            found, too_short = _retrieve_bm25(session, row, queries, depth=depth, progress=progress)
+            candidates += found
+        known = list_pair_pks(session, key_of(row.pk), set(queries))
+    places = {(candidate.query_pk, candidate.document_pk) for candidate in candidates}
+    new = len(places - known.keys()) if dry_run else _store(database, actor, dataset, candidates, now)
+    per_query = {query.query_id: 0 for query in queries.values()}
+    for query_pk, _ in places:
+        per_query[queries[query_pk].query_id] += 1
+    return PoolReport(
+        dataset=dataset,
+        depth=depth,
+        dry_run=dry_run,
+        new=new,
+        already_there=len(places) - new,
+        systems=_count_systems(candidates),
+        short={query_id: count for query_id, count in per_query.items() if 0 < count < depth},
+        without=tuple(query_id for query_id, count in per_query.items() if not count),
+        too_short=too_short,
+    )
+
+
+def retrieve(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    depth: int,
+    now: datetime,
+    retrievers: Sequence[str] = RETRIEVERS,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> PoolReport:
+    """Make pairs of what our own retrievers find, for a team without a run; imported runs are left aside."""
+    return pool_runs(
+        database, actor, dataset,
+        depth=depth, now=now, systems=(), retrievers=retrievers, dry_run=dry_run, progress=progress,
+    )  # fmt: skip
+
+
+def list_pairs(
+    database: Database, actor: Actor, dataset: str, *, status: str | None = None
+) -> list[PoolPair]:
+    """The pool by query position and doc_id, or the pairs of one status. Shows provenance: for leads."""
+    if status is not None and status not in PAIR_STATUSES:
+        raise ValidationError(f"status: expected one of {', '.join(PAIR_STATUSES)}, found {status!r}")
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        provenance = list_provenance(session, key_of(row.pk))
+        return [
+            PoolPair(
+                state.key, state.query_id, state.doc_id, state.settlement.status,
+                tuple(provenance.get(state.pair_pk, ())),
+            )
+            for state in list_pair_states(session, key_of(row.pk))
+            if status in (None, state.settlement.status)
+        ]  # fmt: skip
+
+
+def _check_options(depth: int, retrievers: Sequence[str]) -> None:
+    if not 1 <= depth <= MAX_DEPTH:
+        raise ValidationError(f"depth: expected 1 to {MAX_DEPTH}, found {depth}")
+    for retriever in retrievers:
+        if retriever not in RETRIEVERS:
+            there = ", ".join(RETRIEVERS)
+            raise ValidationError(f"there is no retriever {retriever!r}; there is: {there}")
+
+
+def _choose_runs(
+    session: Session, row: DatasetRow, systems: Sequence[str] | None, retrievers: Sequence[str]
+) -> dict[int, str]:
+    """The systems to pool from, by run_pk."""
+    runs = list_runs(session, key_of(row.pk))
+    if systems is not None:
+        missing = [system for system in systems if system not in runs.values()]
+        if missing:
+            there = ", ".join(sorted(runs.values())) or "none"
+            raise ValidationError(f"no run of the system {missing[0]!r} is imported; there is: {there}")
+        runs = {pk: system for pk, system in runs.items() if system in systems}
+    if not runs and not retrievers:
+        raise StateError(
+            f"there is no run to pool from: annotator import run {row.name} FILE --system NAME; "
+            f"or retrieve from the documents: annotator pool {row.name} --depth K --retrieve bm25"
+        )
+    return runs
+
+
+def _retrieve_bm25(
+    session: Session,
+    row: DatasetRow,
+    queries: Mapping[int, AskedQuery],
+    *,
+    depth: int,
+    progress: Progress | None,
+) -> tuple[list[Candidate], tuple[str, ...]]:
+    """What BM25 finds, and the query_ids of the queries too short for it."""
+    count = count_documents(session, key_of(row.pk))
+    if not count:
+        raise StateError(
+            f"the dataset has no documents to search: annotator import documents {row.name} PATH"
+        )
+    documents: list[tuple[int, str]] = []
+
+    def read() -> Iterator[tuple[str, str]]:
+        for document in read_documents(session, key_of(row.pk)):
+            documents.append((document.document_pk, document.doc_id))
+            yield document.doc_id, document.searched
+
+    asked = list(queries.items())
+    ranking = bm25.rank_bm25(
+        [query.text for _, query in asked], read(), depth=depth, progress=progress, expected=count
+    )
+    found = [
+        Candidate(query_pk, query.query_id, *documents[hit.document], bm25.SYSTEM, rank, hit.score)
+        for (query_pk, query), hits in zip(asked, ranking.hits, strict=True)
+        for rank, hit in enumerate(hits, start=1)
+    ]
+    return found, tuple(asked[number][1].query_id for number in ranking.without_grams)
+
+
+def _store(
+    database: Database, actor: Actor, dataset: str, candidates: Sequence[Candidate], now: datetime
+) -> int:
+    """Make the pairs; how many are new."""
+    with database.write() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        lock_dataset(session, key_of(row.pk))
+        return add_candidates(session, key_of(row.pk), row.name, candidates, now=now).pairs
+
+
+def _count_systems(candidates: Sequence[Candidate]) -> tuple[SystemCounts, ...]:
+    proposed: dict[tuple[int, int], set[str]] = {}
+    queries: dict[str, set[int]] = {}
+    for candidate in candidates:
+        proposed.setdefault((candidate.query_pk, candidate.document_pk), set()).add(candidate.system)
+        queries.setdefault(candidate.system, set()).add(candidate.query_pk)
+    return tuple(
+        SystemCounts(
+            system=system,
+            queries=len(queries[system]),
+            candidates=sum(system in by for by in proposed.values()),
+            only_here=sum(by == {system} for by in proposed.values()),
+        )
+        for system in sorted(queries)
+    )
