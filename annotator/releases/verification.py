@@ -1,0 +1,176 @@
+"""Verifies a release folder by itself, without a database, years later and on any machine.
+
+Recomputes every checksum, looks for files that are missing or were added, and recomputes the content hash and
+the counts of qrels from the TREC file, the one that always lists every qrel. Names what was changed.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from annotator.domain.errors import AnnotatorError, ValidationError
+from annotator.domain.grades import GRADES
+from annotator.domain.ground_truth import Qrel
+from annotator.formats.registry import find_format
+from annotator.releases.content import hash_content
+from annotator.releases.files import MANIFEST, SUMS
+
+QRELS = "qrels.trec.txt"
+_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is not as it was published. `path` is relative to the release folder."""
+
+    path: str
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was looked at and what was wrong with it; whole when there is no fault."""
+
+    path: str
+    dataset: str | None
+    version: str | None
+    content_sha256: str | None
+    files: int
+    faults: tuple[Fault, ...]
+
+    @property
+    def whole(self) -> bool:
+        return not self.faults
+
+
+def verify_folder(folder: Path) -> Verification:
+    """Verify the release in this folder. ValidationError when it is no release folder at all."""
+    if not folder.is_dir():
+        raise ValidationError(f"expected a release folder, found none at {folder}")
+    if not (folder / SUMS).is_file() and not (folder / MANIFEST).is_file():
+        raise ValidationError(f"expected a release folder, found neither {SUMS} nor {MANIFEST} in {folder}")
+    faults = find_faults(folder)
+    manifest = _read_manifest(folder, faults)
+    qrels = _read_qrels(folder, faults)
+    content = None if qrels is None else hash_content(qrels)
+    if manifest is not None:
+        faults += _compare_files(manifest, folder)
+    if manifest is not None and qrels is not None:
+        faults += _compare_qrels(manifest, qrels, content or "")
+    known = manifest or {}
+    return Verification(
+        path=str(folder),
+        dataset=known.get("dataset"),
+        version=known.get("version"),
+        content_sha256=content,
+        files=len(_list_files(folder)),
+        faults=tuple(faults),
+    )
+
+
+def find_faults(folder: Path) -> list[Fault]:
+    """Where the folder's files differ from its SHA256SUMS: changed, missing, or not listed."""
+    faults: list[Fault] = []
+    listed = _read_sums(folder, faults)
+    present = _list_files(folder)
+    for path, sha256 in listed.items():
+        if path not in present:
+            faults.append(Fault(path, "the file", "none"))
+        elif (found := _hash_file(folder / path)) != sha256:
+            faults.append(Fault(path, f"SHA-256 {sha256}", found))
+    faults += [
+        Fault(path, f"only files listed in {SUMS}", "another") for path in present - set(listed) - {SUMS}
+    ]
+    return sorted(faults, key=lambda fault: fault.path)
+
+
+def _read_sums(folder: Path, faults: list[Fault]) -> dict[str, str]:
+    try:
+        lines = (folder / SUMS).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        faults.append(Fault(SUMS, "a list of checksums", type(error).__name__))
+        return {}
+    listed: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        match = _LINE.fullmatch(line)
+        path = PurePosixPath(match[2]) if match else None
+        if match is None or path is None or path.is_absolute() or ".." in path.parts:
+            faults.append(Fault(SUMS, "lines of checksum and file name", f"line {number}: {line[:80]}"))
+        else:
+            listed[str(path)] = match[1]
+    return listed
+
+
+def _list_files(folder: Path) -> set[str]:
+    """Every file below the folder, links included, by its path within."""
+    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return {path.relative_to(folder).as_posix() for path in found}
+
+
+def _hash_file(path: Path) -> str:
+    if path.is_symlink() or not path.is_file():
+        return "something that is not a plain file"
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _read_manifest(folder: Path, faults: list[Fault]) -> dict[str, Any] | None:
+    try:
+        found = json.loads((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        faults.append(Fault(MANIFEST, "JSON", type(error).__name__))
+        return None
+    if not isinstance(found, dict):
+        faults.append(Fault(MANIFEST, "a JSON object", type(found).__name__))
+        return None
+    return found
+
+
+def _read_qrels(folder: Path, faults: list[Fault]) -> tuple[Qrel, ...] | None:
+    try:
+        return find_format("trec").read((folder / QRELS).read_bytes(), QRELS).qrels
+    except (OSError, AnnotatorError) as error:
+        faults.append(Fault(QRELS, "TREC qrels", str(error).splitlines()[0]))
+        return None
+
+
+def _compare_files(manifest: dict[str, Any], folder: Path) -> list[Fault]:
+    """The manifest's list of files against the files: it tells also when SHA256SUMS was made anew."""
+    said = {
+        str(entry.get("path")): (entry.get("sha256"), entry.get("bytes"))
+        for entry in manifest.get("files") or []
+        if isinstance(entry, dict)
+    }
+    present = _list_files(folder) - {SUMS, MANIFEST}
+    faults = [Fault(MANIFEST, f"{path} among its files", "nothing") for path in sorted(present - set(said))]
+    for path in sorted(present & set(said)):
+        found = (_hash_file(folder / path), (folder / path).lstat().st_size)
+        if found != said[path]:
+            faults.append(
+                Fault(
+                    path, f"SHA-256 {said[path][0]} and {said[path][1]} bytes as {MANIFEST} says", str(found)
+                )
+            )
+    return faults
+
+
+def _compare_qrels(manifest: dict[str, Any], qrels: tuple[Qrel, ...], content: str) -> list[Fault]:
+    """The manifest's word against the qrels."""
+    counts = manifest.get("counts")
+    said = counts if isinstance(counts, dict) else {}
+    by_grade = Counter(qrel.grade for qrel in qrels)
+    compared = (
+        ("content_sha256", content, manifest.get("content_sha256")),
+        ("counts.qrels", len(qrels), said.get("qrels")),
+        ("counts.by_grade", {str(grade): by_grade[grade] for grade in GRADES}, said.get("by_grade")),
+    )
+    return [
+        Fault(MANIFEST, f"{name} {found} as in {QRELS}", str(value))
+        for name, found, value in compared
+        if value != found
+    ]

@@ -1,0 +1,101 @@
+"""The folder: whole or not there, read-only, and found again after a death."""
+
+import errno
+import os
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from annotator.domain.errors import ConflictError, StateError
+from annotator.releases import folder as room
+from annotator.releases.files import SUMS, write_sums
+from annotator.releases.folder import (
+    check_free,
+    discard,
+    find_whole_partial,
+    put_in_place,
+    sweep,
+    write_partial,
+)
+
+CONTENT = {"law.json": b"{}\n", "beir/corpus.jsonl": "문서\n".encode()}
+FILES = {**CONTENT, SUMS: write_sums(CONTENT)}
+TEXT = FILES[SUMS].decode()
+
+
+def visible(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def test_files_are_hidden_until_the_rename_and_read_only_after(tmp_path: Path) -> None:
+    target = tmp_path / "d" / "1.0.0"
+    partial = write_partial(target, FILES)
+    assert visible(target.parent) == []
+    put_in_place(partial, target)
+    assert visible(target.parent) == ["1.0.0"]
+    assert {name: (target / name).read_bytes() for name in FILES} == FILES
+    assert {stat.S_IMODE((target / name).stat().st_mode) for name in FILES} == {0o444}
+    assert not partial.exists()
+
+
+def test_a_disk_that_refuses_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(room.os, "fsync", full)
+    with pytest.raises(StateError, match="No space left on device"):
+        write_partial(tmp_path / "d" / "1.0.0", FILES)
+    assert list((tmp_path / "d").iterdir()) == []
+
+
+def test_whatever_stands_in_the_way_is_refused(tmp_path: Path) -> None:
+    check_free(tmp_path / "free")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    for name in ("dangling", "empty"):
+        with pytest.raises(ConflictError, match="nothing rewrites a published folder"):
+            check_free(tmp_path / name)
+
+
+def test_a_partial_is_found_by_its_checksums_and_only_when_whole(tmp_path: Path) -> None:
+    target = tmp_path / "d" / "1.0.0"
+    assert find_whole_partial(target, TEXT) is None
+    partial = write_partial(target, FILES)
+    assert find_whole_partial(target, TEXT) == partial
+    assert find_whole_partial(target, TEXT + "x") is None
+    assert find_whole_partial(tmp_path / "d" / "2.0.0", TEXT) is None
+    (partial / "law.json").unlink()
+    assert find_whole_partial(target, TEXT) is None
+
+
+def test_somebody_elses_rename_is_as_good(tmp_path: Path) -> None:
+    target = tmp_path / "d" / "1.0.0"
+    partial = write_partial(target, FILES)
+    put_in_place(partial, target)
+    put_in_place(partial, target)
+    discard(target)
+    with pytest.raises(StateError, match="are gone"):
+        put_in_place(partial, target)
+
+
+def test_a_place_that_was_taken_meanwhile_is_said_and_keeps_the_files(tmp_path: Path) -> None:
+    target = tmp_path / "d" / "1.0.0"
+    partial = write_partial(target, FILES)
+    (target / "foreign").mkdir(parents=True)
+    with pytest.raises(StateError, match="annotator release list"):
+        put_in_place(partial, target)
+    assert find_whole_partial(target, TEXT) == partial
+
+
+def test_only_what_died_more_than_a_day_ago_is_swept(tmp_path: Path) -> None:
+    target = tmp_path / "d" / "1.0.0"
+    old, new = write_partial(target, FILES), write_partial(target, FILES)
+    now = datetime.now(UTC)
+    os.utime(old, (now.timestamp() - 90_000,) * 2)
+    sweep(target.parent, now=now)
+    assert (old.exists(), new.exists()) == (False, True)
+    sweep(target.parent, now=now + timedelta(days=2))
+    assert not new.exists()
+    sweep(tmp_path / "absent", now=now)
