@@ -38,7 +38,7 @@ def test_every_language_is_matched_without_a_tokenizer(query: str, expected: str
 
 
 def test_a_document_that_shares_nothing_is_no_hit() -> None:
-    assert _found("satisfaction", depth=6) == ["en/survey.md"]
+    assert _found("농지", depth=6) == ["ko/농지법.md"]
     assert _found("zzz", depth=6) == []
 
 
