@@ -8,6 +8,7 @@ the REST route answers with a status. Bad input is never asserted, warned about 
 from collections.abc import Sequence
 
 MAX_FOUND = 120
+MAX_SHOWN = 200
 
 
 class AnnotatorError(Exception):
@@ -59,14 +60,19 @@ class FormatError(AnnotatorError):
 
 
 class BadInput(AnnotatorError):
-    """Everything that is wrong with the input, every bad line of it. Nothing was changed."""
+    """Everything that is wrong with the input, every bad line of it. Nothing was changed.
+
+    `problems` holds all of them; the message shows the first 200 and says how many more there are.
+    """
 
     def __init__(self, problems: Sequence[FormatError]) -> None:
         self.problems: tuple[FormatError, ...] = tuple(problems)
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        return "\n".join(str(problem) for problem in self.problems)
+        shown = [str(problem) for problem in self.problems[:MAX_SHOWN]]
+        more = len(self.problems) - MAX_SHOWN
+        return "\n".join([*shown, f"… and {more:,} more"] if more > 0 else shown)
 
 
 class Problems:

@@ -15,6 +15,8 @@ from annotator.importing.headings import Heading, Line, split_lines
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*")
 _LABEL = re.compile(r"\.\. _(?:`[^`]+`|[^:]+):\s*")
 _EXPLICIT = re.compile(r"\.\.(?:\s|$)")
+_BORDER = re.compile(r"\s*=+(?:\s+=+)+\s*")
+_CONTENTS = re.compile(r"^\.\. contents::.*\n?(?:^[ \t]+.*\n?|^[ \t]*\n)*", re.MULTILINE)
 _ROLE = re.compile(r":[\w:.+-]+:`([^`<]*?)\s*(?:<[^>]*>)?`")
 _LINK = re.compile(r"`([^`<]+?)\s*<[^>]*>`__?")
 
@@ -22,11 +24,12 @@ _LINK = re.compile(r"`([^`<]+?)\s*<[^>]*>`__?")
 def find_rst_headings(text: str) -> list[Heading]:
     """The headings of a page in order."""
     lines = split_lines(text)
+    tables = _find_tables(lines)
     styles: list[tuple[str, bool]] = []
     headings: list[Heading] = []
     index, last = 0, 0
     while index < len(lines):
-        found = _match(lines, index)
+        found = None if index in tables else _match(lines, index)
         if found is None:
             index += 1
             continue
@@ -37,6 +40,29 @@ def find_rst_headings(text: str) -> list[Heading]:
         headings.append(Heading(lines[start].start, lines[under].end, styles.index(style) + 1, _plain(title)))
         index = last = under + 1
     return headings
+
+
+def has_own_text(body: str) -> bool:
+    """Whether anything but a table of contents stands in what is under a heading."""
+    return bool(_CONTENTS.sub("", body).strip())
+
+
+def _find_tables(lines: Sequence[Line]) -> set[int]:
+    """The indexes of the lines of simple tables, whose rows can look like titles. A table ends with the border
+    that has a blank line after it."""
+    inside: set[int] = set()
+    start: int | None = None
+    for index, line in enumerate(lines):
+        if _BORDER.fullmatch(line.text) and start is None:
+            start = index
+        elif start is not None and _BORDER.fullmatch(line.text) and _is_blank(lines, index + 1):
+            inside.update(range(start, index + 1))
+            start = None
+    return inside
+
+
+def _is_blank(lines: Sequence[Line], index: int) -> bool:
+    return index >= len(lines) or not lines[index].text.strip()
 
 
 def _match(lines: Sequence[Line], index: int) -> tuple[str, int, tuple[str, bool]] | None:
@@ -102,4 +128,4 @@ def _plain(title: str) -> str:
     for mark in ("**", "*", "`"):
         if title.startswith(mark) and title.endswith(mark) and len(title) > 2 * len(mark):
             title = title[len(mark) : -len(mark)]
-    return title.strip()
+    return title.replace("`", "").strip()

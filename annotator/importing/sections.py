@@ -18,7 +18,7 @@ from annotator.formats.yaml_tree import load_yaml, resolve
 from annotator.importing.headings import Heading
 from annotator.importing.html_headings import find_html_headings
 from annotator.importing.markdown_headings import find_markdown_headings
-from annotator.importing.rst_headings import find_rst_headings
+from annotator.importing.rst_headings import find_rst_headings, has_own_text
 
 BETWEEN = " › "
 TITLE_KEYS = ("title", "제목", "タイトル")
@@ -66,11 +66,15 @@ def split_sections(page: Page) -> list[Document]:
         end = headings[index + 1].start if index + 1 < len(headings) else len(document.text)
         slug = _make_slug(heading.title, slugs)
         above = [*(outer for outer in above if outer.level < heading.level), heading]
-        if document.text[heading.body : end].strip():
+        if _has_own_text(document.text[heading.body : end], document.media_type):
             title = _path_of(document.title, above)
             text = document.text[heading.start : end]
             sections.append(replace(document, doc_id=f"{document.doc_id}#{slug}", title=title, text=text))
     return sections
+
+
+def _has_own_text(body: str, media_type: str) -> bool:
+    return has_own_text(body) if media_type == "text/x-rst" else bool(body.strip())
 
 
 def _path_of(title: str, above: list[Heading]) -> str:
