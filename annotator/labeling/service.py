@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, exists, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -76,7 +76,8 @@ class HandedPair:
 class Exchange:
     """The answer to a hand-in: what is stored, what is refused, what comes next, and how far along.
 
-    `judged` are pairs of `have` that the annotator judged meanwhile (in another tab, on another device).
+    `judged` are pairs of `have` that need nothing any more: the annotator judged them elsewhere (in another
+    tab, on another device), or a lead has settled them.
     `done` counts the annotator's current judgments, `total` adds the pairs still open to them.
     """
 
@@ -150,7 +151,8 @@ def submit_judgments(
         worklist = Worklist(key_of(row.pk), require_person(actor), row.overlap, now)
         acknowledged = _store(session, worklist, read, refused)
         judged = _find_judged(session, worklist, have)
-        pairs = _hand_out(session, worklist, row, actor, have, min(want, MOST_WANTED))
+        kept = [pair for pair in have if pair not in judged]
+        pairs = _hand_out(session, worklist, row, actor, kept, min(want, MOST_WANTED))
         done = count_done(session, worklist)
         total = done + count_open_pairs(session, worklist)
         return Exchange(tuple(acknowledged), tuple(refused), tuple(pairs), tuple(judged), done, total)
@@ -287,9 +289,8 @@ def _judgment_row(
 ) -> JudgmentRow:
     pair_pk, document_pk = pair
     shown = event.document_sha256
-    if shown is None or session.get(DocumentTextRow, (document_pk, shown)) is None:
-        document = session.get(DocumentRow, document_pk)
-        shown = document.text_sha256 if document else None
+    if shown is None or not _has_text(session, document_pk, shown):
+        shown = session.scalar(select(col(DocumentRow.text_sha256)).where(col(DocumentRow.pk) == document_pk))
     return JudgmentRow.model_validate(
         {
             "event_id": event.event_id,
@@ -307,17 +308,21 @@ def _judgment_row(
     )
 
 
-def _find_judged(session: Session, worklist: Worklist, have: Sequence[str]) -> list[str]:
-    statement = (
-        select(col(PairRow.key))
-        .join(CurrentJudgmentRow, col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk))
-        .where(
-            col(PairRow.key).in_(have),
-            col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
-            col(CurrentJudgmentRow.outcome) != "later",
-        )
+def _has_text(session: Session, document_pk: int, sha256: str) -> bool:
+    statement = select(col(DocumentTextRow.sha256)).where(
+        col(DocumentTextRow.document_pk) == document_pk, col(DocumentTextRow.sha256) == sha256
     )
-    return list(session.scalars(statement))
+    return session.scalar(statement) is not None
+
+
+def _find_judged(session: Session, worklist: Worklist, have: Sequence[str]) -> list[str]:
+    mine = exists().where(
+        col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk),
+        col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
+        col(CurrentJudgmentRow.outcome) != "later",
+    )
+    settled = exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk))
+    return list(session.scalars(select(col(PairRow.key)).where(col(PairRow.key).in_(have), mine | settled)))
 
 
 def _hand_out(

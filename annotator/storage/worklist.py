@@ -8,11 +8,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, delete, func, insert, select, text, update
+from sqlalchemy import Exists, bindparam, delete, exists, func, insert, select, text, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.storage.tables import CurrentJudgmentRow, LeaseRow, PairRow, UtcDateTime
+from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, LeaseRow, PairRow, UtcDateTime
 
 _ROOM = """
   p.judged < :overlap
@@ -103,7 +103,9 @@ def count_open_pairs(session: Session, worklist: Worklist) -> int:
     """How many pairs the annotator could still be given, leases of others aside."""
     wanting = select(func.count()).select_from(PairRow)
     wanting = wanting.where(
-        col(PairRow.dataset_pk) == worklist.dataset_pk, col(PairRow.judged) < worklist.overlap
+        col(PairRow.dataset_pk) == worklist.dataset_pk,
+        col(PairRow.judged) < worklist.overlap,
+        ~_is_settled(),
     )
     mine = (
         select(func.count())
@@ -114,9 +116,14 @@ def count_open_pairs(session: Session, worklist: Worklist) -> int:
             col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
             col(CurrentJudgmentRow.outcome) != "later",
             col(PairRow.judged) < worklist.overlap,
+            ~_is_settled(),
         )
     )
     return (session.scalar(wanting) or 0) - (session.scalar(mine) or 0)
+
+
+def _is_settled() -> Exists:
+    return exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk))
 
 
 def count_done(session: Session, worklist: Worklist) -> int:

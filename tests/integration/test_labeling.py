@@ -4,12 +4,13 @@ from dataclasses import asdict
 from threading import Thread
 
 import pytest
+from sqlalchemy import select
 
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import compute_progress, list_judgments, read_whole_text, submit_judgments
 from annotator.storage.database import Database
-from annotator.storage.tables import AdjudicationRow, PairRow
+from annotator.storage.tables import AdjudicationRow, JudgmentRow, PairRow
 from tests.integration.labeling_world import NOW, World
 
 
@@ -238,9 +239,11 @@ def test_a_settled_pair_is_neither_given_nor_judged(world: World) -> None:
                 decided_at=NOW,
             )
         )
-    exchange = world.send(ann, world.event(pair), want=50)
+    exchange = world.send(ann, world.event(pair), have=[pair], want=50)
     assert "settled" in exchange.refused[0].why
+    assert exchange.judged == (pair,)
     assert pair not in [handed.pair for handed in exchange.pairs]
+    assert (exchange.done, exchange.total) == (0, 11)
 
 
 def test_a_pair_judged_in_another_tab_is_named(world: World) -> None:
@@ -248,6 +251,32 @@ def test_a_pair_judged_in_another_tab_is_named(world: World) -> None:
     one, two = (handed.pair for handed in world.send(ann, want=2).pairs)
     world.send(ann, world.event(one))
     assert world.send(ann, have=[one, two]).judged == (one,)
+
+
+def test_a_judged_pair_that_a_browser_still_shows_keeps_nobody_else_from_it(world: World) -> None:
+    ann, bob = world.person("ann"), world.person("bob")
+    pairs = [handed.pair for handed in world.send(ann, want=50).pairs]
+    world.send(ann, *(world.event(pair) for pair in pairs), have=pairs)
+    world.send(ann, have=pairs)
+    assert len(world.send(bob, want=50).pairs) == 12
+
+
+def test_a_judgment_remembers_the_text_and_the_guideline_that_were_on_the_screen(world: World) -> None:
+    ann = world.person("ann")
+    one, two, three = world.send(ann, want=3).pairs
+    with world.database.write() as session:
+        session.connection().exec_driver_sql(
+            "INSERT INTO document_text (document_pk, sha256, text, imported_at) "
+            "SELECT pk, 'bb', 'new', '2026-03-04 05:06:08+00:00' FROM document"
+        )
+        session.connection().exec_driver_sql("UPDATE document SET text_sha256 = 'bb'")
+    told = {"document_sha256": one.document_sha256, "guideline_version": one.guideline_version}
+    world.send(ann, world.event(one.pair, 1, **told), world.event(two.pair, 2))
+    world.send(ann, world.event(three.pair, 3, document_sha256="forged", guideline_version=99))
+    with world.database.read() as session:
+        stored = session.scalars(select(JudgmentRow).order_by(JudgmentRow.pk)).all()
+    assert [row.document_sha256 for row in stored] == ["aa", "bb", "bb"]
+    assert len({row.rubric_pk for row in stored}) == 1
 
 
 def test_nothing_handed_out_betrays_rank_score_system_or_a_grade(world: World) -> None:
