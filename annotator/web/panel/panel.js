@@ -9,7 +9,7 @@ const panels = new WeakMap();
 
 export default function (component) {
   const root = component.parentElement.querySelector(".panel");
-  const told = JSON.parse(component.data);
+  const told = JSON.parse(component.data.told);
   const known = panels.get(root);
   if (known && known.same(told)) return () => known.stop();
   known?.stop();

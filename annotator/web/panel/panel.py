@@ -1,7 +1,7 @@
 """Mounts the labeling panel on a Streamlit page: its HTML, CSS and JavaScript, and what it is told.
 
-The panel is told who labels what and by which standard, as one JSON text (a list in `data=` would import
-pandas). Pairs never come this way: the panel fetches them from `/api/judgments`.
+The panel is told who labels what and by which standard, as one JSON text in a dict (anything else in `data=`
+would import pandas). Pairs never come this way: the panel fetches them from `/api/judgments`.
 """
 
 import json
@@ -33,7 +33,7 @@ def draw_panel(actor: Actor, dataset: Dataset, rubric: Rubric) -> None:
         ],
         "words": WORDS,
     }
-    _component()(key=f"panel-{dataset.name}", data=json.dumps(told, ensure_ascii=False))
+    _component()(key=f"panel-{dataset.name}", data={"told": json.dumps(told, ensure_ascii=False)})
 
 
 @cache
