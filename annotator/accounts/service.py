@@ -94,8 +94,9 @@ def list_roles(session: Session, actor: Actor) -> Roles:
         .join(PersonRow, col(PersonRow.pk) == col(MembershipRow.person_pk))
         .where(col(MembershipRow.person_pk) == actor.person_id, col(PersonRow.disabled_at).is_(None))
     )
-    found = dict(session.execute(statement).tuples().all())
-    return Roles(found.pop(None, None), {pk: role for pk, role in found.items() if pk is not None})
+    held = [(dataset_pk, role) for dataset_pk, role in session.execute(statement)]
+    everywhere = next((role for dataset_pk, role in held if dataset_pk is None), None)
+    return Roles(everywhere, {dataset_pk: role for dataset_pk, role in held if dataset_pk is not None})
 
 
 def require_role(session: Session, actor: Actor, dataset_pk: int, needed: str) -> None:
