@@ -117,7 +117,7 @@ def _explain(text: str, path: str) -> None:
     """Raise BadInput with the line of what the parser accepted or gave up on, and we refuse."""
     for place, offset, token in _scan(text):
         line = text.count("\n", 0, offset) + 1
-        if len(place) > MAX_DEPTH:
+        if token in ("{", "[") and len(place) >= MAX_DEPTH:
             raise refuse(path, line, f"nesting of at most {MAX_DEPTH} levels", "more")
         if token.startswith("again"):
             raise refuse(path, line, "each key once", f"{describe(place[-1])} again")

@@ -13,8 +13,8 @@ from typing import Any
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import JudgmentLine
-from annotator.formats.tables import Row, check_columns, read_rows
-from annotator.formats.text import check_id, describe
+from annotator.formats.tables import Row, check_columns, read_rows, take_id
+from annotator.formats.text import describe
 
 REQUIRED = (("query_id",), ("doc_id",), ("annotator",), ("grade",))
 COLUMNS = ("query_id", "doc_id", "annotator", "grade", "note", "judged_at", "seconds")
@@ -63,9 +63,7 @@ def _write_cell(value: Any) -> str:
 
 def _read_row(row: Row, problems: Problems, *, in_text: bool) -> JudgmentLine | None:
     cells = row.cells
-    ids = [
-        check_id(cells.get(name), problems, row.line, name) for name in ("query_id", "doc_id", "annotator")
-    ]
+    ids = [take_id(row, (name,), problems) for name in ("query_id", "doc_id", "annotator")]
     grade = _read_grade(cells, row.line, problems, in_text=in_text)
     judged_at = _read_time(cells.get("judged_at"), row.line, problems)
     seconds = _read_seconds(cells.get("seconds"), row.line, problems)

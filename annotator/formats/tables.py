@@ -165,7 +165,7 @@ def _jsonl_rows(text: str, problems: Problems) -> Iterator[Row]:
             problems.add(line, "a JSON object", f"{error.msg} at character {error.pos + 1}")
             continue
         except ValueError as error:
-            problems.add(line, "a JSON object", str(error))
+            problems.add(line, str(error), describe(content))
             continue
         if isinstance(value, dict):
             yield Row(line, value)

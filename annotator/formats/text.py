@@ -8,7 +8,7 @@ surrogates (no database and no UTF-8 file can hold them).
 import codecs
 import re
 
-from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
+from annotator.domain.errors import BadInput, FormatError, ValidationError
 
 MAX_ID = 1_000
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -44,17 +44,6 @@ def check_encoding(name: str) -> str:
             f"--encoding: expected an encoding such as cp932 or euc-kr, found {name!r}"
         ) from None
     return name
-
-
-def check_id(found: object, problems: Problems, line: int | None, name: str) -> str | None:
-    """The id itself, whatever characters it holds; None after noting why it cannot be one."""
-    if not isinstance(found, str) or not found:
-        problems.add(line, f"{name} to be a text that is not empty", describe(found))
-        return None
-    if len(found) > MAX_ID:
-        problems.add(line, f"{name} of at most {MAX_ID:,} characters", f"{len(found):,} characters")
-        return None
-    return found
 
 
 def describe(found: object) -> str:

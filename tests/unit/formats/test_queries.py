@@ -1,0 +1,82 @@
+"""Query, document and pair tables: known columns become fields, the rest is kept, ids are exact."""
+
+import pytest
+
+from annotator.domain.errors import BadInput
+from annotator.domain.ground_truth import Document, Query
+from annotator.formats.documents import read_documents
+from annotator.formats.pairs import read_pairs
+from annotator.formats.queries import read_queries
+
+
+def problems(caught: pytest.ExceptionInfo[BadInput]) -> list[str]:
+    return [str(problem).removeprefix("f:") for problem in caught.value.problems]
+
+
+def test_further_columns_of_queries_are_metadata() -> None:
+    text = "query_id,text,language,source\n Q 1 ,검색 🔎,ko,log\nq2,no,,\n"
+    assert read_queries(text.encode(), "q.csv") == [
+        (2, Query(" Q 1 ", "검색 🔎", language="ko", metadata={"source": "log"})),
+        (3, Query("q2", "no")),
+    ]
+
+
+def test_beir_queries_are_read() -> None:
+    text = '{"_id": "1", "text": "検索", "metadata": {"difficulty": "easy", "a": [1]}, "b": null}\n'
+    assert read_queries(text.encode(), "queries.jsonl") == [
+        (1, Query("1", "検索", difficulty="easy", metadata={"b": None, "a": [1]}))
+    ]
+
+
+def test_a_query_of_five_thousand_characters_is_kept() -> None:
+    text = "検" * 5_000
+    assert read_queries(f"query_id,text\nq,{text}\n".encode(), "q.csv")[0].query.text == text
+
+
+def test_every_bad_query_is_named() -> None:
+    text = f'query_id,text\nq,a\nq,b\n,c\nr,"  "\n{"x" * 1_001},d\n'
+    with pytest.raises(BadInput) as caught:
+        read_queries(text.encode(), "f", kind="csv")
+    assert problems(caught) == [
+        "3: expected each query_id once (first on line 2), found q",
+        "4: expected query_id to be a text that is not empty, found nothing",
+        "5: expected text to be a text that is not empty, found '  '",
+        "6: expected query_id of at most 1,000 characters, found 1,001 characters",
+    ]
+
+
+def test_a_table_without_the_columns_is_refused() -> None:
+    with pytest.raises(
+        BadInput, match="f:1: expected a column query_id or _id, text or query, found id, title"
+    ):
+        read_queries(b"id,title\n1,2\n", "f", kind="csv")
+
+
+def test_documents_keep_their_source_exactly() -> None:
+    source = "<script>alert('x')</script>\n# *Markdown* & \"quotes\"\r\n\u2028"
+    row = {"doc_id": "a b", "text": source, "media_type": "text/html", "lang": "en", "url": None}
+    import json
+
+    assert read_documents(json.dumps(row).encode(), "d.jsonl") == [
+        ("d.jsonl", 1, Document("a b", "", source, None, "text/html", {"lang": "en"}))
+    ]
+
+
+def test_every_bad_document_is_named() -> None:
+    text = "doc_id,title,text,media_type\na,t,,\na,u,,\nb,,,\nc,t,,text/pdf\n"
+    with pytest.raises(BadInput) as caught:
+        read_documents(text.encode(), "f", kind="csv")
+    assert problems(caught) == [
+        "3: expected each doc_id once (first on line 2), found a",
+        "4: expected a title or a text, found neither",
+        "5: expected media_type to be one of text/plain, text/markdown, text/x-rst, text/html, found text/pdf",
+    ]
+
+
+def test_further_columns_of_pairs_are_signals() -> None:
+    assert [tuple(line) for line in read_pairs(b"doc_id,query_id,why\nd,q,old\n", "p.csv")] == [
+        (2, "q", "d", {"why": "old"})
+    ]
+    with pytest.raises(BadInput) as caught:
+        read_pairs(b"query_id,doc_id\nq,\n,d\n", "f", kind="csv")
+    assert len(caught.value.problems) == 2
