@@ -1,0 +1,76 @@
+"""The whole application in this process, without a network: `app` over a database of the module's own."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from argon2 import PasswordHasher
+from starlette.testclient import TestClient
+from streamlit.runtime import Runtime
+from streamlit.starlette import App
+
+from annotator.accounts.service import add_person
+from annotator.datasets.service import create_dataset
+from annotator.domain.people import OPERATOR
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.storage.schema import upgrade_schema
+from annotator.web.app import make_app
+
+PASSWORD = "correct horse 電池"
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_hashes() -> Iterator[None]:
+    """Hashing is slow by intent; what these tests hold does not depend on it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "annotator.accounts.passwords._HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+        )
+        yield
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """Two datasets; hanako annotates demo, lea leads it, ada is admin everywhere, nora has no role."""
+    folder: Path = tmp_path_factory.mktemp("web")
+    opened = Database(f"sqlite:///{folder / 'annotator.db'}")
+    upgrade_schema(opened)
+    for name in ("demo", "law"):
+        create_dataset(opened, OPERATOR, name, now=NOW, title=f"{name} データ")
+    for username, role, dataset in (
+        ("hanako", "annotator", "demo"), ("lea", "lead", "demo"), ("ada", "admin", None), ("other", "annotator", "law"),
+    ):  # fmt: skip
+        add_person(opened, OPERATOR, username, role=role, dataset=dataset, password=PASSWORD, now=NOW)
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture(scope="module")
+def app(database: Database) -> Iterator[App]:
+    Runtime._instance = None  # Streamlit allows one runtime a process; each module brings its own
+    made = make_app(database, Settings())
+    with TestClient(made):
+        yield made
+    Runtime._instance = None
+
+
+@dataclass
+class Visitor:
+    """A browser: keeps cookies, follows no redirect by itself."""
+
+    http: TestClient
+
+    def sign_in(self, username: str, password: str = PASSWORD, **extra: str) -> str:
+        """The session's token."""
+        answer = self.http.post("/login", data={"username": username, "password": password, **extra})
+        assert answer.status_code == 303, answer.text
+        return self.http.cookies["annotator_session"]
+
+
+@pytest.fixture
+def visitor(app: App) -> Visitor:
+    return Visitor(TestClient(app, follow_redirects=False))
