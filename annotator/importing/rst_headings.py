@@ -1,8 +1,8 @@
 """Finds the headings of a reStructuredText page: titles with an underline, or with over- and underline.
 
 Source: docutils' reStructuredText specification, "Sections". Levels are given by the order in which styles of
-adornment appear. Tolerant where real files are: an underline may be too long, or up to a third too short (a
-full-width character counts as two). Code and other literal blocks are indented and so never hold a heading.
+adornment appear. Tolerant where real files are: an underline may be too long, or (from four characters) up to
+a third too short; a full-width character counts as two. Code and other literal blocks are indented and so never hold a heading.
 Labels (`.. _name:`) just before a heading belong to its section.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from annotator.importing.headings import Heading, Line, split_lines
 
-_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*")
+_ADORNMENT = re.compile(r"(?!(?:::|\.\.)\s*$)([!-/:-@\[-`{-~])\1+\s*")
 _LABEL = re.compile(r"\.\. _(?:`[^`]+`|[^:]+):\s*")
 _EXPLICIT = re.compile(r"\.\.(?:\s|$)")
 _BORDER = re.compile(r"\s*=+(?:\s+=+)+\s*")
@@ -92,7 +92,8 @@ def _fits(title: str, adornment: str) -> bool:
     """Whether the title has letters and the adornment is about as wide as it is."""
     if not any(character.isalnum() for character in title) or _EXPLICIT.match(title):
         return False
-    return len(adornment) >= _width(title.strip()) * 2 / 3
+    width = _width(title.strip())
+    return len(adornment) >= width or len(adornment) >= max(4, width * 2 / 3)
 
 
 def _begins_block(lines: Sequence[Line], index: int) -> bool:

@@ -1,0 +1,82 @@
+"""The rules between readers and database: what counts as a change, and which change is refused."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from annotator.domain.errors import BadInput, ValidationError
+from annotator.domain.ground_truth import Document, JudgmentLine, Query, Run, RunEntry
+from annotator.formats.documents import DocumentLine
+from annotator.formats.queries import QueryLine
+from annotator.importing.document_plan import KnownDocument, name_text, plan_documents
+from annotator.importing.judgment_plan import list_events
+from annotator.importing.query_plan import KnownQuery, plan_queries
+from annotator.importing.run_plan import check_system, hash_run
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def test_what_a_query_file_does_not_mention_stays() -> None:
+    before = Query("q", "検索", category="c", language="ja", metadata={"a": 1, "b": 2})
+    known = {"q": KnownQuery(7, before, judged=True)}
+    plan = plan_queries(known, [QueryLine(2, Query("q", "検索", language="ko", metadata={"b": 3}))], "f")
+    assert plan.changed == ((7, Query("q", "検索", category="c", language="ko", metadata={"a": 1, "b": 3})),)
+    assert plan_queries(known, [QueryLine(2, Query("q", "検索"))], "f").unchanged == 1
+
+
+def test_another_text_is_refused_only_for_a_judged_query() -> None:
+    line = [QueryLine(3, Query("q", "새 질의"))]
+    assert plan_queries({"q": KnownQuery(1, Query("q", "질의"), judged=False)}, line, "f").changed
+    with pytest.raises(
+        BadInput, match="f:3: expected the text that 'q' was judged under: '질의', found '새 질의'"
+    ):
+        plan_queries({"q": KnownQuery(1, Query("q", "질의"), judged=True)}, line, "f")
+
+
+def test_what_a_document_file_does_not_mention_stays() -> None:
+    before = Document("d", "題", "", "https://example.com", "text/html", {"a": 1})
+    known = {"d": KnownDocument(7, before, name_text("本文"))}
+    title_only = plan_documents(known, [DocumentLine("f", 1, Document("d", "題", metadata={"b": 2}))])
+    assert title_only.changed == (
+        (7, Document("d", "題", "", "https://example.com", "text/html", {"a": 1, "b": 2}), name_text("本文")),
+    )
+    assert title_only.retexted == ()
+    same = DocumentLine("f", 1, Document("d", "題", "本文", media_type="text/html"))
+    assert plan_documents(known, [same]).unchanged == 1
+
+
+def test_a_new_text_is_a_change_and_a_first_text_is_no_second_one() -> None:
+    line = [DocumentLine("f", 1, Document("d", "", "new"))]
+    known = {"d": KnownDocument(7, Document("d"), name_text("old"))}
+    assert plan_documents(known, line).retexted == (7,)
+    by_id_only = plan_documents({"d": KnownDocument(7, Document("d"), None)}, line)
+    assert (len(by_id_only.changed), by_id_only.retexted) == (1, ())
+
+
+def test_the_same_judgment_line_twice_is_one_event_and_another_grade_is_another() -> None:
+    def line(number: int, grade: int, annotator: str = "が") -> JudgmentLine:
+        return JudgmentLine(number, "q", "d", annotator, "graded", grade)
+
+    events = list_events("set", [line(2, 1), line(3, 1), line(4, 2), line(5, 1, "か\u3099")], "f", now=NOW)
+    assert [event.line.line for event in events] == [2, 4]
+    assert {event.username for event in events} == {"が"}
+    assert list_events("other", [line(2, 1)], "f", now=NOW)[0].event_id != events[0].event_id
+
+
+def test_a_judgment_yet_to_come_is_refused_with_its_line() -> None:
+    late = JudgmentLine(4, "q", "d", "a", "graded", 1, judged_at="2026-01-02T00:00:01+00:00")
+    with pytest.raises(BadInput, match="f:4: expected judged_at not later than now"):
+        list_events("set", [late], "f", now=NOW)
+
+
+def test_a_runs_content_is_the_same_whatever_the_order_of_its_lines() -> None:
+    entries = (RunEntry("q", "a", 1, 0.5, {"x": 1, "y": 2}), RunEntry("q", "b", 2))
+    turned = (entries[1], RunEntry("q", "a", 1, 0.5, {"y": 2, "x": 1}))
+    assert hash_run(Run("s", entries)) == hash_run(Run("t", turned))
+    assert hash_run(Run("s", entries)) != hash_run(Run("s", (entries[0], RunEntry("q", "b", 3))))
+
+
+@pytest.mark.parametrize("name", ["", " ", "import", "a\n", "x" * 201])
+def test_a_system_name_that_would_mislead_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError):
+        check_system(name)
