@@ -52,7 +52,7 @@ test: lint types imports tests ## everything: style, types, import rules, and ev
 
 .PHONY: tests
 tests: setup-test chromium ## every test, without style, types and import rules
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n logical --dist loadfile $(ARGS)
 
 .PHONY: unit
 unit: setup-test ## the tests that need neither a server nor a browser
@@ -96,7 +96,7 @@ $(VENV)/.locked-test: requirements-test.lock $(VENV)/.locked
 .PHONY: chromium
 chromium:
 	@find_chromium() { \
-	  for name in "$$ANNOTATOR_CHROMIUM" chromium chromium-browser google-chrome google-chrome-stable; do \
+	  for name in "$$ANNOTATOR_CHROMIUM" chromium chromium-browser google-chrome google-chrome-stable chrome microsoft-edge; do \
 	    [ -n "$$name" ] && command -v "$$name" >/dev/null && return 0; done; return 1; }; \
 	find_chromium && exit 0; \
 	if ! command -v apt-get >/dev/null; then root=none; \
