@@ -47,9 +47,18 @@ class Table:
 
 def detect_kind(data: bytes, path: str) -> Kind | None:
     """What kind of table this is: by the name's suffix, else by the first line; None when neither tells."""
+    return kind_of_name(path) or _kind_of_content(data)
+
+
+def kind_of_name(path: str) -> Kind | None:
+    """What kind of table a file's suffix says it is."""
     for suffix, kind in _SUFFIXES.items():
         if path.lower().endswith(suffix):
             return kind
+    return None
+
+
+def _kind_of_content(data: bytes) -> Kind | None:
     head = data[:65_536].removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
     if head.startswith(b"{") and head.rstrip().endswith(b"}"):
         return "jsonl"

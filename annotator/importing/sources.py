@@ -11,7 +11,7 @@ from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.documents import read_documents
 from annotator.formats.queries import QueryLine, read_queries
 from annotator.formats.registry import FORMATS, Format, detect_format, find_format
-from annotator.formats.tables import KINDS, check_kind, detect_kind
+from annotator.formats.tables import KINDS, check_kind, detect_kind, kind_of_name
 from annotator.formats.text import to_utf8
 from annotator.importing.folder import MEDIA_TYPE_BY_SUFFIX, Folder, read_folder, read_one_file
 
@@ -76,9 +76,14 @@ def _find_query_format(data: bytes, path: Path, name: str | None) -> Format | No
             names = ", ".join([*KINDS, *(known.name for known in FORMATS)])
             raise ValidationError(f"no format named {name!r}; there are: {names}")
         return find_format(name)
-    if detect_kind(data, str(path)) is not None:
+    if kind_of_name(str(path)) is not None:
         return None
-    return detect_format(data, str(path))
+    try:
+        return detect_format(data, str(path))
+    except ValidationError:
+        if detect_kind(data, str(path)) is not None:
+            return None
+        raise
 
 
 def _locate(known: Format, data: bytes, path: Path, truth: GroundTruth) -> list[QueryLine]:
