@@ -110,7 +110,10 @@ def _create_engine(url: URL) -> Engine:
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # the driver must not begin transactions of its own
-    for pragma in ("journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL", "cache_size=-65536"):
+    # recursive triggers: INSERT OR REPLACE then fires the delete triggers that keep append-only tables so
+    for pragma in (
+        "journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL", "cache_size=-65536", "recursive_triggers=ON",
+    ):  # fmt: skip
         connection.execute(f"PRAGMA {pragma}")
 
 
