@@ -101,7 +101,7 @@ def counts(report: ImportReport) -> tuple[int, int, int, int]:
 def test_queries_come_from_a_ground_truth_file_and_its_judgments_are_left_alone(desk: Desk) -> None:
     report = desk.bring(import_queries, "q.yaml", NABLARCH)
     assert counts(report) == (2, 2, 0, 0)
-    assert report.notes == ("1 judgment in the file left to: annotator import qrels",)
+    assert report.notes == ("1 judgment in the file left alone",)
     with desk.database.read() as session:
         first, second = session.scalars(select(QueryRow).order_by(col(QueryRow.position)))
     assert (first.query_id, first.category, first.language, first.extra) == (
@@ -490,3 +490,86 @@ def test_importing_needs_a_lead(filled: Desk, use_case: Import, name: str, conte
         with pytest.raises(NotAllowed):
             use_case(filled.database, nobody, "d", filled.put(name, content), now=NOW)
     assert filled.dump() == before
+
+
+# The command line --------------------------------------------------------------------------------------
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def command(
+    desk: Desk, database_url: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> Command:
+    """Runs `annotator import …` on the dataset `d`: exit code, stdout, stderr."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        from annotator.cli import main
+
+        monkeypatch.setattr(
+            "sys.argv", ["annotator", "--database", database_url, "import", *map(str, arguments)]
+        )
+        with pytest.raises(SystemExit) as ended:
+            main.run()
+        out, err = capfdbinary.readouterr()
+        code = ended.value.code
+        return code if isinstance(code, int) else 0, out.decode(), err.decode()
+
+    return run
+
+
+def test_every_command_reports_and_says_what_is_next(desk: Desk, command: Command) -> None:
+    files = [
+        ("queries", desk.put("q.csv", QUERIES), "annotator import documents d PATH"),
+        ("documents", desk.put("d.jsonl", '{"doc_id": "d1", "text": "本文"}'), "annotator import run d FILE"),
+        ("run", desk.put("r.txt", "Q1 Q0 d1 1 2.0 bm25\n"), "annotator pool d --depth 10"),
+        ("pairs", desk.put("p.csv", "query_id,doc_id\nQ1,d1\n"), "annotator serve"),
+        ("judgments", desk.put("j.csv", JUDGMENTS + "Q1,d1,a,1,,,\n"), "annotator agreement d"),
+    ]
+    for kind, path, following in files:
+        code, out, err = command(kind, "d", path, "--dry-run")
+        assert (code, err) == (0, "")
+        assert "A dry run: nothing was stored." in out
+        code, out, err = command(kind, "d", path)
+        assert (code, err) == (0, "")
+        assert out.startswith(f"{path}: {kind}: ")
+        assert f"Next: {following}" in out
+        code, out, err = command(kind, "d", path, "--json")
+        report = json.loads(out)
+        assert (code, err, report["kind"], report["unchanged"], report["dry_run"]) == (
+            0,
+            "",
+            kind,
+            report["read"],
+            False,
+        )
+        assert "Nothing changed" in command(kind, "d", path)[1]
+
+
+def test_bad_lines_go_to_stderr_with_exit_code_1_and_at_most_200_of_them(
+    desk: Desk, command: Command
+) -> None:
+    path = desk.put("q.csv", "query_id,text\n" + ",検索\n" * 250)
+    for options in ([], ["--json"]):
+        code, out, err = command("queries", "d", path, *options)
+        assert (code, out) == (1, "")
+        lines = err.splitlines()
+        assert lines[0] == f"{path}:2: expected query_id to be a text that is not empty, found nothing"
+        assert (len(lines), lines[-1]) == (201, "… and 50 more")
+    assert desk.rows(QueryRow.pk) == []
+
+
+def test_options_reach_the_import(desk: Desk, command: Command) -> None:
+    assert command("queries", "d", desk.put("q.dat", SJIS), "--encoding", "cp932", "--format", "csv")[0] == 0
+    assert (
+        command("run", "d", desk.put("r.txt", "Q3 Q0 d1 1 2.0 x\n"), "--system", "bm25")[1].count(
+            "system bm25"
+        )
+        == 1
+    )
+    folder = desk.put("docs/a.md", "# A\nx\n# B\ny\n").parent
+    assert command("documents", "d", folder, "--sections")[0] == 0
+    assert {("a.md#a",), ("a.md#b",)} <= set(desk.rows(DocumentRow.doc_id))
+    assert command("queries", "d", folder)[0] == 1
+    assert command("queries", "nowhere", folder)[0] == 1
+    assert command("queries", "d")[0] == 2
