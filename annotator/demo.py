@@ -22,6 +22,7 @@ DATASET = "demo"
 TITLE = "Demo: frameworks, land planning, surveys"
 SYSTEMS = ("bm25", "vector")
 DEPTH = 5
+DEPTH_WITH_JUDGMENTS = 10
 PEOPLE = (("demo-hana", "Hana", "annotator"), ("demo-jun", "Jun", "annotator"), ("demo-sora", "Sora", "lead"))
 FOLDER = Path(__file__).parent / "demo_data"
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -53,13 +54,15 @@ def build_demo(
 ) -> Demo:
     """Build the demo dataset where it is absent or half built, and give its people new passwords.
 
-    `with_judgments` adds the judgments of two simulated annotators, who are marked as such.
+    `with_judgments` adds the judgments of two simulated annotators, who are marked as such, on what is pooled to
+    depth 5; and pools to depth 10, so that there is something left to label.
     """
     made = _build_dataset(database, now, folder)
     simulated = 0
     if with_judgments:
         path = folder / "simulated-judgments.csv"
         simulated = import_judgments(database, OPERATOR, DATASET, path, now=now, simulated=True).added
+        pool_runs(database, OPERATOR, DATASET, depth=DEPTH_WITH_JUDGMENTS, systems=SYSTEMS, now=now)
     sign_ins = _let_sign_in(database, now)
     _, counts = show_dataset(database, OPERATOR, DATASET)
     return Demo(DATASET, made, counts.pairs, simulated, sign_ins)

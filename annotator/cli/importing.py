@@ -134,6 +134,9 @@ def judgments(
     path: PathArgument,
     format_name: FormatOption = None,
     encoding: EncodingOption = None,
+    simulated: Annotated[
+        bool, typer.Option("--simulated", help="Mark the annotators who are new as simulated.")
+    ] = False,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
     json: JsonOption = False,
@@ -142,7 +145,9 @@ def judgments(
     from annotator.importing.service import import_judgments
 
     options: dict[str, Any] = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run}
-    report = import_judgments(open_database(database), OPERATOR, dataset, path, **_common(), **options)
+    report = import_judgments(
+        open_database(database), OPERATOR, dataset, path, simulated=simulated, **_common(), **options
+    )
     _show(report, f"annotator agreement {dataset}", json=json)
 
 

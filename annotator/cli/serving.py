@@ -55,8 +55,7 @@ def demo(
         f"The dataset {built.dataset} is {'made' if built.made else 'there'}: {built.pairs} pairs to judge."
     )
     if built.simulated:
-        typer.echo(f"Added {built.simulated} simulated judgments: two of every pair.")
-        typer.echo(f"To label as well: annotator dataset set {built.dataset} overlap=3")
+        typer.echo(f"Added {built.simulated} simulated judgments.")
     typer.echo("Sign in as one of them. The passwords are new, and hold until the demo is started again:\n")
     rows = [(item.username, item.password, item.role) for item in built.sign_ins]
     print_table(("username", "password", "role"), rows, empty="")

@@ -42,7 +42,7 @@ def read_query_source(
     if not truth.qrels:
         return lines, ()
     left = "judgment" if len(truth.qrels) == 1 else "judgments"
-    return lines, (f"{len(truth.qrels):,} {left} in the file left to: annotator import qrels",)
+    return lines, (f"{len(truth.qrels):,} {left} in the file left alone",)
 
 
 def read_document_source(

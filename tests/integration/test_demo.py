@@ -10,7 +10,7 @@ from annotator.demo import DATASET, build_demo
 from annotator.domain.accounts import WrongSignIn
 from annotator.domain.errors import ConflictError
 from annotator.domain.people import OPERATOR
-from annotator.labeling.service import list_judgments
+from annotator.labeling.service import compute_progress, list_judgments
 from annotator.storage.database import Database
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -78,6 +78,12 @@ def test_simulated_judgments_are_marked_so_and_their_people_cannot_sign_in(datab
     for name in {judgment.annotator for judgment in judgments}:
         assert by_name[name].simulated
         assert not by_name[name].can_sign_in
+
+
+def test_with_simulated_judgments_there_is_something_left_to_label(database: Database) -> None:
+    assert build_demo(database, now=NOW, with_judgments=True).pairs == 161
+    progress = compute_progress(database, OPERATOR, DATASET)
+    assert (progress.complete, progress.begun) == (85, 0)
 
 
 def test_somebody_with_a_role_elsewhere_keeps_their_password(database: Database) -> None:
