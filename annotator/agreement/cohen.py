@@ -10,7 +10,7 @@ array operation here; and it gives NaN or a warning where this program must say 
 
 import numpy as np
 
-from annotator.agreement.judged import CATEGORIES, Floats, divide
+from annotator.agreement.judged import CATEGORIES, Floats, divide, flatten
 
 _APART = np.abs(np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES))).astype(np.float64)
 DISAGREEMENT: dict[str, Floats] = {
@@ -28,11 +28,12 @@ def cohen_kappa(confusion: Floats, disagreement: Floats) -> Floats:
     diagonal. NaN where it is undefined: an empty table, or both annotators giving one and the same grade
     throughout. One constant annotator beside a varying one has kappa 0.
     """
-    total = confusion.sum(axis=(-2, -1))
-    expected = confusion.sum(axis=-1)[..., :, None] * confusion.sum(axis=-2)[..., None, :]
-    chance = (expected * disagreement).sum(axis=(-2, -1))
-    found = (confusion * disagreement).sum(axis=(-2, -1)) * total
-    return 1.0 - divide(found, chance)
+    size = confusion.shape[-1]
+    flat = flatten(confusion)
+    rows = flat @ np.repeat(np.eye(size), size, axis=0)
+    columns = flat @ np.tile(np.eye(size), (size, 1))
+    chance = ((rows @ disagreement) * columns) @ np.ones(size)
+    return 1.0 - divide((flat @ disagreement.ravel()) * (rows @ np.ones(size)), chance)
 
 
 def mean_kappa(confusions: Floats, disagreement: Floats) -> Floats:
@@ -41,7 +42,8 @@ def mean_kappa(confusions: Floats, disagreement: Floats) -> Floats:
     `confusions`: p x … x k x k. Annotator pairs whose kappa is undefined are left out; NaN where all are.
     """
     kappa = cohen_kappa(confusions, disagreement)
-    weight = np.where(np.isnan(kappa), 0.0, confusions.sum(axis=(-2, -1)))
+    shared = flatten(confusions) @ np.ones(confusions.shape[-1] ** 2)
+    weight = np.where(np.isnan(kappa), 0.0, shared)
     return divide((np.nan_to_num(kappa) * weight).sum(axis=0), weight.sum(axis=0))
 
 

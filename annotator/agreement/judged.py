@@ -29,6 +29,12 @@ def divide(numerator: Floats, denominator: Floats) -> Floats:
     return found
 
 
+def flatten(tables: Floats) -> Floats:
+    """… x k x k tables as … x k*k rows, for matrix products over their cells."""
+    size = tables.shape[-1]
+    return tables.reshape(*tables.shape[:-2], size * size)
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """Graded judgments as four columns of equal length, sorted by pair, then annotator.

@@ -17,10 +17,10 @@ from annotator.agreement.judged import (
     CELLS,
     Confusion,
     Floats,
-    Ints,
     Judged,
     count_grades,
     divide,
+    flatten,
     list_confusions,
 )
 from annotator.agreement.observed import observed_agreement
@@ -74,15 +74,17 @@ def measure(
     shared = judged.shared()
     counted, everything = count_grades(shared), count_grades(judged)
     confusions = list(list_confusions(shared, only))
-    tables = _sum_confusions(confusions, resamples, seed)
-    cells, terms = _sum(
-        counted.query,
-        [krippendorff.coincidences(counted.counts).reshape(-1, CELLS), fleiss.fleiss_terms(counted.counts)],
+    cells, terms, *couples = _sum(
+        [
+            sum_by_query(counted.query, krippendorff.coincidences(counted.counts).reshape(-1, CELLS)),
+            sum_by_query(counted.query, fleiss.fleiss_terms(counted.counts)),
+            *(Block(one.queries, one.counts) for one in confusions),
+        ],
         resamples, seed,
     )  # fmt: skip
+    tables = _stack(couples)
     same, near = _sum(
-        everything.query,
-        [gwet.gwet_terms(everything.counts, SAME), gwet.gwet_terms(everything.counts, NEAR)],
+        [sum_by_query(everything.query, gwet.gwet_terms(everything.counts, w)) for w in (SAME, NEAR)],
         resamples, seed,
     )  # fmt: skip
     grade_counts = counted.counts.sum(axis=0)
@@ -109,35 +111,29 @@ def measure(
     )
 
 
-def mean_kappas(judged: Judged) -> Mapping[str, Value]:
-    """Cohen's kappa of a dataset without intervals: the same figures as `measure`, and nothing else."""
-    tables = _sum_confusions(list(list_confusions(judged.shared())), 0, 0)
-    return _kappas(tables, ONE_GRADE if len(tables.total) else NO_SHARED_PAIR)
+def mean_kappas(tables: Floats) -> Mapping[str, Value]:
+    """Cohen's kappa of a dataset from its annotator pairs' tables (p x 4 x 4): the values of `measure`."""
+    why = ONE_GRADE if len(tables) else NO_SHARED_PAIR
+    return _kappas(Sums(tables, np.zeros((len(tables), 0, *tables.shape[1:])), NO_RESAMPLES), why)
 
 
-def _sum(query: Ints, features: Sequence[Floats], resamples: int, seed: int) -> list[Sums]:
-    """Per-pair features (n x f each) summed; all over the same resamples."""
-    blocks = [sum_by_query(query, feature) for feature in features]
-    return _resample(blocks, resamples, seed)
-
-
-def _resample(blocks: Sequence[Block], resamples: int, seed: int) -> list[Sums]:
-    queries = len(np.unique(np.concatenate([block.queries for block in blocks]))) if blocks else 0
+def _sum(blocks: Sequence[Block], resamples: int, seed: int) -> list[Sums]:
+    """Each block summed over all queries, and over the same resamples of them."""
+    queries = len(np.unique(np.concatenate([block.queries for block in blocks])))
     count = resamples if queries >= 2 else 0
     why = ONE_QUERY if queries < 2 else TOO_OFTEN_UNDEFINED if resamples else NO_RESAMPLES
     draws = resample_sums(blocks, resamples=count, seed=seed)
     return [Sums(block.features.sum(axis=0), drawn, why) for block, drawn in zip(blocks, draws, strict=True)]
 
 
-def _sum_confusions(confusions: Sequence[Confusion], resamples: int, seed: int) -> Sums:
-    """The tables of p annotator pairs: total p x 4 x 4, draws p x resamples x 4 x 4."""
-    found = _resample([Block(one.queries, one.counts) for one in confusions], resamples, seed)
+def _stack(couples: Sequence[Sums]) -> Sums:
+    """The flat tables of p annotator pairs as one: total p x 4 x 4, draws p x resamples x 4 x 4."""
     shape = (CATEGORIES, CATEGORIES)
-    if not found:
+    if not couples:
         return Sums(np.zeros((0, *shape)), np.zeros((0, 0, *shape)), ONE_QUERY)
-    total = np.stack([sums.total.reshape(shape) for sums in found])
-    draws = np.stack([sums.draws.reshape(-1, *shape) for sums in found])
-    return Sums(total, draws, found[0].no_interval)
+    total = np.stack([sums.total.reshape(shape) for sums in couples])
+    draws = np.stack([sums.draws.reshape(-1, *shape) for sums in couples])
+    return Sums(total, draws, couples[0].no_interval)
 
 
 def _kappas(tables: Sums, why: str) -> dict[str, Value]:
@@ -192,11 +188,11 @@ def _leanings(tables: Sums, confusions: Sequence[Confusion], names: Sequence[str
 
 def _couples(tables: Floats, weight: Floats) -> Floats:
     """Judgments compared, over p x … x 4 x 4 tables weighted by `weight` (p)."""
-    return np.tensordot(weight, tables.sum(axis=(-2, -1)), axes=1)
+    return np.tensordot(weight, flatten(tables) @ np.ones(CELLS), axes=1)
 
 
 def _mean_difference(tables: Floats, sign: Floats) -> Floats:
     """The annotator's grade less the other's, on average; `sign` 1 where the rows are theirs, -1 the columns."""
     return divide(
-        np.tensordot(sign, (tables * SIGNED).sum(axis=(-2, -1)), axes=1), _couples(tables, np.abs(sign))
+        np.tensordot(sign, flatten(tables) @ SIGNED.ravel(), axes=1), _couples(tables, np.abs(sign))
     )

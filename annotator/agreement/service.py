@@ -7,15 +7,16 @@ absence; a pair that one annotator judged adds nothing to agreement.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.accounts.service import require_role
 from annotator.agreement.diagnosis import diagnose
-from annotator.agreement.judged import Judged, sort_judged
+from annotator.agreement.judged import CATEGORIES, Floats, Judged, sort_judged
 from annotator.agreement.measure import mean_kappas, measure
 from annotator.domain.agreement import AgreementReport, GroupAgreement, Value
 from annotator.domain.errors import ValidationError
@@ -91,9 +92,33 @@ def measure_agreement(
 def compute_kappa(session: Session, dataset_pk: int) -> Value:
     """Cohen's kappa of the dataset (unweighted), without interval: what gates compare with `kappa_target`.
 
-    The same figure as `cohen_kappa.unweighted` of the report, cheap enough for every page. Undefined: `why`.
+    The same figure as `cohen_kappa.unweighted` of the report, cheap enough for every page: the database
+    counts the tables of the annotator pairs. Undefined: `why`.
     """
-    return mean_kappas(_read_judged(session, dataset_pk, None).judged)["unweighted"]
+    one, other = aliased(CurrentJudgmentRow), aliased(CurrentJudgmentRow)
+    columns = (col(one.annotator_pk), col(other.annotator_pk), col(one.grade), col(other.grade))
+    statement = (
+        select(*columns, func.count())
+        .join(other, col(other.pair_pk) == col(one.pair_pk))
+        .where(*_counting(one, dataset_pk), *_counting(other, dataset_pk))
+        .where(col(one.annotator_pk) < col(other.annotator_pk))
+        .group_by(*columns)
+    )
+    tables: dict[tuple[int, int], Floats] = {}
+    for first, second, row, column, count in session.execute(statement):
+        table = tables.setdefault((first, second), np.zeros((CATEGORIES, CATEGORIES)))
+        table[row, column] = count
+    stacked = [table for _, table in sorted(tables.items())]
+    return mean_kappas(np.array(stacked).reshape(-1, CATEGORIES, CATEGORIES))["unweighted"]
+
+
+def _counting(row: type[CurrentJudgmentRow], dataset_pk: int) -> tuple[ColumnElement[bool], ...]:
+    """What counts: the current independent judgments of the dataset that carry a grade."""
+    return (
+        col(row.dataset_pk) == dataset_pk,
+        col(row.purpose) == "independent",
+        col(row.outcome) == "graded",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +139,10 @@ def _read_judged(session: Session, dataset_pk: int, pseudonyms: Mapping[int, str
             col(CurrentJudgmentRow.grade),
         )
         .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
-        .where(
-            col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
-            col(CurrentJudgmentRow.purpose) == "independent",
-            col(CurrentJudgmentRow.outcome) == "graded",
-        )
+        .where(*_counting(CurrentJudgmentRow, dataset_pk))
     )
     rows = session.execute(statement).all()
-    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    table = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=4 * len(rows)).reshape(-1, 4)
     pks, annotator = np.unique(table[:, 2], return_inverse=True)
     people = _read_people(session, pks.tolist())
     named = [(people[pk][0] if pseudonyms is None else pseudonyms[pk]) for pk in pks.tolist()]

@@ -52,8 +52,10 @@ def test_the_figures_are_those_of_the_current_independent_grades(world: TwoJudge
     assert found.cohen_kappa["unweighted"].value == pytest.approx((4 / 6 - 8 / 36) / (1 - 8 / 36))
 
 
-def test_what_is_not_an_independent_grade_does_not_count(world: TwoJudges) -> None:
+def test_what_is_not_an_independent_grade_does_not_count(world: TwoJudges, database: Database) -> None:
     before = world.report()
+    with database.read() as session:
+        kappa = compute_kappa(session, world.dataset_pk)
     world.pair("q3", "z")
     world.judge(world.cat, "q3", "z", 3)
     world.judge(world.takahashi, "q3", "z", None)
@@ -64,6 +66,8 @@ def test_what_is_not_an_independent_grade_does_not_count(world: TwoJudges) -> No
     assert after.annotators == before.annotators
     assert after.measured.cohen_kappa == before.measured.cohen_kappa
     assert (after.measured.pairs, after.measured.single_pairs) == (6, 1)
+    with database.read() as session:
+        assert compute_kappa(session, world.dataset_pk) == kappa
 
 
 def test_a_revision_takes_the_place_of_the_judgment(world: TwoJudges) -> None:
@@ -78,8 +82,8 @@ def test_the_gates_figure_is_the_reported_one(world: TwoJudges, database: Databa
         world.judge(annotator, "q3", "z", grade)
     with database.read() as session:
         kappa = compute_kappa(session, world.dataset_pk)
-    assert kappa.value == world.report().measured.cohen_kappa["unweighted"].value
     assert kappa.value is not None
+    assert kappa.value == pytest.approx(world.report().measured.cohen_kappa["unweighted"].value)
 
 
 def test_the_gates_figure_of_an_empty_dataset_says_why_there_is_none(database: Database) -> None:

@@ -136,8 +136,10 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
 
 def test_the_cheap_kappa_is_the_reported_one() -> None:
     rows = _two(MIXED) + [(0, 100 + n, who, n) for n in range(4) for who in (0, 2)]
-    assert mean_kappas(_judged(rows))["unweighted"].value == _measure(rows).cohen_kappa["unweighted"].value
-    assert mean_kappas(_judged([]))["unweighted"] == Value(None, None, NO_SHARED_PAIR)
+    found = _measure(rows)
+    tables = np.array([pair.confusion for pair in found.annotator_pairs], dtype=float)
+    assert mean_kappas(tables)["unweighted"].value == found.cohen_kappa["unweighted"].value
+    assert mean_kappas(np.zeros((0, 4, 4)))["unweighted"] == Value(None, None, NO_SHARED_PAIR)
 
 
 def test_one_annotators_figures_are_over_the_pairs_they_judged() -> None:
