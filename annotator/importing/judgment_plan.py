@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import JudgmentLine
@@ -72,6 +73,32 @@ def check_targets(
         if event.username in real:
             problems.add(line.line, "a simulated annotator", f"the person {describe(event.username)}")
     problems.raise_if_any()
+
+
+def to_row(
+    event: JudgmentEvent,
+    *,
+    pair_pk: int,
+    annotator_pk: int,
+    rubric_pk: int,
+    document_sha256: str | None,
+    now: datetime,
+) -> dict[str, Any]:
+    """The event as it is stored: an independent judgment, received now and, unless it says when, made now."""
+    return {
+        "event_id": event.event_id,
+        "pair_pk": pair_pk,
+        "annotator_pk": annotator_pk,
+        "rubric_pk": rubric_pk,
+        "outcome": event.line.outcome,
+        "grade": event.line.grade,
+        "note": event.line.note,
+        "purpose": "independent",
+        "document_sha256": document_sha256,
+        "judged_at": event.judged_at or now,
+        "received_at": now,
+        "seconds": event.line.seconds,
+    }
 
 
 def _event_id(dataset: str, username: str, line: JudgmentLine) -> str:

@@ -6,12 +6,11 @@ is checked, also against the database, and nothing is kept.
 Every use case raises BadInput with each bad line, and NotAllowed unless the actor leads the dataset.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -19,29 +18,19 @@ from annotator.accounts.service import require_role
 from annotator.domain.errors import ConflictError
 from annotator.domain.people import Actor
 from annotator.formats.judgments import read_judgments
-from annotator.formats.pairs import PairLine, read_pairs
+from annotator.formats.pairs import read_pairs
 from annotator.formats.trec_run import read_run_lines, to_run
 from annotator.importing.document_plan import KnownDocument, plan_documents
-from annotator.importing.judgment_plan import JudgmentEvent, check_targets, list_events
+from annotator.importing.judgment_plan import JudgmentEvent, check_targets, list_events, to_row
 from annotator.importing.query_plan import KnownQuery, plan_queries
 from annotator.importing.report import ImportReport, Progress, silent
 from annotator.importing.run_plan import RESERVED, check_queries, check_system, hash_run
 from annotator.importing.sources import read_document_source, read_query_source, read_source
-from annotator.storage import intake
+from annotator.storage import intake, intake_judgments
 from annotator.storage.current import derive_current
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_rubric, key_of
-from annotator.storage.intake_judgments import (
-    add_annotators,
-    add_judgments,
-    find_event_ids,
-    find_namesakes,
-    find_people,
-    list_adjudicated,
-    list_current_places,
-    map_pairs,
-)
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import Candidate, add_candidates, list_pair_pks
 
 
 def import_queries(
@@ -171,7 +160,10 @@ def import_pairs(
         ids = (line.doc_id for line in lines)
         documents, by_id_only = intake.add_documents_by_id(session, place.pk, ids)
         tell(f"storing {len(lines):,} pairs")
-        candidates = [_candidate(line, queries[line.query_id], documents[line.doc_id][0]) for line in lines]
+        candidates = [
+            Candidate(queries[query_id], query_id, documents[doc_id][0], doc_id, RESERVED, signals=signals)
+            for _, query_id, doc_id, signals in lines
+        ]
         growth = add_candidates(session, place.pk, place.name, candidates, now=now)
     unchanged = len(lines) - growth.pairs
     notes = _note_by_id(by_id_only)
@@ -201,7 +193,7 @@ def import_judgments(
     lines = read_judgments(data, str(path), kind=format_name)
     events = list_events(dataset, lines, str(path), now=now)
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
-        known = find_event_ids(session, [event.event_id for event in events])
+        known = intake_judgments.find_event_ids(session, [event.event_id for event in events])
         new = [event for event in events if event.event_id not in known]
         tell(f"storing {len(new):,} judgments")
         revised, notes = _store_judgments(session, place, new, str(path), now=now, simulated=simulated)
@@ -232,10 +224,6 @@ def _writing(
             session.rollback()
 
 
-def _candidate(line: PairLine, query_pk: int, document_pk: int) -> Candidate:
-    return Candidate(query_pk, line.query_id, document_pk, line.doc_id, RESERVED, signals=line.signals)
-
-
 def _note_by_id(count: int) -> tuple[str, ...]:
     if not count:
         return ()
@@ -254,46 +242,39 @@ def _store_judgments(
     """Store new judgments with the people, documents and pairs they bring; how many are revisions, and notes."""
     queries = intake.map_queries(session, place.pk)
     names = list(dict.fromkeys(event.username for event in events))
-    people = find_people(session, names)
+    people = intake_judgments.find_people(session, names)
     newcomers = [name for name in names if name not in people]
     check_targets(
         events,
         path,
         query_ids=queries,
-        adjudicated=list_adjudicated(session, place.pk),
-        namesakes=find_namesakes(session, newcomers),
+        adjudicated=intake_judgments.list_adjudicated(session, place.pk),
+        namesakes=intake_judgments.find_namesakes(session, newcomers),
         real_people=[name for name, (_, known) in people.items() if simulated and not known],
     )
-    add_annotators(session, place.pk, newcomers, now=now, simulated=simulated)
-    people = find_people(session, names)
+    intake_judgments.add_annotators(session, place.pk, newcomers, now=now, simulated=simulated)
+    people = intake_judgments.find_people(session, names)
     ids = (event.line.doc_id for event in events)
     documents, by_id_only = intake.add_documents_by_id(session, place.pk, ids)
-    joined = _join_pool(session, place, events, queries, documents, now)
-    pairs = map_pairs(session, place.pk, {queries[event.line.query_id] for event in events})
+    keys = [(queries[event.line.query_id], documents[event.line.doc_id][0]) for event in events]
+    joined = _join_pool(session, place, events, keys, now)
+    pairs = list_pair_pks(session, place.pk, {query_pk for query_pk, _ in keys})
     rubric_pk = key_of(find_rubric(session, place.pk).pk)
-    rows: list[dict[str, Any]] = []
-    for event in events:
-        document_pk, sha256 = documents[event.line.doc_id]
-        rows.append(
-            {
-                "event_id": event.event_id,
-                "pair_pk": pairs[queries[event.line.query_id], document_pk],
-                "annotator_pk": people[event.username][0],
-                "rubric_pk": rubric_pk,
-                "outcome": event.line.outcome,
-                "grade": event.line.grade,
-                "note": event.line.note,
-                "purpose": "independent",
-                "document_sha256": sha256,
-                "judged_at": event.judged_at or now,
-                "received_at": now,
-                "seconds": event.line.seconds,
-            }
+    rows = [
+        to_row(
+            event,
+            pair_pk=pairs[key],
+            annotator_pk=people[event.username][0],
+            rubric_pk=rubric_pk,
+            document_sha256=documents[event.line.doc_id][1],
+            now=now,
         )
+        for event, key in zip(events, keys, strict=True)
+    ]
     places = {(row["pair_pk"], row["annotator_pk"]) for row in rows}
     judged_pairs = sorted({pair_pk for pair_pk, _ in places})
-    first = len(places - list_current_places(session, judged_pairs))
-    add_judgments(session, rows)
+    first = len(places - intake_judgments.list_current_places(session, judged_pairs))
+    intake_judgments.add_judgments(session, rows)
     derive_current(session, place.pk, judged_pairs)
     notes = [f"{joined:,} pairs joined the pool"] if joined else []
     notes += [f"new annotators, without a sign-in: {', '.join(newcomers)}"] if newcomers else []
@@ -304,15 +285,14 @@ def _join_pool(
     session: Session,
     place: _Place,
     events: Sequence[JudgmentEvent],
-    queries: Mapping[str, int],
-    documents: Mapping[str, tuple[int, str | None]],
+    keys: Sequence[tuple[int, int]],
     now: datetime,
 ) -> int:
     """Make a pair, with the provenance `import`, for every judgment on a pair that is not in the pool."""
-    pairs = map_pairs(session, place.pk, {queries[event.line.query_id] for event in events})
-    missing: dict[tuple[int, int], Candidate] = {}
-    for event in events:
-        key = (queries[event.line.query_id], documents[event.line.doc_id][0])
-        if key not in pairs:
-            missing[key] = Candidate(key[0], event.line.query_id, key[1], event.line.doc_id, RESERVED)
+    pairs = list_pair_pks(session, place.pk, {query_pk for query_pk, _ in keys})
+    missing = {
+        key: Candidate(key[0], event.line.query_id, key[1], event.line.doc_id, RESERVED)
+        for event, key in zip(events, keys, strict=True)
+        if key not in pairs
+    }
     return add_candidates(session, place.pk, place.name, list(missing.values()), now=now).pairs

@@ -68,17 +68,6 @@ def add_annotators(
     session.flush()
 
 
-def map_pairs(session: Session, dataset_pk: int, query_pks: Iterable[int]) -> dict[tuple[int, int], int]:
-    """The key of every pair of these queries by (query_pk, document_pk)."""
-    pairs: dict[tuple[int, int], int] = {}
-    for chunk in split(sorted(set(query_pks)), CHUNK_OF_KEYS):
-        statement = select(col(PairRow.query_pk), col(PairRow.document_pk), col(PairRow.pk))
-        statement = statement.where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.query_pk).in_(chunk))
-        found = session.execute(statement)
-        pairs.update({(query, document): pk for query, document, pk in found if pk is not None})
-    return pairs
-
-
 def list_adjudicated(session: Session, dataset_pk: int) -> set[tuple[str, str]]:
     """(query_id, doc_id) of the pairs that a lead has settled."""
     statement = (
