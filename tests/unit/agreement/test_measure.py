@@ -155,3 +155,13 @@ def test_who_grades_higher_is_measured_on_shared_pairs() -> None:
         ("高橋", 40, 0.75),
     ]
     assert found.leanings[1].ci95 == tuple(-bound for bound in reversed(found.leanings[0].ci95 or ()))
+
+
+def test_a_cut_that_leaves_all_grades_on_one_side_says_so() -> None:
+    found = _measure(_two([(1, 1), (2, 2), (1, 2), (2, 1)] * 3))
+    (_, from_1), (_, from_2), _ = found.cut_points
+    assert from_1.value is None
+    assert (from_1.why or "").startswith(
+        "all grades lie on one side of this cut; observed agreement is 100 %"
+    )
+    assert from_2.value == pytest.approx(0.0)
