@@ -16,7 +16,7 @@ PROJECT = Path(__file__).parents[1]
 PROGRAM = PROJECT / "annotator"
 ROOMS_OF_PLAIN_DATA = ("domain", "formats")
 STAGES = (
-    "importing", "pooling", "labeling", "agreement", "adjudication", "releases", "datasets", "accounts",
+    "importing", "pooling", "labeling", "agreement", "adjudication", "releases", "overview", "datasets", "accounts",
 )  # fmt: skip
 HEAVY = (
     "streamlit", "starlette", "uvicorn", "pandas", "numpy", "pyarrow", "scipy", "sklearn", "altair", "bm25s",
@@ -24,6 +24,7 @@ HEAVY = (
 )  # fmt: skip
 LOOKED_AT = {
     "annotator/storage/tables.py": "one schema, read as a whole",
+    "annotator/labeling/service.py": "handing in and being handed the next are one transaction",
     "annotator/accounts/service.py": "people and their sign-ins share passwords and who may manage whom",
 }
 

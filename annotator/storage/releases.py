@@ -99,6 +99,13 @@ def list_releases_of_dataset(session: Session, dataset_pk: int) -> list[ReleaseR
     return list(session.scalars(statement.order_by(col(ReleaseRow.pk))))
 
 
+def list_published_grades(session: Session, release_pk: int) -> dict[tuple[str, str], int]:
+    """The grades of a release by (query_id, doc_id)."""
+    columns = (col(ReleaseQrelRow.query_id), col(ReleaseQrelRow.doc_id), col(ReleaseQrelRow.grade))
+    rows = session.execute(select(*columns).where(col(ReleaseQrelRow.release_pk) == release_pk))
+    return {(query_id, doc_id): grade for query_id, doc_id, grade in rows}
+
+
 def add_pseudonyms(session: Session, dataset_pk: int, numbers: Mapping[int, int]) -> None:
     """Give these numbers, for ever."""
     rows = [

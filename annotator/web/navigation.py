@@ -31,7 +31,9 @@ class Page:
 
 PAGES: tuple[Page, ...] = (
     # One's own work first: the first page open to a person is where they land after signing in.
+    Page("overview", "Overview", "annotator.web.pages.overview", "lead", ":material/dashboard:"),
     Page("label", "Label", "annotator.web.pages.label", "annotator", ":material/edit_note:"),
+    Page("agreement", "Agreement", "annotator.web.pages.agreement", "lead", ":material/join_inner:"),
     Page("people", "People", "annotator.web.pages.people", "lead", ":material/group:"),
     Page("help", "Help", "annotator.web.pages.help", None, ":material/help:"),
     Page("account", "Account", "annotator.web.pages.account", None, ":material/account_circle:"),

@@ -1,0 +1,1 @@
+"""Where a dataset stands, and what a lead does next."""

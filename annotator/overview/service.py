@@ -1,0 +1,95 @@
+"""Where a dataset stands as a whole: how far the work is, how well it agrees, what is open, what to do next.
+
+Stands beside the walk and looks at all of it: it asks the stages and adds nothing but the list of next steps.
+The stages are asked one after the other, so a judgment that arrives in between may be in one figure already
+and not yet in another.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from annotator.accounts.service import require_role
+from annotator.agreement.service import compute_agreement
+from annotator.datasets.service import Dataset, DatasetCounts, show_dataset
+from annotator.domain.agreement import AgreementReport
+from annotator.domain.people import Actor
+from annotator.domain.settling import PAIR_STATUSES
+from annotator.labeling.service import Progress, compute_progress
+from annotator.overview.next_steps import Standing, suggest_steps
+from annotator.overview.next_steps import Step as Step
+from annotator.releases.service import check_release
+from annotator.storage.database import Database
+from annotator.storage.find import find_dataset, key_of
+from annotator.storage.pairs import PairState, list_pair_states
+from annotator.storage.releases import list_published_grades, list_releases_of_dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A dataset at a glance. `statuses` counts the pairs by status, every status named, 0 included."""
+
+    dataset: Dataset
+    counts: DatasetCounts
+    progress: Progress
+    statuses: Mapping[str, int]
+    agreement: AgreementReport
+    steps: tuple[Step, ...]
+
+
+def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
+    """The dataset at a glance, with what to do next, first things first. For leads."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        states = list_pair_states(session, key_of(row.pk))
+        version, changed = _compare_with_latest(session, key_of(row.pk), states)
+    found, counts = show_dataset(database, actor, dataset)
+    progress = compute_progress(database, actor, dataset)
+    agreement = compute_agreement(database, actor, dataset)
+    gates = check_release(database, actor, dataset).gates
+    statuses: Counter[str] = Counter(state.settlement.status for state in states)
+    short = [state for state in states if _is_short(state, found.overlap)]
+    standing = Standing(
+        dataset=dataset,
+        queries=counts.queries,
+        documents=counts.documents,
+        pairs=len(states),
+        overlap=found.overlap,
+        annotators=len(progress.annotators),
+        short=len(short),
+        begun=sum(bool(state.grades or state.unrateable) for state in short),
+        shared=agreement.measured.pairs,
+        kappa=agreement.measured.cohen_kappa["unweighted"],
+        kappa_target=found.kappa_target,
+        kappa_met=all(gate.met for gate in gates if gate.name == "kappa"),
+        disagreements=statuses["disagreement"],
+        ready=all(gate.met for gate in gates),
+        settled=sum(state.settlement.grade is not None for state in states),
+        version=version,
+        changed=changed,
+    )
+    by_status = {status: statuses[status] for status in PAIR_STATUSES}
+    return Overview(found, counts, progress, by_status, agreement, suggest_steps(standing))
+
+
+def _is_short(state: PairState, overlap: int) -> bool:
+    """A decided pair is not handed out any more, however few judged it."""
+    return state.adjudicated is None and len(state.grades) + state.unrateable < overlap
+
+
+def _compare_with_latest(
+    session: Session, dataset_pk: int, states: Sequence[PairState]
+) -> tuple[str | None, bool]:
+    """The version of the latest release, and whether what is settled now differs from it."""
+    releases = list_releases_of_dataset(session, dataset_pk)
+    settled = {
+        (state.query_id, state.doc_id): state.settlement.grade
+        for state in states
+        if state.settlement.grade is not None
+    }
+    if not releases:
+        return None, bool(settled)
+    return releases[-1].version, settled != list_published_grades(session, key_of(releases[-1].pk))

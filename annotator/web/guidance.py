@@ -1,0 +1,80 @@
+"""What a page says when there is nothing to show, and the links by which one page leads to another.
+
+Every link keeps the chosen dataset. A page that needs a dataset begins with `require_dataset`, which ends the
+run with what to do when the person has none.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from annotator.overview.service import Step
+from annotator.web.page_context import PageContext
+
+if TYPE_CHECKING:
+    import altair as alt
+
+LINKS = {
+    "overview": "Overview",
+    "label": "Label",
+    "people": "People",
+    "agreement": "Agreement",
+    "disagreements": "Disagreements",
+    "pool": "Pool",
+    "releases": "Releases",
+}
+
+
+def require_dataset(context: PageContext) -> str:
+    """The chosen dataset's name; without one, says how to make it and ends the run."""
+    if context.dataset is None:
+        st.info("There is no dataset yet. Whoever runs the server makes one:")
+        st.code("annotator dataset create NAME", language=None)
+        st.stop()
+    return context.dataset
+
+
+def draw_link(context: PageContext, address: str, label: str | None = None) -> None:
+    """A link to another page of the app, on the same dataset."""
+    page = st.Page(_never_run, title=LINKS[address], url_path=address)
+    parameters = {"dataset": context.dataset} if context.dataset else {}
+    st.page_link(
+        page, label=label or LINKS[address], query_params=parameters, icon=":material/arrow_forward:"
+    )
+
+
+def draw_steps(context: PageContext, steps: Sequence[Step]) -> None:
+    """The steps in their order: what, why, and the link or the commands."""
+    for number, step in enumerate(steps, start=1):
+        with st.container(border=True, gap="xxsmall"):
+            st.html(
+                f'<p class="annotator-step"><strong>{number}. {escape(step.what)}</strong><br>{escape(step.why)}</p>'
+            )
+            for command in step.commands:
+                st.code(command, language=None)
+            if step.page:
+                draw_link(context, step.page)
+
+
+def draw_chart(chart: "alt.TopLevelMixin", words: str) -> None:
+    """A chart with its text alternative; labels in the colour of the text, whether the page is light or dark."""
+    ink = {"labelColor": "currentcolor", "titleColor": "currentcolor"}
+    room = {"left": 0, "top": 4, "right": 6, "bottom": 8}
+    st.altair_chart(chart.configure_axis(**ink).configure_legend(**ink).properties(padding=room), alt=words)
+
+
+def draw_note(words: str) -> None:
+    """Small print."""
+    st.html(f'<p class="annotator-note">{escape(words)}</p>')
+
+
+def draw_numbers(label: str, rows: Sequence[dict[str, object]]) -> None:
+    """The figures behind a chart, one click away."""
+    with st.expander(label):
+        st.dataframe(list(rows), hide_index=True, alt=label)
+
+
+def _never_run() -> None:
+    """The page is known by its address; this one stands for it in a link."""

@@ -1,0 +1,76 @@
+"""The lead's overview: what to do next, how well annotators agree, how far the work is."""
+
+import streamlit as st
+
+from annotator.overview.service import Overview, show_overview
+from annotator.web import charts
+from annotator.web.guidance import draw_chart, draw_numbers, draw_steps, require_dataset
+from annotator.web.page_context import PageContext
+from annotator.web.times import show_time
+
+
+def draw(context: PageContext) -> None:
+    st.title("Overview")
+    found = show_overview(context.database, context.actor, require_dataset(context))
+    st.subheader("What to do next")
+    draw_steps(context, found.steps)
+    if not found.counts.pairs:
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _draw_agreement(found)
+    with right:
+        _draw_statuses(found)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _draw_annotators(found)
+    with right:
+        _draw_queries(found)
+
+
+def _draw_agreement(found: Overview) -> None:
+    st.subheader("Agreement")
+    report = found.agreement
+    kappas = [("κ", report.measured.cohen_kappa["unweighted"])]
+    if kappas[0][1].value is not None:
+        words = charts.describe_kappas(kappas, report.kappa_target)
+        draw_chart(charts.chart_kappas(kappas, report.kappa_target), words)
+    for sentence in report.diagnosis[: 1 + report.simulated]:
+        st.text(sentence)
+
+
+def _draw_statuses(found: Overview) -> None:
+    st.subheader("Pairs by status")
+    words = charts.describe_statuses(found.statuses)
+    draw_chart(charts.chart_statuses(found.statuses), words)
+    st.text(words)
+
+
+def _draw_annotators(found: Overview) -> None:
+    st.subheader("Progress by annotator")
+    people = found.progress.annotators
+    if not people:
+        st.text("Nobody labels here yet.")
+        return
+    draw_chart(
+        charts.chart_annotators(people, found.progress.pairs), charts.describe_annotators(found.progress)
+    )
+    draw_numbers("Numbers by annotator", [
+        {
+            "annotator": charts.name_person(one), "name": one.name, "judged": one.judged,
+            "unrateable": one.unrateable, "later": one.later,
+            "last": show_time(one.last_judged_at) if one.last_judged_at else "never",
+        }
+        for one in people
+    ])  # fmt: skip
+
+
+def _draw_queries(found: Overview) -> None:
+    st.subheader("Progress by query")
+    words = charts.describe_queries(found.progress)
+    draw_chart(charts.chart_queries(found.progress.queries), words)
+    st.text(words)
+    draw_numbers("Numbers by query", [
+        {"query": one.query_id, "text": one.text, "category": one.category, **charts.split_query(one)}
+        for one in found.progress.queries
+    ])  # fmt: skip

@@ -1,0 +1,161 @@
+"""What a lead does next follows from where the dataset stands."""
+
+from dataclasses import replace
+
+import pytest
+
+from annotator.domain.agreement import Value
+from annotator.overview.next_steps import Standing, count, show_beside, suggest_steps
+
+DONE = Standing(
+    dataset="데모",
+    queries=12,
+    documents=60,
+    pairs=85,
+    overlap=2,
+    annotators=2,
+    short=0,
+    begun=0,
+    shared=80,
+    kappa=Value(0.8),
+    kappa_target=0.7,
+    kappa_met=True,
+    disagreements=0,
+    ready=True,
+    settled=83,
+    version="1.0.0",
+    changed=False,
+)
+
+
+def say(**changes: object) -> list[tuple[str, str | None]]:
+    return [(step.what, step.page) for step in suggest_steps(replace(DONE, **changes))]
+
+
+def test_with_everything_settled_and_published_nothing_is_left() -> None:
+    (step,) = suggest_steps(DONE)
+    assert (step.what, step.page) == ("Nothing is left to do", "releases")
+    assert "1.0.0" in step.why
+
+
+def test_an_empty_dataset_begins_with_its_queries() -> None:
+    (step,) = suggest_steps(replace(DONE, queries=0, pairs=0))
+    assert step.what == "Import the queries"
+    assert step.commands == ("annotator import queries 데모 FILE",)
+
+
+def test_without_a_pair_the_pool_comes_next_and_nothing_else_is_said() -> None:
+    (step,) = suggest_steps(replace(DONE, pairs=0, short=0, kappa_met=False, shared=0, settled=0))
+    assert (step.what, step.page) == ("Make the pool", "pool")
+    assert "12 queries and 60 documents" in step.why
+    assert step.commands[-1] == "annotator pool 데모 --depth 10 --retrieve bm25"
+
+
+def test_without_documents_they_are_imported_first() -> None:
+    (step,) = suggest_steps(replace(DONE, pairs=0, documents=0, queries=1))
+    assert step.what == "Import documents and make the pool"
+    assert "There is 1 query" in step.why
+    assert step.commands[0] == "annotator import documents 데모 PATH"
+    assert not any("bm25" in command for command in step.commands)
+
+
+def test_pairs_short_of_their_judgments_are_named_with_how_many_are_begun() -> None:
+    (step,) = suggest_steps(replace(DONE, short=3, begun=1))
+    assert (step.what, step.page) == ("Have 3 pairs judged", "label")
+    assert "2 judgments" in step.why
+    assert "1 of them is begun" in step.why
+
+
+def test_too_few_annotators_come_before_what_they_are_to_do() -> None:
+    assert say(short=1, annotators=1) == [("Add annotators", "people"), ("Have 1 pair judged", "label")]
+    assert say(short=0, annotators=1) == say()
+
+
+def test_a_kappa_below_its_target_is_shown_beside_it() -> None:
+    (step,) = suggest_steps(replace(DONE, kappa=Value(0.55), kappa_met=False, ready=False))
+    assert (step.what, step.page) == ("Raise agreement: κ is 0.55, its target 0.70", "agreement")
+    assert "80 pairs" in step.why
+
+
+def test_an_undefined_kappa_says_why() -> None:
+    kappa = Value(None, why="every judgment has grade 3")
+    (step,) = suggest_steps(replace(DONE, kappa=kappa, kappa_met=False, ready=False))
+    assert step.page == "agreement"
+    assert "every judgment has grade 3" in step.why
+
+
+def test_agreement_is_no_step_while_no_pair_is_shared() -> None:
+    undefined = Value(None, why="no pair is shared")
+    assert say(short=85, shared=0, kappa=undefined, kappa_met=False, ready=False) == [
+        ("Have 85 pairs judged", "label")
+    ]
+
+
+def test_where_nothing_is_shared_although_all_is_judged_agreement_is_looked_at() -> None:
+    undefined = Value(None, why="no pair is shared")
+    assert say(shared=0, kappa=undefined, kappa_met=False, ready=False) == [
+        ("See why agreement is undefined", "agreement")
+    ]
+
+
+def test_with_one_judgment_for_each_pair_the_overlap_is_the_step() -> None:
+    (step,) = suggest_steps(replace(DONE, overlap=1, shared=0, kappa_met=False, ready=False))
+    assert step.commands == ("annotator dataset set 데모 overlap=2",)
+
+
+def test_open_disagreements_are_settled_before_anything_is_published() -> None:
+    assert say(disagreements=7, ready=False, version=None, changed=True) == [
+        ("Settle 7 open disagreements", "disagreements")
+    ]
+    assert say(disagreements=1, ready=False)[0][0] == "Settle 1 open disagreement"
+
+
+def test_the_steps_come_in_the_order_of_the_walk() -> None:
+    found = say(
+        short=3,
+        kappa=Value(0.5),
+        kappa_met=False,
+        disagreements=2,
+        ready=False,
+        version=None,
+        changed=True,
+    )
+    assert [page for _, page in found] == ["label", "agreement", "disagreements"]
+
+
+def test_with_every_gate_met_the_first_release_is_published_and_later_what_has_changed() -> None:
+    assert say(version=None, changed=True) == [("Publish the first release", "releases")]
+    assert say(changed=True) == [("Publish a new release", "releases")]
+    assert say(short=2, changed=True)[-1] == ("Publish a new release", "releases")
+
+
+def test_a_gate_that_this_list_does_not_know_stops_publishing_too() -> None:
+    assert ("Publish a new release", "releases") not in say(ready=False, changed=True, short=1)
+    assert say(ready=False, changed=True) == [("See what a release still needs", "releases")]
+
+
+def test_where_nothing_could_be_graded_nothing_is_published() -> None:
+    assert say(settled=0, version=None, changed=False) == [("Look at the pool", "pool")]
+
+
+@pytest.mark.parametrize(
+    ("measured", "target", "shown"),
+    [
+        (0.55, 0.7, ("0.55", "0.70")),
+        (0.6991, 0.7, ("0.699", "0.700")),
+        (0.7, 0.7, ("0.70", "0.70")),
+        (0.69999, 0.7, ("0.69999", "0.70000")),
+    ],
+)
+def test_two_figures_that_differ_never_look_the_same(
+    measured: float, target: float, shown: tuple[str, str]
+) -> None:
+    assert show_beside(measured, target) == shown
+
+
+def test_a_number_agrees_with_its_noun() -> None:
+    assert [count(1, "pair"), count(1200, "pair"), count(0, "query", "queries")] == [
+        "1 pair",
+        "1,200 pairs",
+        "0 queries",
+    ]
