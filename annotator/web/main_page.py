@@ -34,9 +34,10 @@ def draw_app() -> None:
 
 
 def _register(page: Page, context: PageContext | None) -> st.Page:
-    """The page for Streamlit. It is known to it also when the person may not see it, so that we say why not."""
+    """The page for Streamlit, known to it also when the person may not see it, so that we say why not. It has
+    no icon here: Streamlit would fetch it from another site for the browser's tab."""
     draw = partial(_draw_page, page, context) if context else draw_signed_out
-    return st.Page(draw, title=page.title, url_path=page.address, icon=page.icon)
+    return st.Page(draw, title=page.title, url_path=page.address)
 
 
 def _draw_page(page: Page, context: PageContext) -> None:

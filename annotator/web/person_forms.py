@@ -21,13 +21,13 @@ def say_role(person: Person, dataset: str | None) -> str | None:
     return next((item.role for item in person.memberships if item.dataset == dataset), None)
 
 
-@st.dialog("Add a person")
+@st.dialog("Add a person", on_dismiss="rerun")
 def add_dialog() -> None:
     """Username, name, role and where it holds; answers with the one-time password."""
     context = require_context()
     with st.form("add"):
-        username = st.text_input("Username", help="The name to sign in with; no spaces.", autocomplete="off")
-        name = st.text_input("Name", help="As others see it.", autocomplete="off")
+        username = st.text_input("Username, to sign in with", autocomplete="off")
+        name = st.text_input("Name, as others see it", autocomplete="off")
         role = st.selectbox("Role", ROLES)
         where = st.selectbox("On", _list_places(context), format_func=_say_place)
         pressed = st.form_submit_button("Add", type="primary")
@@ -37,7 +37,7 @@ def add_dialog() -> None:
         ))  # fmt: skip
 
 
-@st.dialog("Change a person")
+@st.dialog("Change a person", on_dismiss="rerun")
 def change_dialog(username: str) -> None:
     """Name and role, a new one-time password, and whether the person may sign in."""
     context = require_context()

@@ -19,7 +19,9 @@ def draw_sidebar(context: PageContext, known: dict[str, st.Page]) -> None:
     st.html(NAME)
     _draw_dataset(context)
     for page in list_pages(context.person, context.dataset):
-        st.page_link(known[page.address], query_params=list_parameters(context), width="stretch")
+        st.page_link(
+            known[page.address], icon=page.icon, query_params=list_parameters(context), width="stretch"
+        )
     role, name = context.role or "no role yet", escape(context.person.name)
     st.html(
         f'<div class="annotator-who"><strong dir="auto">{name}</strong>'

@@ -28,7 +28,7 @@ def _draw_password(context: PageContext) -> None:
     with st.form("password", clear_on_submit=True):
         old = st.text_input("Present password", type="password", autocomplete="current-password")
         new = st.text_input(
-            "New password", type="password", autocomplete="new-password", help="At least 10 characters."
+            "New password (10 characters or more)", type="password", autocomplete="new-password"
         )
         again = st.text_input("New password again", type="password", autocomplete="new-password")
         pressed = st.form_submit_button("Change password", type="primary")

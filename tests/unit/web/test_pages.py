@@ -1,0 +1,363 @@
+"""The pages as a person of each role sees them, run by Streamlit's own AppTest: the session, the roles, the forms."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from streamlit.runtime.context import ContextProxy
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from annotator.accounts.service import (
+    add_person,
+    change_person,
+    find_session,
+    list_people,
+    list_sessions,
+    remove_role,
+    revoke_sessions,
+    sign_in,
+    sign_out,
+)
+from annotator.domain.accounts import Membership
+from annotator.domain.people import OPERATOR
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.app import SCRIPT, show_error
+from annotator.web.navigation import PAGES
+from annotator.web.process import set_served
+from tests.unit.web.conftest import NOW, PASSWORD
+
+Open = Callable[..., AppTest]
+SIGNED_OUT = "You are signed out."
+
+
+@pytest.fixture
+def tokens() -> dict[str, str]:
+    """The cookies of the browser."""
+    return {}
+
+
+@pytest.fixture
+def open_page(database: Database, monkeypatch: pytest.MonkeyPatch, tokens: dict[str, str]) -> Open:
+    """`open_page("lea", "people")`: that page, run once, for somebody who has just signed in."""
+    set_served(database, Settings())
+    monkeypatch.setattr(ContextProxy, "cookies", tokens)
+
+    def do(username: str, address: str, *, password: str = PASSWORD, dataset: str | None = "demo") -> AppTest:
+        tokens["annotator_session"] = sign_in(
+            database, username, password, address="192.0.2.1", now=datetime.now(UTC)
+        )
+        app = AppTest.from_file(str(SCRIPT), default_timeout=30)
+        if dataset is not None:
+            app.query_params["dataset"] = dataset
+        app._page_hash = calc_hash(address)  # AppTest switches to pages that are files only
+        return app.run()
+
+    return do
+
+
+@pytest.fixture
+def open_dialog(open_page: Open) -> Callable[..., AppTest]:
+    """A dialog of the people page, left open: AppTest cannot run a dialog without the script around it."""
+
+    def do(username: str, person: str | None = None) -> AppTest:
+        open_page(username, "people")
+        app = AppTest.from_function(_keep_open, default_timeout=30, kwargs={"person": person})
+        app.query_params["dataset"] = "demo"
+        return app.run()
+
+    return do
+
+
+def _keep_open(person: str | None) -> None:
+    from annotator.web.person_forms import add_dialog, change_dialog
+
+    if person is None:
+        add_dialog()
+    else:
+        change_dialog(person)
+
+
+def say(app: AppTest) -> str:
+    """Every text on the page."""
+    kinds = (
+        *app.title,
+        *app.text,
+        *app.markdown,
+        *app.caption,
+        *app.info,
+        *app.error,
+        *app.success,
+        *app.warning,
+    )
+    return "\n".join(
+        [*(str(kind.value) for kind in kinds), *(str(item.proto.body) for item in app.get("html"))]
+    )
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    return next(button for button in app.button if button.label == label).click().run()
+
+
+def fill(app: AppTest, label: str, value: str) -> None:
+    next(field for field in app.text_input if field.label.startswith(label)).set_value(value)
+
+
+class TestSession:
+    def test_a_session_revoked_while_the_page_is_open_shows_nothing_at_the_next_run(
+        self, database: Database, open_page: Open, tokens: dict[str, str]
+    ) -> None:
+        app = open_page("lea", "people")
+        assert "hanako" in say(app)
+        app.session_state["kept"] = "hanako"
+        sign_out(database, tokens["annotator_session"], now=NOW)
+        app.run()
+        assert [item.value for item in app.info] == [SIGNED_OUT]
+        assert "hanako" not in say(app)
+        assert '<a href="/login"' in say(app)
+        assert app.title == [] and len(app.sidebar) == 0
+        assert "kept" not in app.session_state
+
+    def test_an_expired_session_shows_nothing(
+        self, database: Database, open_page: Open, tokens: dict[str, str]
+    ) -> None:
+        app = open_page("lea", "people")
+        tokens["annotator_session"] = sign_in(
+            database, "lea", PASSWORD, address="192.0.2.1", now=datetime.now(UTC) - timedelta(hours=12)
+        )
+        app.run()
+        assert [item.value for item in app.info] == [SIGNED_OUT]
+
+    def test_a_role_taken_away_closes_the_page_at_the_next_run(
+        self, database: Database, open_page: Open
+    ) -> None:
+        add_person(database, OPERATOR, "brief", role="lead", dataset="demo", password=PASSWORD, now=NOW)
+        app = open_page("brief", "people")
+        assert "hanako" in say(app)
+        change_person(database, OPERATOR, "brief", role="annotator", dataset="demo", now=NOW)
+        app.run()
+        assert "needs the role lead" in say(app)
+        assert "hanako" not in say(app)
+
+    def test_what_one_person_typed_is_gone_when_another_signs_in(
+        self, database: Database, open_page: Open, tokens: dict[str, str]
+    ) -> None:
+        app = open_page("lea", "help")
+        app.session_state["draft"] = "lea's"
+        app.run()
+        assert "draft" in app.session_state
+        tokens["annotator_session"] = sign_in(
+            database, "ada", PASSWORD, address="192.0.2.1", now=datetime.now(UTC)
+        )
+        app.run()
+        assert "draft" not in app.session_state
+
+    def test_a_dialog_left_open_does_nothing_once_signed_out(
+        self, database: Database, open_dialog: Open, tokens: dict[str, str]
+    ) -> None:
+        app = open_dialog("ada")
+        fill(app, "Username", "smuggled")
+        revoke_sessions(database, _actor(database, tokens), now=NOW)
+        press(app, "Add")
+        assert [item.value for item in app.info] == [SIGNED_OUT]
+        assert "smuggled" not in [person.username for person in list_people(database, OPERATOR)]
+
+
+def _actor(database: Database, tokens: dict[str, str]):  # type: ignore[no-untyped-def]
+    found = find_session(database, tokens["annotator_session"], now=datetime.now(UTC))
+    assert found is not None
+    return found.actor
+
+
+class TestNavigation:
+    @pytest.mark.parametrize(
+        ("username", "seen", "unseen"),
+        [("hanako", {"Help", "Account"}, {"People"}), ("lea", {"People", "Help", "Account"}, set())],
+    )
+    def test_the_sidebar_lists_the_pages_of_the_role(
+        self, open_page: Open, username: str, seen: set[str], unseen: set[str]
+    ) -> None:
+        app = open_page(username, "help")
+        labels = {link.proto.label for link in app.sidebar.get("page_link")}
+        assert labels >= seen
+        assert not labels & unseen
+
+    def test_a_page_of_another_role_says_why_it_is_closed(self, open_page: Open) -> None:
+        app = open_page("hanako", "people")
+        assert [item.value for item in app.error] == ["This page needs the role lead on this dataset."]
+
+    def test_a_dataset_of_others_is_not_chosen_by_its_name(self, open_page: Open) -> None:
+        app = open_page("hanako", "help", dataset="law")
+        assert "demo データ" in say(app)
+        assert "law" not in say(app)
+
+    def test_links_carry_the_dataset(self, open_page: Open) -> None:
+        app = open_page("ada", "help", dataset="law")
+        assert {link.proto.query_string for link in app.sidebar.get("page_link")} == {"dataset=law"}
+
+    def test_every_page_of_the_table_can_be_drawn(self, open_page: Open) -> None:
+        for page in PAGES:
+            app = open_page("ada", page.address)
+            assert not app.exception, (page.address, app.exception)
+
+    def test_somebody_without_a_role_is_told(self, database: Database, open_page: Open) -> None:
+        add_person(database, OPERATOR, "nora", role="annotator", dataset="demo", password=PASSWORD, now=NOW)
+        remove_role(database, OPERATOR, "nora", dataset="demo")
+        assert "no role yet" in say(open_page("nora", "help"))
+
+
+class TestPeople:
+    def test_names_are_shown_as_text_not_as_markup(self, database: Database, open_page: Open) -> None:
+        name = "<img src=x onerror=alert(1)> & 花子"
+        add_person(
+            database,
+            OPERATOR,
+            "marked",
+            name=name,
+            role="annotator",
+            dataset="demo",
+            password=PASSWORD,
+            now=NOW,
+        )
+        shown = say(open_page("lea", "people"))
+        assert "&lt;img src=x onerror=alert(1)&gt; &amp; 花子" in shown
+        assert "<img src=x" not in shown
+
+    def test_a_lead_sees_people_but_no_way_to_change_them(self, open_page: Open) -> None:
+        app = open_page("lea", "people")
+        assert "hanako" in say(app)
+        assert "other" not in say(app)
+        assert app.button == []
+
+    def test_an_admin_adds_a_person_and_sees_the_one_time_password_once(
+        self, database: Database, open_page: Open, open_dialog: Open
+    ) -> None:
+        assert "Add a person" in [button.label for button in open_page("ada", "people").button]
+        app = open_dialog("ada")
+        fill(app, "Username", "민준")
+        fill(app, "Name", "김민준")
+        press(app, "Add")
+        password = app.code[0].value
+        assert sign_in(database, "민준", password, address="192.0.2.1", now=datetime.now(UTC))
+        assert password not in repr(app.session_state._state.filtered_state)
+        app.run()
+        assert app.code == []
+        assert "김민준" in say(open_page("lea", "people"))
+
+    def test_a_refusal_is_shown_in_the_dialog(self, open_dialog: Open) -> None:
+        app = open_dialog("ada")
+        fill(app, "Username", "two words")
+        press(app, "Add")
+        assert "expected a username without white space" in app.error[0].value
+
+    def test_an_admin_of_one_dataset_is_offered_no_role_elsewhere(
+        self, database: Database, open_dialog: Open
+    ) -> None:
+        add_person(database, OPERATOR, "chief", role="admin", dataset="demo", password=PASSWORD, now=NOW)
+        place = next(box for box in open_dialog("chief").selectbox if box.label == "On")
+        assert place.options == ["demo"]
+        place = next(box for box in open_dialog("ada").selectbox if box.label == "On")
+        assert place.options == ["demo", "every dataset"]
+
+    def test_an_admin_changes_role_and_name_and_disables(self, database: Database, open_dialog: Open) -> None:
+        add_person(database, OPERATOR, "clay", role="annotator", dataset="demo", password=PASSWORD, now=NOW)
+        app = open_dialog("ada", "clay")
+        next(box for box in app.selectbox if box.label == "Role").set_value("lead")
+        press(app, "Set role")
+        assert _find(database, "clay").memberships == (Membership("demo", "lead"),)
+        fill(app, "Name", "クレイ")
+        press(app, "Set name")
+        assert _find(database, "clay").name == "クレイ"
+        press(app, "Disable")
+        assert _find(database, "clay").disabled
+        press(app, "Enable")
+        assert not _find(database, "clay").disabled
+
+    def test_a_lead_gets_nowhere_with_a_dialog(self, database: Database, open_dialog: Open) -> None:
+        before = _find(database, "hanako")
+        press(open_dialog("lea", "hanako"), "Disable")
+        app = press(open_dialog("lea", "hanako"), "Make a one-time password")
+        assert app.code == []
+        assert "needs the role admin" in app.error[0].value
+        assert _find(database, "hanako") == before
+
+
+def _find(database: Database, username: str):  # type: ignore[no-untyped-def]
+    return next(person for person in list_people(database, OPERATOR) if person.username == username)
+
+
+class TestAccount:
+    def test_a_one_time_password_is_replaced_before_anything_else(
+        self, database: Database, open_page: Open
+    ) -> None:
+        made = add_person(database, OPERATOR, "newcomer", role="lead", dataset="demo", now=NOW)
+        assert made.one_time_password is not None
+        app = open_page("newcomer", "people", password=made.one_time_password)
+        assert "Choose a password of your own first" in say(app)
+        assert "hanako" not in say(app)
+        app = open_page("newcomer", "account", password=made.one_time_password)
+        assert {link.proto.label for link in app.sidebar.get("page_link")} == {"Account"}
+        fill(app, "Present password", made.one_time_password)
+        fill(app, "New password (", PASSWORD)
+        fill(app, "New password again", PASSWORD)
+        press(app, "Change password")
+        assert app.success[0].value.startswith("Your password is changed")
+        assert "People" in {link.proto.label for link in app.sidebar.get("page_link")}
+
+    @pytest.mark.parametrize(
+        ("old", "new", "again", "why"),
+        [
+            ("wrong", "another one 次", "another one 次", "The present password is wrong."),
+            (PASSWORD, "another one 次", "another two 次", "the new password and its repetition differ"),
+            (PASSWORD, "short", "short", "at least 10 characters"),
+        ],
+    )
+    def test_a_refused_change_says_why(
+        self, open_page: Open, old: str, new: str, again: str, why: str
+    ) -> None:
+        app = open_page("hanako", "account")
+        for label, value in (
+            ("Present password", old),
+            ("New password (", new),
+            ("New password again", again),
+        ):
+            fill(app, label, value)
+        press(app, "Change password")
+        assert why in app.error[0].value
+        assert app.success == []
+
+    def test_one_can_sign_out_everywhere_else(
+        self, database: Database, open_page: Open, tokens: dict[str, str]
+    ) -> None:
+        sign_in(database, "lea", PASSWORD, address="192.0.2.1", now=datetime.now(UTC))
+        app = press(open_page("lea", "account"), "Sign out everywhere else")
+        actor = _actor(database, tokens)
+        left = list_sessions(database, actor, token=tokens["annotator_session"], now=datetime.now(UTC))
+        assert [item.current for item in left] == [True]
+        assert not [button for button in app.button if "everywhere" in button.label]
+
+
+class TestErrors:
+    def test_a_refusal_is_shown_as_it_is(self) -> None:
+        def script() -> None:
+            from annotator.domain.errors import StateError
+            from annotator.web.app import show_error
+
+            show_error(StateError("the pool is empty"))
+
+        app = AppTest.from_function(script).run()
+        assert [item.value for item in app.error] == ["the pool is empty"]
+
+    def test_anything_else_is_a_number_that_the_log_knows(self) -> None:
+        def script() -> None:
+            from annotator.web.app import show_error
+
+            show_error(KeyError("the secret of the house"))
+
+        app = AppTest.from_function(script).run()
+        assert "The log knows it as error" in app.error[0].value
+        assert "secret" not in app.error[0].value
+
+    def test_streamlit_is_told_not_to_show_it_again(self) -> None:
+        assert show_error(KeyError("x")) is True
