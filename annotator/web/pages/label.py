@@ -6,7 +6,10 @@ from annotator.datasets.service import read_current_rubric
 from annotator.web.page_context import PageContext
 from annotator.web.panel.panel import draw_panel
 
-ROOM = "<style>.stMainBlockContainer { padding-top: 3.25rem; padding-bottom: 0; }</style>"
+ROOM = """<style>
+.stMainBlockContainer { padding-top: 3.25rem; padding-bottom: 0; }
+@media (min-width: 821px) { .stMainBlockContainer { padding-left: 2.25rem; padding-right: 2.25rem; } }
+</style>"""
 
 
 def draw(context: PageContext) -> None:
