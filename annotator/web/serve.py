@@ -19,8 +19,8 @@ def serve_app(
 
     StateError when the port cannot be had. The database's schema must be up to date.
     """
-    set_up_logs(settings.log_format, settings.log_level)
     check_port(host, port)
+    set_up_logs(settings.log_format, settings.log_level)
     from annotator.web.app import make_app
     from annotator.web.theme import make_config
 
