@@ -16,13 +16,17 @@ from annotator.domain.settling import PairStatus
 
 @dataclass(frozen=True, slots=True)
 class CaseJudgment:
-    """One annotator's current judgment. `letter` (A, B, …) is a place in this case, not a person."""
+    """One annotator's current judgment. `letter` (A, B, …) is a place in this case, not a person.
+
+    `simulated`: it is nobody's.
+    """
 
     letter: str
     outcome: str
     grade: int | None
     note: str | None
     guideline_version: int
+    simulated: bool
 
 
 @dataclass(frozen=True, slots=True)

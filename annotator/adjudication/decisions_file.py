@@ -1,16 +1,14 @@
 """Reads decisions in bulk: CSV with the columns query_id, doc_id, grade, rationale and, if wanted, reason.
 
-Refuses what a single decision would be refused for: a grade that is not 0-3, a blank rationale; and a
-pair that stands in the file twice. Every bad line is reported. Ids are kept exactly as given.
+Refuses what a single decision would be refused for: a grade that is not 0-3, a blank rationale; another
+column, and a pair that stands in the file twice. Every bad line is noted. Ids are kept exactly as given.
 """
 
-import csv
-import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotator.domain.errors import Problems, ValidationError
 from annotator.domain.grades import GRADES
+from annotator.formats.tables import Row, check_columns, read_rows, take_id
 
 COLUMNS = ("query_id", "doc_id", "grade", "rationale")
 OPTIONAL = ("reason",)
@@ -50,70 +48,40 @@ def check_text(name: str, text: str) -> str:
     return text.strip()
 
 
-def read_decisions(data: bytes, path: str) -> list[DecisionLine]:
-    """The decisions of a CSV file's bytes (UTF-8, a BOM is accepted). BadInput names every bad line."""
-    problems = Problems(path)
-    rows = _read_rows(_decode(data, problems), problems)
-    header = rows[0][1] if rows else []
-    missing = [name for name in COLUMNS if name not in header]
-    unknown = [name for name in header if name not in COLUMNS + OPTIONAL]
-    if missing or unknown or len(set(header)) != len(header):
-        problems.add(1, "the columns query_id,doc_id,grade,rationale[,reason]", ",".join(header) or "nothing")
-    problems.raise_if_any()
-    found: list[DecisionLine] = []
-    first: dict[tuple[str, str], int] = {}
-    for line, cells in rows[1:]:
-        decision = _read_line(line, header, cells, problems)
+def read_decisions(data: bytes, path: str, problems: Problems) -> list[DecisionLine]:
+    """The good decisions of a CSV file's bytes (UTF-8, a BOM is accepted); bad lines are noted in `problems`.
+
+    BadInput at once when the file has not the right columns.
+    """
+    table = read_rows(data, path, kind="csv", problems=problems)
+    check_columns(table, [(name,) for name in COLUMNS], problems)
+    unknown = [name for name in table.columns or () if name not in COLUMNS + OPTIONAL]
+    if unknown:
+        problems.add(1, f"no columns but {', '.join(COLUMNS + OPTIONAL)}", ", ".join(unknown))
+    if unknown or not set(COLUMNS) <= set(table.columns or ()):
+        problems.raise_if_any()
+    found: dict[tuple[str, str], DecisionLine] = {}
+    for row in table.rows:
+        decision = _read_row(row, problems)
         if decision is None:
             continue
-        pair = (decision.query_id, decision.doc_id)
-        if pair in first:
-            problems.add(line, "each pair once", f"the pair of line {first[pair]} again")
-        first.setdefault(pair, line)
-        found.append(decision)
-    problems.raise_if_any()
-    return found
+        first = found.setdefault((decision.query_id, decision.doc_id), decision)
+        if first is not decision:
+            problems.add(row.line, "each pair once", f"the pair of line {first.line} again")
+    return list(found.values())
 
 
-def _decode(data: bytes, problems: Problems) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        problems.add(line, "UTF-8 text", f"byte 0x{data[error.start]:02x}")
-        problems.raise_if_any()
-        raise
-
-
-def _read_rows(text: str, problems: Problems) -> list[tuple[int, list[str]]]:
-    """The rows that are not empty, each with the line it begins on."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: list[tuple[int, list[str]]] = []
-    begins = 1
-    try:
-        for cells in reader:
-            if cells:
-                rows.append((begins, cells))
-            begins = reader.line_num + 1
-    except csv.Error as error:
-        problems.add(begins, "a line of CSV", str(error))
-    return rows
-
-
-def _read_line(line: int, header: Sequence[str], cells: list[str], problems: Problems) -> DecisionLine | None:
-    if len(cells) != len(header):
-        problems.add(line, f"{len(header)} cells", f"{len(cells)}")
-        return None
-    row = dict(zip(header, cells, strict=True))
-    grade, rationale, reason = row["grade"].strip(), row["rationale"], row.get("reason", "").strip() or None
-    good = grade in GRADE_TEXTS
-    if not good:
-        problems.add(line, "a grade 0, 1, 2 or 3", repr(row["grade"]))
+def _read_row(row: Row, problems: Problems) -> DecisionLine | None:
+    noted = len(problems.found)
+    query_id, doc_id = (take_id(row, (name,), problems) for name in ("query_id", "doc_id"))
+    grade = row.cells.get("grade", "").strip()
+    if grade not in GRADE_TEXTS:
+        problems.add(row.line, "a grade 0, 1, 2 or 3", repr(row.cells.get("grade", "")))
+    rationale, reason = row.cells.get("rationale", ""), row.cells.get("reason", "").strip() or None
     for name, text in (("rationale", rationale), ("reason", reason)):
         fault = None if text is None else find_fault(text)
         if fault is not None:
-            problems.add(line, f"a {name} of {fault[0]}", fault[1])
-            good = False
-    if not good:
+            problems.add(row.line, f"a {name} of {fault[0]}", fault[1])
+    if query_id is None or doc_id is None or len(problems.found) > noted:
         return None
-    return DecisionLine(line, row["query_id"], row["doc_id"], int(grade), rationale.strip(), reason)
+    return DecisionLine(row.line, query_id, doc_id, int(grade), rationale.strip(), reason)

@@ -23,7 +23,8 @@ class Disagreement:
 
     `pair`: the id the app uses. `grades`: by annotator's username. `distance`: highest minus lowest grade,
     0-3 (0 when the annotators have come to agree since a decision). `impact`: see `compute_impact`.
-    `since`: when the judgments began to differ (when it was decided, if they differ no more).
+    `since`: when the judgments began to differ (when it was decided, if they differ no more). `simulated`:
+    whether some of the grades are nobody's. `yours`: whether the asking lead judged it, and so may not decide it.
     """
 
     pair: str
@@ -35,6 +36,8 @@ class Disagreement:
     impact: float
     status: Literal["open", "decided"]
     since: datetime
+    simulated: bool = False
+    yours: bool = False
 
 
 def compute_distance(grades: Iterable[int]) -> int:

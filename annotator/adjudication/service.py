@@ -6,7 +6,7 @@ and a decision on judgments that have changed since the lead saw them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import insert, select
@@ -71,15 +71,13 @@ def find_disagreements(
         pks = [state.pair_pk for state in states]
         answers, ranks = list_answers(session, pks), list_best_ranks(session, pks)
         decisions = list_current_adjudications(session, dataset_pk)
-    return sort_disagreements(
-        [
-            _disagreement(
-                state, answers.get(state.pair_pk, []), ranks.get(state.pair_pk), decisions.get(state.pair_pk)
-            )
-            for state in states
-        ],
-        sort,
-    )
+        own = list_judged_by(session, actor.person_id, pks)
+    found = []
+    for state in states:
+        pk = state.pair_pk
+        item = _disagreement(state, answers.get(pk, []), ranks.get(pk), decisions.get(pk))
+        found.append(replace(item, yours=pk in own))
+    return sort_disagreements(found, sort)
 
 
 def show_case(database: Database, actor: Actor, dataset: str, pair: str, *, seed: int | None = None) -> Case:
@@ -176,14 +174,17 @@ def adjudicate_file(
     BadInput names every bad line. `path` is the file as the user named it.
     """
     lead_pk = require_person(actor)
-    lines = read_decisions(data, path)
+    problems = Problems(path)
+    lines = read_decisions(data, path, problems)
     with database.write() as session:
         dataset_pk = _lock_for_lead(session, actor, dataset)
         pks = list_pairs_named(session, dataset_pk, [(line.query_id, line.doc_id) for line in lines])
         states = {
             (state.query_id, state.doc_id): state for state in list_pair_states(session, dataset_pk, pks)
         }
-        _check_lines(lines, states, list_judged_by(session, lead_pk, pks), path)
+        _check_lines(lines, states, list_judged_by(session, lead_pk, pks), problems)
+        problems.found.sort(key=lambda problem: problem.line or 0)
+        problems.raise_if_any()
         decisions = list_current_adjudications(session, dataset_pk)
         made = []
         for line in lines:
@@ -217,6 +218,7 @@ def _disagreement(
         impact=compute_impact(grades.values(), best_rank),
         status="open" if state.settlement.status == "disagreement" else "decided",
         since=since,
+        simulated=any(answer.simulated for answer in answers),
     )
 
 
@@ -236,9 +238,11 @@ def _find_state(session: Session, dataset_pk: int, pair: str) -> PairState:
 
 
 def _check_lines(
-    lines: Sequence[DecisionLine], states: Mapping[tuple[str, str], PairState], own: set[int], path: str
+    lines: Sequence[DecisionLine],
+    states: Mapping[tuple[str, str], PairState],
+    own: set[int],
+    problems: Problems,
 ) -> None:
-    problems = Problems(path)
     for line in lines:
         named = f"{line.query_id} {line.doc_id}"
         state = states.get((line.query_id, line.doc_id))
@@ -248,7 +252,6 @@ def _check_lines(
             problems.add(line.line, "a pair that the deciding lead did not judge", named)
         elif state.settlement.status not in DECIDABLE:
             problems.add(line.line, "a pair whose judgments differ", f"{named} ({state.settlement.status})")
-    problems.raise_if_any()
 
 
 def _find_text(session: Session, document: DocumentRow) -> str | None:
@@ -260,9 +263,12 @@ def _find_text(session: Session, document: DocumentRow) -> str | None:
 def _hide_names(answers: Sequence[Answer], *, seed: int, pair: str) -> tuple[CaseJudgment, ...]:
     by_name = {answer.annotator: answer for answer in answers}
     return tuple(
-        CaseJudgment(name_letter(index), answer.outcome, answer.grade, answer.note, answer.guideline_version)
+        CaseJudgment(
+            name_letter(index), answer.outcome, answer.grade, answer.note,
+            answer.guideline_version, answer.simulated,
+        )
         for index, answer in enumerate(by_name[name] for name in shuffle(by_name, seed=seed, pair=pair))
-    )
+    )  # fmt: skip
 
 
 def _to_decisions(state: PairState, rows: Sequence[AdjudicationRow]) -> tuple[Decision, ...]:
@@ -284,16 +290,11 @@ def _add(session: Session, dataset_pk: int, lead_pk: int, made: Sequence[tuple[i
     rubric_pk = key_of(find_rubric(session, dataset_pk).pk)
     rows = [
         {
-            "pair_pk": pair_pk,
-            "revision": decision.revision,
-            "lead_pk": lead_pk,
-            "rubric_pk": rubric_pk,
-            "grade": decision.grade,
-            "rationale": decision.rationale,
-            "reason": decision.reason,
-            "decided_at": decision.decided_at,
+            "pair_pk": pair_pk, "lead_pk": lead_pk, "rubric_pk": rubric_pk,
+            "revision": decision.revision, "grade": decision.grade, "rationale": decision.rationale,
+            "reason": decision.reason, "decided_at": decision.decided_at,
         }
         for pair_pk, decision in made
-    ]
+    ]  # fmt: skip
     if rows:
         session.execute(insert(AdjudicationRow), rows)

@@ -68,8 +68,11 @@ def _kind_of_content(data: bytes) -> Kind | None:
     return None
 
 
-def read_rows(data: bytes, path: str, *, kind: str | None = None) -> Table:
-    """All rows of a table. BadInput names every line that is not one; ValidationError when the kind is unknown."""
+def read_rows(data: bytes, path: str, *, kind: str | None = None, problems: Problems | None = None) -> Table:
+    """All rows of a table. BadInput names every line that is not one; ValidationError when the kind is unknown.
+
+    With `problems` those lines are noted there instead, so that a caller can name them with its own.
+    """
     kind = kind or detect_kind(data, path)
     if kind not in KINDS:
         names = ", ".join(KINDS)
@@ -77,15 +80,16 @@ def read_rows(data: bytes, path: str, *, kind: str | None = None) -> Table:
             f"{path}: the content does not say which format this is; say --format, one of: {names}"
         )
     text = read_text(data, path)
-    problems = Problems(path)
+    found = Problems(path) if problems is None else problems
     if not text.strip():
-        problems.add(None, "rows of a table", "an empty file")
-        problems.raise_if_any()
+        found.add(None, "rows of a table", "an empty file")
+        found.raise_if_any()
     if kind == "jsonl":
-        table = Table(path, "jsonl", None, list(_jsonl_rows(text, problems)))
+        table = Table(path, "jsonl", None, list(_jsonl_rows(text, found)))
     else:
-        table = _csv_table(text, path, kind, problems)
-    problems.raise_if_any()
+        table = _csv_table(text, path, kind, found)
+    if problems is None:
+        found.raise_if_any()
     return table
 
 

@@ -141,6 +141,31 @@ def test_a_case_names_nobody_and_shows_no_rank(court: Court) -> None:
     assert court.case(court.near).document_text is None
 
 
+def test_what_is_simulated_is_marked_in_the_queue_and_in_the_case(court: Court) -> None:
+    bot = court.person("bot", simulated=True)
+    court.judge(bot, "Q1", "遠い", 1)
+    assert [
+        (item.doc_id, item.simulated) for item in find_disagreements(court.database, court.lead, "d")
+    ] == [
+        ("遠い", True),
+        ("近い", False),
+    ]
+    assert sorted((item.grade, item.simulated) for item in court.case(court.far).judgments) == [
+        (0, False), (1, True), (3, False),
+    ]  # fmt: skip
+
+
+def test_the_queue_tells_a_lead_which_pairs_they_judged_themselves(court: Court) -> None:
+    both = court.person("both", "lead")
+    court.judge(both, "Q2", "近い", 2)
+    assert [(item.doc_id, item.yours) for item in find_disagreements(court.database, both, "d")] == [
+        ("遠い", False),
+        ("近い", True),
+    ]
+    for actor in (court.lead, OPERATOR):
+        assert not any(item.yours for item in find_disagreements(court.database, actor, "d"))
+
+
 def test_a_case_says_when_a_judgment_was_made_on_another_text(court: Court) -> None:
     assert not court.case(court.far).text_changed
     with court.database.write() as session:
@@ -287,11 +312,20 @@ def test_a_file_with_bad_lines_changes_nothing_and_names_each(court: Court) -> N
     both = court.person("both", "lead")
     court.judge(both, "Q2", "近い", 2)
     with pytest.raises(BadInput) as caught:
-        file(court, "Q1,遠い,1,ok,", "Q1,無い,1,ok,", "Q1,同じ,1,ok,", "Q2,近い,2,ok,", actor=both)
+        file(
+            court,
+            "Q1,遠い,1,ok,",
+            "Q1,無い,1,ok,",
+            "Q1,同じ,1,ok,",
+            "Q2,近い,2,ok,",
+            "Q1,d,9,ok,",
+            actor=both,
+        )
     assert [str(problem) for problem in caught.value.problems] == [
         "d.csv:3: expected a pair of the pool, found Q1 無い",
         "d.csv:4: expected a pair whose judgments differ, found Q1 同じ (unanimous)",
         "d.csv:5: expected a pair that the deciding lead did not judge, found Q2 近い",
+        "d.csv:6: expected a grade 0, 1, 2 or 3, found '9'",
     ]
     assert court.open_ids() == ["遠い", "近い"]
 
