@@ -31,7 +31,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A current independent judgment, graded or unrateable, with its annotator's username."""
+    """A current independent judgment, graded or unrateable, with its annotator's username, and whether that is nobody."""
 
     event_id: str
     annotator: str
@@ -41,6 +41,7 @@ class Answer:
     judged_at: datetime
     document_sha256: str | None
     guideline_version: int
+    simulated: bool
 
 
 def list_answers(session: Session, pair_pks: Collection[int]) -> dict[int, list[Answer]]:
@@ -48,7 +49,7 @@ def list_answers(session: Session, pair_pks: Collection[int]) -> dict[int, list[
     found: dict[int, list[Answer]] = {}
     for some in _chunks(pair_pks):
         statement = (
-            select(JudgmentRow, col(PersonRow.username), col(RubricRow.version))
+            select(JudgmentRow, col(PersonRow.username), col(PersonRow.simulated), col(RubricRow.version))
             .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == JudgmentRow.pk)
             .join(PersonRow, col(PersonRow.pk) == JudgmentRow.annotator_pk)
             .join(RubricRow, col(RubricRow.pk) == JudgmentRow.rubric_pk)
@@ -58,10 +59,10 @@ def list_answers(session: Session, pair_pks: Collection[int]) -> dict[int, list[
                 col(CurrentJudgmentRow.outcome) != "later",
             )
         )
-        for row, username, version in session.execute(statement):
+        for row, username, simulated, version in session.execute(statement):
             answer = Answer(
                 row.event_id, username, row.outcome, row.grade, row.note,
-                row.judged_at, row.document_sha256, version,
+                row.judged_at, row.document_sha256, version, simulated,
             )  # fmt: skip
             found.setdefault(row.pair_pk, []).append(answer)
     for answers in found.values():
