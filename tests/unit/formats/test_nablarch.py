@@ -95,13 +95,14 @@ def test_a_qrel_of_no_query_and_a_query_twice_are_refused() -> None:
 def test_an_ordinary_yaml_1_1_reader_loads_the_same_texts() -> None:
     odd = 'no\t"x" \u2028\x85\u00a0 # 🔎 か\u3099 \\ %'
     truth = GroundTruth(
-        (Query(odd, odd, category=odd, metadata={odd: [odd, {"a": odd}]}),), (Qrel(odd, odd, 3),)
+        (Query(odd, odd, category=odd, metadata={odd: [odd, {"a": odd}], "no": 1, "y": 2}),),
+        (Qrel(odd, odd, 3),),
     )
     loaded = yaml.safe_load(nablarch.write(truth))
     query = loaded["queries"][0]
     assert (query["id"], query["query"], query["category"]) == (odd, odd, odd)
     assert query["expected_docs"] == [{"doc_id": odd, "relevance": 3}]
-    assert query["metadata"] == {odd: [odd, {"a": odd}]}
+    assert query["metadata"] == {odd: [odd, {"a": odd}], "no": 1, "y": 2}
 
 
 def test_what_yaml_cannot_hold_is_refused_before_anything_is_written() -> None:
