@@ -70,6 +70,19 @@ def test_what_is_not_an_independent_grade_does_not_count(world: TwoJudges, datab
         assert compute_kappa(session, world.dataset_pk) == kappa
 
 
+def test_another_datasets_judgments_do_not_count(world: TwoJudges, database: Database) -> None:
+    before = world.report()
+    other = JudgedWorld(database, name="other")
+    other.query("他", "다른 데이터셋")
+    other.pair("他", "別の文書")
+    for annotator, grade in ((world.cat, 0), (world.takahashi, 3)):
+        other.judge(annotator, "他", "別の文書", grade)
+    assert world.report() == before
+    with database.read() as session:
+        kappa = compute_kappa(session, world.dataset_pk).value
+    assert kappa == pytest.approx(before.measured.cohen_kappa["unweighted"].value)
+
+
 def test_a_revision_takes_the_place_of_the_judgment(world: TwoJudges) -> None:
     world.judge(world.takahashi, "법-1", "文書2", 2)
     world.judge(world.takahashi, "법-1", "文書4", 0)
