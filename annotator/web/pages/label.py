@@ -7,8 +7,8 @@ from annotator.web.page_context import PageContext
 from annotator.web.panel.panel import draw_panel
 
 ROOM = """<style>
-.stMainBlockContainer { padding-top: 3.25rem; padding-bottom: 0; }
-@media (min-width: 821px) { .stMainBlockContainer { padding-left: 2.25rem; padding-right: 2.25rem; } }
+.stMainBlockContainer { padding-top: 4rem; padding-bottom: 0; }
+@media (min-width: 821px) { .stMainBlockContainer { padding-top: 3.25rem; padding-left: 2.25rem; padding-right: 2.25rem; } }
 </style>"""
 
 
