@@ -75,6 +75,7 @@ def test_another_datasets_judgments_do_not_count(world: TwoJudges, database: Dat
     other = JudgedWorld(database, name="other")
     other.query("他", "다른 데이터셋")
     other.pair("他", "別の文書")
+    other.judged = 1000  # event ids of its own
     for annotator, grade in ((world.cat, 0), (world.takahashi, 3)):
         other.judge(annotator, "他", "別の文書", grade)
     assert world.report() == before
