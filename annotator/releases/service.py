@@ -17,7 +17,6 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
-from annotator.agreement.service import compute_kappa, measure_agreement
 from annotator.datasets.service import to_rubric
 from annotator.domain.errors import AnnotatorError, ConflictError, GateNotMet
 from annotator.domain.people import Actor
@@ -194,6 +193,8 @@ def finish_publishing(database: Database, *, exports_dir: Path, now: datetime) -
 
 
 def _check_gates(session: Session, row: DatasetRow, states: Sequence[PairState]) -> tuple[Gate, ...]:
+    from annotator.agreement.service import compute_kappa
+
     kappa = compute_kappa(session, key_of(row.pk))
     return (
         check_kappa(row.kappa_target, kappa.value, kappa.why),
@@ -209,6 +210,8 @@ def _list_open(states: Sequence[PairState]) -> tuple[tuple[str, str], ...]:
 
 def _read_snapshot(session: Session, row: DatasetRow, lead_pk: int, overrides: Mapping[str, str]) -> Snapshot:
     """Everything a release is made from. GateNotMet when a gate is neither met nor overridden."""
+    from annotator.agreement.service import measure_agreement
+
     dataset_pk = key_of(row.pk)
     states = list_pair_states(session, dataset_pk)
     pairs = list_judged_pairs(session, dataset_pk, states)
