@@ -4,15 +4,16 @@ Every function belongs inside a transaction of `importing/service.py`. Judgments
 `intake_judgments.py`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
-from sqlmodel import SQLModel, col
+from sqlmodel import col
 
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query, Run
+from annotator.storage.bulk import add_rows, split
 from annotator.storage.tables import (
     AdjudicationRow,
     CurrentJudgmentRow,
@@ -24,22 +25,7 @@ from annotator.storage.tables import (
     RunRow,
 )
 
-CHUNK = 5_000
 CHUNK_OF_KEYS = 1_000
-T = TypeVar("T")
-
-
-def add_rows(session: Session, table: type[SQLModel], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Insert many rows of one table, by the table and not the class: the ORM would take as long again."""
-    statement = insert(SQLModel.metadata.tables[str(table.__tablename__)])
-    for chunk in split(list(rows), CHUNK):
-        session.execute(statement, chunk)
-
-
-def split(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """The items in slices of at most `size`."""
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
 
 
 # Queries ---------------------------------------------------------------------------------------------
@@ -72,7 +58,7 @@ def add_queries(session: Session, dataset_pk: int, queries: Sequence[Query]) -> 
 
 def change_queries(session: Session, queries: Sequence[tuple[int, Query]]) -> None:
     """Set text, fields and metadata of queries by their key."""
-    for chunk in split(queries, CHUNK):
+    for chunk in split(queries, CHUNK_OF_KEYS):
         session.execute(update(QueryRow), [{"pk": pk, **_columns(query)} for pk, query in chunk])
 
 
@@ -159,10 +145,10 @@ def add_documents_by_id(
     how many those were."""
     known = map_documents(session, dataset_pk)
     missing = [doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id not in known]
-    rows = (
+    rows = [
         {"dataset_pk": dataset_pk, "doc_id": doc_id, **_document_columns(Document(doc_id), None)}
         for doc_id in missing
-    )
+    ]
     add_rows(session, DocumentRow, rows)
     return (map_documents(session, dataset_pk) if missing else known), len(missing)
 

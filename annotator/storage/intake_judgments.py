@@ -11,7 +11,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.storage.intake import CHUNK_OF_KEYS, add_rows, split
+from annotator.storage.bulk import add_rows, split
+from annotator.storage.intake import CHUNK_OF_KEYS
 from annotator.storage.tables import (
     AdjudicationRow,
     CurrentJudgmentRow,
@@ -91,6 +92,6 @@ def list_current_places(session: Session, pair_pks: Sequence[int]) -> set[tuple[
     return places
 
 
-def add_judgments(session: Session, rows: Iterable[Mapping[str, Any]]) -> None:
+def add_judgments(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
     """Append judgments, in this order; each row holds the columns of `judgment` but its key."""
     add_rows(session, JudgmentRow, rows)

@@ -1,18 +1,17 @@
 """Adds pairs and their provenance to a dataset's pool. The one place where pairs come into being."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Table, insert, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
-from sqlmodel import SQLModel, col
+from sqlmodel import col
 
 from annotator.domain.pairs import pair_key
+from annotator.storage.bulk import add_rows
 from annotator.storage.tables import PairRow, ProvenanceRow
-
-CHUNK = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +51,13 @@ def add_candidates(
             "query_pk": candidate.query_pk,
             "document_pk": candidate.document_pk,
             "key": pair_key(dataset, candidate.query_id, candidate.doc_id),
+            "judged": 0,
             "created_at": now,
         }
         for candidate in candidates
         if (candidate.query_pk, candidate.document_pk) not in pairs
     }
-    for chunk in _chunks(list(new.values())):
-        session.execute(insert(_table(PairRow)), chunk)
+    add_rows(session, PairRow, list(new.values()))
     if new:
         pairs = list_pair_pks(session, dataset_pk, queries)
     return PoolGrowth(len(new), _add_provenance(session, dataset_pk, pairs, candidates))
@@ -97,16 +96,5 @@ def _add_provenance(
                     "signals": dict(candidate.signals),
                 },
             )
-    for chunk in _chunks(list(new.values())):
-        session.execute(insert(_table(ProvenanceRow)), chunk)
+    add_rows(session, ProvenanceRow, list(new.values()))
     return len(new)
-
-
-def _table(row: type[SQLModel]) -> Table:
-    """The table behind a class: inserting many rows through the class would take half as long again."""
-    return SQLModel.metadata.tables[str(row.__tablename__)]
-
-
-def _chunks(rows: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    for start in range(0, len(rows), CHUNK):
-        yield rows[start : start + CHUNK]

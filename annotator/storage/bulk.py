@@ -1,0 +1,46 @@
+"""Inserts many rows at once: one compiled statement, each value prepared by its column's type, no work per row beyond that.
+
+For imports and pools of a hundred thousand rows: SQLAlchemy's own bulk insert takes half as long again, and the
+ORM's twice as long.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
+from sqlmodel import SQLModel
+
+CHUNK = 5_000
+T = TypeVar("T")
+Prepare = Callable[[Any], Any]
+
+
+def add_rows(session: Session, row_class: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows of one table; all of them name the same columns, and every column that has a default here."""
+    if not rows:
+        return
+    session.flush()
+    connection = session.connection()
+    table = SQLModel.metadata.tables[str(row_class.__tablename__)]
+    names = list(rows[0])
+    compiled = insert(table).compile(dialect=connection.dialect, column_keys=names)
+    order = compiled.positiontup or names
+    prepare = {name: table.c[name].type.dialect_impl(connection.dialect) for name in order}
+    steps = [(name, kind.bind_processor(connection.dialect)) for name, kind in prepare.items()]
+    for chunk in split(rows, CHUNK):
+        connection.exec_driver_sql(str(compiled), _parameters(chunk, steps, positional=compiled.positional))
+
+
+def split(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items in slices of at most `size`."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _parameters(
+    rows: Sequence[Mapping[str, Any]], steps: Sequence[tuple[str, Prepare | None]], *, positional: bool
+) -> list[Any]:
+    if positional:
+        return [tuple(step(row[name]) if step else row[name] for name, step in steps) for row in rows]
+    return [{name: step(row[name]) if step else row[name] for name, step in steps} for row in rows]
