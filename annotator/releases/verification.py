@@ -59,7 +59,8 @@ def verify_folder(folder: Path) -> Verification:
     qrels = _read_qrels(folder, faults)
     content = None if qrels is None else hash_content(qrels)
     if manifest is not None:
-        faults += _compare_files(manifest, folder)
+        named = {fault.path for fault in faults}
+        faults += [fault for fault in _compare_files(manifest, folder) if fault.path not in named]
     if manifest is not None and qrels is not None:
         faults += _compare_qrels(manifest, qrels, content or "")
     known = manifest or {}
