@@ -4,10 +4,12 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from itertools import product
+from threading import Barrier
 
 import pytest
 from argon2 import PasswordHasher
-from sqlalchemy import select
+from sqlalchemy import select, update
+from sqlmodel import col
 
 from annotator.accounts.service import (
     add_person,
@@ -203,17 +205,20 @@ class TestGuessing:
     def test_guesses_at_the_same_moment_all_count(self, datasets: Database) -> None:
         add(datasets, "hanako")
 
+        together = Barrier(16)
+
         def guess(_number: int) -> str:
+            together.wait()
             try:
                 enter(datasets, "hanako", "wrong")
             except (WrongSignIn, TooManyAttempts) as error:
                 return type(error).__name__
             return "in"
 
-        with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(guess, range(12)))
+        with ThreadPoolExecutor(16) as pool:
+            answers = list(pool.map(guess, range(16)))
         assert answers.count("WrongSignIn") == 5
-        assert answers.count("TooManyAttempts") == 7
+        assert answers.count("TooManyAttempts") == 11
 
     def test_what_is_refused_for_its_number_does_not_lengthen_the_wait(self, datasets: Database) -> None:
         add(datasets, "hanako")
@@ -325,6 +330,17 @@ class TestDisabling:
             find_actor(session, "hanako")
         with pytest.raises(WrongSignIn):
             change_password(datasets, hanako, PASSWORD, "another one 次", now=NOW)
+
+    def test_a_session_of_somebody_disabled_counts_for_nothing_even_when_not_revoked(
+        self, datasets: Database
+    ) -> None:
+        add(datasets, "hanako")
+        token = enter(datasets, "hanako")
+        with datasets.write() as session:
+            session.execute(
+                update(PersonRow).where(col(PersonRow.username) == "hanako").values(disabled_at=NOW)
+            )
+        assert who(datasets, token) is None
 
     def test_enabling_gives_the_same_roles_back_but_no_session(self, datasets: Database) -> None:
         add(datasets, "hanako", "lead", "law")

@@ -191,6 +191,7 @@ class TestNavigation:
         app = open_page("hanako", "help", dataset="law")
         assert "demo データ" in say(app)
         assert "law" not in say(app)
+        assert {link.proto.query_string for link in app.sidebar.get("page_link")} == {"dataset=demo"}
 
     def test_links_carry_the_dataset(self, open_page: Open) -> None:
         app = open_page("ada", "help", dataset="law")

@@ -1,0 +1,19 @@
+"""What others wrote is never markup."""
+
+from annotator.web.plain_text import escape_markdown, say
+
+
+def test_every_character_that_markdown_could_read_is_escaped() -> None:
+    assert escape_markdown(":red[x] $5$ __init__ <b> `c` ~a~ 検索 | #") == (
+        r"\:red\[x\] \$5\$ \_\_init\_\_ \<b\> \`c\` \~a\~ 検索 \| \#"
+    )
+
+
+def test_a_label_is_one_line() -> None:
+    assert escape_markdown("  一\n\n# 二\t三 ") == r"一 \# 二 三"
+
+
+def test_html_of_others_is_text_in_its_own_direction() -> None:
+    assert say("query", 'مرحبا <img src=x onerror="a">') == (
+        '<p class="annotator-query" dir="auto">مرحبا &lt;img src=x onerror=&quot;a&quot;&gt;</p>'
+    )
