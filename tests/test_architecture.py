@@ -24,7 +24,6 @@ HEAVY = (
 )  # fmt: skip
 LOOKED_AT = {
     "annotator/storage/tables.py": "one schema, read as a whole",
-    "annotator/labeling/service.py": "handing in and being handed the next are one transaction",
     "annotator/accounts/service.py": "people and their sign-ins share passwords and who may manage whom",
 }
 

@@ -15,7 +15,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from annotator.domain.errors import AnnotatorError, NotAllowed, NotFound, ValidationError
-from annotator.labeling.service import Exchange, HandedPair, read_whole_text, submit_judgments
+from annotator.domain.labeling import HandedPair
+from annotator.labeling.service import Exchange, read_whole_text, submit_judgments
 from annotator.storage.database import Database
 from annotator.web.signed_in import require_same_origin, require_signed_in
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotator.domain.agreement import Value
-from annotator.labeling.service import AnnotatorProgress, Progress, QueryProgress
+from annotator.domain.labeling import AnnotatorProgress, QueryProgress
+from annotator.labeling.service import Progress
 
 if TYPE_CHECKING:
     import altair as alt

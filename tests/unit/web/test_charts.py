@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotator.domain.agreement import PairAgreement, Value
-from annotator.labeling.service import AnnotatorProgress, QueryProgress
+from annotator.domain.labeling import AnnotatorProgress, QueryProgress
 from annotator.web import charts
 from annotator.web.heat_map import chart_confusion, describe_confusion, list_cells
 
