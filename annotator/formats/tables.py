@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from annotator.domain.errors import Problems, ValidationError
 from annotator.formats.json_tree import parse_json
-from annotator.formats.text import MAX_ID, describe, read_text
+from annotator.formats.text import ID_LIMIT, describe, is_too_long, read_text
 
 Kind = Literal["csv", "tsv", "jsonl"]
 KINDS: tuple[Kind, ...] = ("csv", "tsv", "jsonl")
@@ -119,8 +119,8 @@ def take_id(row: Row, names: Sequence[str], problems: Problems) -> str | None:
     if not isinstance(found, str) or not found:
         problems.add(row.line, f"{names[0]} to be a text that is not empty", describe(found))
         return None
-    if len(found) > MAX_ID:
-        problems.add(row.line, f"{names[0]} of at most {MAX_ID:,} characters", f"{len(found):,} characters")
+    if is_too_long(found):
+        problems.add(row.line, f"{names[0]} of {ID_LIMIT}", f"{len(found):,} characters")
         return None
     return found
 

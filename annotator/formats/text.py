@@ -11,6 +11,8 @@ import re
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 
 MAX_ID = 1_000
+MAX_ID_BYTES = 2_600  # PostgreSQL indexes no more
+ID_LIMIT = f"at most {MAX_ID:,} characters ({MAX_ID_BYTES:,} bytes)"
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -44,6 +46,13 @@ def check_encoding(name: str) -> str:
             f"--encoding: expected an encoding such as cp932 or euc-kr, found {name!r}"
         ) from None
     return name
+
+
+def is_too_long(found: str) -> bool:
+    """Whether an id is longer than every database can index; ID_LIMIT says the limit in words."""
+    return len(found) * 4 > MAX_ID_BYTES and (
+        len(found) > MAX_ID or len(found.encode("utf-8", "surrogatepass")) > MAX_ID_BYTES
+    )
 
 
 def describe(found: object) -> str:

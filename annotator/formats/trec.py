@@ -9,7 +9,7 @@ import re
 
 from annotator.domain.errors import Problems, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
-from annotator.formats.text import MAX_ID, describe, read_text
+from annotator.formats.text import ID_LIMIT, describe, is_too_long, read_text
 
 _SPACE = re.compile(r"[ \t\r\f\v]+")
 
@@ -71,8 +71,8 @@ def check_writable(found: str, name: str) -> None:
 def _read_line(fields: list[str], line: int, problems: Problems) -> Qrel | None:
     query_id, iteration, doc_id, grade = fields
     for name, found in (("query_id", query_id), ("doc_id", doc_id)):
-        if len(found) > MAX_ID:
-            problems.add(line, f"{name} of at most {MAX_ID:,} characters", f"{len(found):,} characters")
+        if is_too_long(found):
+            problems.add(line, f"{name} of {ID_LIMIT}", f"{len(found):,} characters")
             return None
     if grade not in ("0", "1", "2", "3"):
         problems.add(line, "a grade 0, 1, 2 or 3", describe(grade))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import Run, RunEntry
 from annotator.formats.tables import Row, read_rows, take, take_id
-from annotator.formats.text import MAX_ID, describe, read_text
+from annotator.formats.text import ID_LIMIT, describe, is_too_long, read_text
 from annotator.formats.trec import split_fields
 
 MAX_RANK = 2**31 - 1
@@ -89,10 +89,8 @@ def _trec_lines(text: str, problems: Problems) -> Iterator[RunLine]:
             problems.add(line, "6 fields: query_id Q0 doc_id rank score tag", f"{len(fields)} fields")
             continue
         query_id, _, doc_id, rank, score, tag = fields
-        if max(len(query_id), len(doc_id)) > MAX_ID:
-            problems.add(
-                line, f"ids of at most {MAX_ID:,} characters", f"{max(len(query_id), len(doc_id)):,}"
-            )
+        if is_too_long(query_id) or is_too_long(doc_id):
+            problems.add(line, f"ids of {ID_LIMIT}", f"{max(len(query_id), len(doc_id)):,} characters")
             continue
         read_rank = _read_rank(rank, line, problems)
         read_score = _read_score(score, line, problems)

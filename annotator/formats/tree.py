@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotator.domain.errors import BadInput, FormatError, Problems
-from annotator.formats.text import MAX_ID, describe
+from annotator.formats.text import ID_LIMIT, describe, is_too_long
 
 Place = tuple[str | int, ...]
 MAX_DEPTH = 50
@@ -78,8 +78,8 @@ class TreeProblems:
             value = str(value)
         if not isinstance(value, str) or not value:
             self.add(place, "an id: a text that is not empty", value)
-        elif len(value) > MAX_ID:
-            self.add(place, f"an id of at most {MAX_ID:,} characters", f"{len(value):,} characters")
+        elif is_too_long(value):
+            self.add(place, f"an id of {ID_LIMIT}", value)
         else:
             return str(value)
         return ""

@@ -15,7 +15,7 @@ from pathlib import Path
 from annotator.domain.errors import BadInput, Problems
 from annotator.domain.ground_truth import Document
 from annotator.formats.documents import DocumentLine
-from annotator.formats.text import MAX_ID, UNSTORABLE, read_text
+from annotator.formats.text import ID_LIMIT, UNSTORABLE, is_too_long, read_text
 from annotator.importing.sections import read_page, split_sections
 
 MEDIA_TYPE_BY_SUFFIX = {
@@ -118,9 +118,9 @@ def _read_file(
 
 
 def _has_usable_id(document: Document, shown: str, problems: Problems) -> bool:
-    if len(document.doc_id) <= MAX_ID:
+    if not is_too_long(document.doc_id):
         return True
-    problems.add(None, f"a doc_id of at most {MAX_ID:,} characters", document.doc_id, path=shown)
+    problems.add(None, f"a doc_id of {ID_LIMIT}", document.doc_id, path=shown)
     return False
 
 

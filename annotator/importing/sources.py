@@ -56,8 +56,8 @@ def read_document_source(
             )
         return read_folder(path, sections=sections, encoding=encoding)
     if format_name is None and path.suffix.lower() in MEDIA_TYPE_BY_SUFFIX and path.is_file():
-        data = path.read_bytes()
-        if path.suffix.lower() != ".txt" or detect_kind(data, "") is None:
+        is_text = path.suffix.lower() != ".txt"
+        if is_text or detect_kind(read_source(path, encoding=encoding), "") is None:
             return read_one_file(path, sections=sections, encoding=encoding)
     if sections:
         raise ValidationError(

@@ -1,5 +1,6 @@
 """Importing, on both databases: all of a file or nothing, twice is once, and every bad line is named."""
 
+import gc
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -479,6 +480,18 @@ def test_ids_are_kept_whatever_they_hold(desk: Desk) -> None:
     assert {id_ for (id_,) in desk.rows(DocumentRow.doc_id)} == set(ids)
 
 
+def test_the_longest_id_is_stored_and_a_longer_one_is_refused(desk: Desk) -> None:
+    longest = "".join(chr(0x1F300 + number * 7919 % 650) for number in range(650))
+    row = {"query_id": longest, "doc_id": longest, "text": "t", "annotator": "a", "grade": 1}
+    desk.bring(import_queries, "q.jsonl", json.dumps(row))
+    desk.bring(import_judgments, "j.jsonl", json.dumps(row))
+    assert desk.rows(DocumentRow.doc_id) == [(longest,)]
+    for key in ("query_id", "doc_id"):
+        expected = rf"j\.jsonl:1: expected {key} of at most 1,000 characters \(2,600 bytes\)"
+        with pytest.raises(BadInput, match=expected):
+            desk.bring(import_judgments, "j.jsonl", json.dumps({**row, key: longest + "x"}))
+
+
 @pytest.mark.parametrize(
     ("use_case", "name", "content"), GOOD, ids=lambda value: getattr(value, "__name__", "")
 )
@@ -512,6 +525,7 @@ def command(
         with pytest.raises(SystemExit) as ended:
             main.run()
         out, err = capfdbinary.readouterr()
+        gc.enable()  # an import switches it off, since its process ends with it
         code = ended.value.code
         return code if isinstance(code, int) else 0, out.decode(), err.decode()
 

@@ -41,7 +41,7 @@ def test_every_bad_query_is_named() -> None:
         "3: expected each query_id once (first on line 2), found q",
         "4: expected query_id to be a text that is not empty, found nothing",
         "5: expected text to be a text that is not empty, found '  '",
-        "6: expected query_id of at most 1,000 characters, found 1,001 characters",
+        "6: expected query_id of at most 1,000 characters (2,600 bytes), found 1,001 characters",
     ]
 
 
