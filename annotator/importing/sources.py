@@ -56,8 +56,8 @@ def read_document_source(
             )
         return read_folder(path, sections=sections, encoding=encoding)
     if format_name is None and path.suffix.lower() in MEDIA_TYPE_BY_SUFFIX and path.is_file():
-        is_text = path.suffix.lower() != ".txt"
-        if is_text or detect_kind(read_source(path, encoding=encoding), "") is None:
+        may_be_table = path.suffix.lower() == ".txt"
+        if not may_be_table or detect_kind(read_source(path, encoding=encoding), "") is None:
             return read_one_file(path, sections=sections, encoding=encoding)
     if sections:
         raise ValidationError(
