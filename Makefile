@@ -120,7 +120,7 @@ screenshots: setup-test chromium ## make the pictures of the README again
 .PHONY: bench
 bench: setup-test chromium ## run every benchmark
 	@for script in benchmarks/*.py; do \
-	  [ -e "$$script" ] || continue; echo "== $$script"; $(BIN)/python "$$script" $(ARGS) || exit 1; done
+	  [ -e "$$script" ] || continue; name=$$(basename "$$script" .py); echo "== $$name"; $(BIN)/python -m "benchmarks.$$name" $(ARGS) || exit 1; done
 
 UV := uv==0.13.8
 COMPILE := pip compile pyproject.toml --group build --universal --python-version 3.11 --fork-strategy fewest \

@@ -1,6 +1,6 @@
 """Imports 100,000 documents, 1,000 queries and 100,000 pairs into SQLite through the command line, and prints seconds.
 
-    .venv/bin/python benchmarks/import_100k.py [--pairs 100000] [--queries 1000] [--seed 0]
+    .venv/bin/python -m benchmarks.import_100k [--pairs 100000] [--queries 1000] [--seed 0]
 
 The files are made with a seed; each import is a process of its own, as a user would run it. The aim is at
 most 10 seconds for all three together.
