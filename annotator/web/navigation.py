@@ -34,6 +34,7 @@ PAGES: tuple[Page, ...] = (
     Page("overview", "Overview", "annotator.web.pages.overview", "lead", ":material/dashboard:"),
     Page("label", "Label", "annotator.web.pages.label", "annotator", ":material/edit_note:"),
     Page("agreement", "Agreement", "annotator.web.pages.agreement", "lead", ":material/join_inner:"),
+    Page("disagreements", "Disagreements", "annotator.web.pages.disagreements", "lead", ":material/balance:"),
     Page("people", "People", "annotator.web.pages.people", "lead", ":material/group:"),
     Page("help", "Help", "annotator.web.pages.help", None, ":material/help:"),
     Page("account", "Account", "annotator.web.pages.account", None, ":material/account_circle:"),

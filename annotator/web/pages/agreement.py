@@ -37,7 +37,7 @@ def draw(context: PageContext) -> None:
 
 def _draw_dataset(report: AgreementReport) -> None:
     found = report.measured
-    st.subheader("The dataset")
+    st.header("The dataset")
     _draw_kappas(rows.list_kappas(found.cohen_kappa), report.kappa_target)
     draw_note(
         f"{found.pairs:,} pairs of {found.queries:,} queries; observed agreement {found.observed_agreement:.1%}. "
@@ -47,7 +47,7 @@ def _draw_dataset(report: AgreementReport) -> None:
 
 
 def _draw_annotator_pairs(report: AgreementReport, grade_names: list[str]) -> None:
-    st.subheader("Two annotators")
+    st.header("Two annotators")
     pairs = {rows.name_pair(pair): pair for pair in report.measured.annotator_pairs}
     pair = pairs[st.selectbox("Annotators", list(pairs), key="annotators", bind="query-params")]
     draw_chart(chart_confusion(pair, grade_names), describe_confusion(pair))
@@ -57,7 +57,7 @@ def _draw_annotator_pairs(report: AgreementReport, grade_names: list[str]) -> No
 
 
 def _draw_groups(report: AgreementReport) -> None:
-    st.subheader("By group")
+    st.header("By group")
     st.selectbox("Group the queries by", GROUPINGS, key="by", bind="query-params")
     if not report.groups:
         st.text("Choose a field to see where agreement is high and where it is low.")

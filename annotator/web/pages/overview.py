@@ -12,7 +12,7 @@ from annotator.web.times import show_time
 def draw(context: PageContext) -> None:
     st.title("Overview")
     found = show_overview(context.database, context.actor, require_dataset(context))
-    st.subheader("What to do next")
+    st.header("What to do next")
     draw_steps(context, found.steps)
     if not found.counts.pairs:
         return
@@ -29,7 +29,7 @@ def draw(context: PageContext) -> None:
 
 
 def _draw_agreement(found: Overview) -> None:
-    st.subheader("Agreement")
+    st.header("Agreement")
     report = found.agreement
     kappas = [("κ", report.measured.cohen_kappa["unweighted"])]
     if kappas[0][1].value is not None:
@@ -40,14 +40,14 @@ def _draw_agreement(found: Overview) -> None:
 
 
 def _draw_statuses(found: Overview) -> None:
-    st.subheader("Pairs by status")
+    st.header("Pairs by status")
     words = charts.describe_statuses(found.statuses)
     draw_chart(charts.chart_statuses(found.statuses), words)
     st.text(words)
 
 
 def _draw_annotators(found: Overview) -> None:
-    st.subheader("Progress by annotator")
+    st.header("Progress by annotator")
     people = found.progress.annotators
     if not people:
         st.text("Nobody labels here yet.")
@@ -66,7 +66,7 @@ def _draw_annotators(found: Overview) -> None:
 
 
 def _draw_queries(found: Overview) -> None:
-    st.subheader("Progress by query")
+    st.header("Progress by query")
     words = charts.describe_queries(found.progress)
     draw_chart(charts.chart_queries(found.progress.queries), words)
     st.text(words)

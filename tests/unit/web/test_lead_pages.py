@@ -76,14 +76,16 @@ def run_page(url: str, page: str, username: str, person_id: int, dataset: str | 
 
 
 def open_page(
-    world: JudgedWorld, page: str, actor: Actor | None = None, *, dataset: str | None = "d"
+    world: JudgedWorld, page: str, actor: Actor | None = None, *, dataset: str | None = "d", **address: str
 ) -> AppTest:
-    """The page as the lead (or somebody) sees it."""
+    """The page as the lead (or somebody) sees it; `address`: further query parameters."""
     lead = actor or find(world, "lead")
     url = world.database.url.render_as_string(hide_password=False)
     app = AppTest.from_function(
         run_page, args=(url, page, lead.username, lead.person_id, dataset, str(exports_of(world)))
     )
+    for name, value in address.items():
+        app.query_params[name] = value
     return run(app)
 
 
@@ -381,14 +383,12 @@ def test_the_queue_is_sorted_and_filtered_by_the_address(serving: JudgedWorld) -
         serving.judge(find(serving, username), "Q2", "並", grade)
     app = open_page(serving, "disagreements")
     assert list(app.dataframe[0].value["document"]) == ["遠い", "並", "近い"]
-    app.query_params["sort"] = "impact"
-    run(app)
+    app = open_page(serving, "disagreements", sort="impact")
     assert list(app.dataframe[0].value["document"]) == ["遠い", "近い", "並"]
     fill(app, pair_key("d", "Q1", "遠い"), grade=2, rationale="第17条")
     save(app)
     assert pair_in(app) == pair_key("d", "Q2", "近い")
-    app.query_params["show"] = "decided"
-    run(app)
+    app = open_page(serving, "disagreements", show="decided")
     assert list(app.dataframe[0].value["document"]) == ["遠い"]
 
 

@@ -1,0 +1,90 @@
+"""The queue of disagreements as a table whose chosen row is the case on the screen; and its two filters.
+
+The chosen pair stands in the address (`?pair=`), so that a case can be sent to somebody.
+"""
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from annotator.web.case_choice import SHOWN
+from annotator.web.guidance import draw_note
+from annotator.web.times import show_time
+
+if TYPE_CHECKING:
+    from annotator.adjudication.queue import Disagreement
+
+SORTS = ("distance", "impact", "age")
+SORTED = (
+    "distance: the furthest apart first. impact: first what could move its query's score most. "
+    "age: the longest open first."
+)
+ROWS, ROW_HEIGHT = 5, 35
+
+
+def find_sort() -> str:
+    """The order that is chosen, before its control is drawn."""
+    chosen = st.session_state.get("sort", st.query_params.get("sort"))
+    return chosen if chosen in SORTS else SORTS[0]
+
+
+def draw_filters() -> str:
+    """What comes first, and which part of the queue is shown; returns the latter."""
+    with st.container(horizontal=True):
+        _choose("Sort by", SORTS, "sort", SORTED)
+        return _choose("Show", SHOWN, "show")
+
+
+def _choose(label: str, options: tuple[str, ...], key: str, meaning: str | None = None) -> str:
+    return st.segmented_control(
+        label,
+        options,
+        default=options[0],
+        required=True,
+        key=key,
+        bind="query-params",
+        wrap=True,
+        help=meaning,
+    )
+
+
+def draw_queue(queue: "list[Disagreement]", chosen: str | None) -> None:
+    """The table. Its key follows its content, so that a row never stands for another pair."""
+    if not queue:
+        draw_note("There is none of this kind.")
+        return
+    pairs = [item.pair for item in queue]
+    key = f"queue {sha256(repr(pairs).encode()).hexdigest()[:12]}"
+    st.dataframe(
+        [_describe(item) for item in queue],
+        hide_index=True,
+        height=(min(len(queue), ROWS) + 1) * ROW_HEIGHT + 2,
+        key=key,
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [pairs.index(chosen)] if chosen in pairs else []}},
+        on_select=lambda: _follow(key, pairs),
+        alt="The disagreements. Choose a row to see its case below.",
+    )
+
+
+def _follow(key: str, pairs: list[str]) -> None:
+    rows = st.session_state[key]["selection"]["rows"]
+    if rows:
+        st.query_params["pair"] = pairs[rows[0]]
+
+
+def _describe(item: "Disagreement") -> dict[str, object]:
+    """A row. Grades are sorted, so that a place says nothing about who gave one."""
+    marks = [word for word, holds in (("simulated", item.simulated), ("judged by you", item.yours)) if holds]
+    return {
+        "query": item.query_id,
+        "grades": " ".join(str(grade) for grade in sorted(item.grades.values())),
+        "document": item.doc_id,
+        "apart": item.distance,
+        "impact": round(item.impact, 2),
+        "status": item.status,
+        "marks": ", ".join(marks),
+        "category": item.category or "",
+        "since": show_time(item.since),
+    }
