@@ -15,7 +15,7 @@ from annotator.storage.tables import RubricRow
 from tests.browser.conftest import Server, SignIn
 from tests.integration.judged_world import NOW, JudgedWorld
 
-TEXT = "<script>document.title = 'taken'</script>\n__init__ $5 $x$ -> :red[赤] <img src=x> مرحبا 끝"
+TEXT = "<script>document.title = 'taken'</script>\n__init__ $5 $x$ -> :red[赤] <img src=x> مرحبا 끝" + "\n長い本文" * 60
 NAMES = ("Not *relevant*", ":red[Marginal] $x$", "Highly_relevant_", "完全 <b>")
 
 
@@ -29,7 +29,7 @@ def world(database: Database) -> JudgedWorld:
     made.query("Q2", "토지거래허가구역")
     for query_id, doc_id, grades, text in (
         ("Q1", "遠い", (0, 3), TEXT),
-        ("Q2", "中間", (0, 2), "二番目の本文"),
+        ("Q2", "中間", (0, 2), "二番目の本文\n" * 60),
         ("Q2", "近い", (2, 3), None),
     ):
         made.pair(query_id, doc_id, rank=2, title=f"題 {doc_id}", text=text)
@@ -82,7 +82,7 @@ def test_headings_come_in_order_and_charts_have_words(
     sign_in(page, "lea")
     for address in ("overview", "agreement", "disagreements"):
         page.goto(f"{server.address}/{address}?dataset=d")
-        expect(page.get_by_role("heading", level=2).nth(1)).to_be_visible()
+        expect(page.get_by_role("heading", level=2).nth(1)).to_be_visible(timeout=15_000)
         levels = page.locator("h1, h2, h3, h4").evaluate_all("all => all.map(one => Number(one.tagName[1]))")
         assert levels[0] == 1
         assert all(after <= before + 1 for before, after in pairwise(levels))
@@ -106,12 +106,14 @@ def test_text_of_others_is_shown_letter_by_letter(world: JudgedWorld, page: Page
 
 def test_a_lead_decides_one_after_the_other(world: JudgedWorld, page: Page, sign_in: SignIn) -> None:
     sign_in(page, "lea", to="/disagreements?dataset=d")
+    page.set_viewport_size({"width": 400, "height": 800})
     for doc_id, left in (
         ("遠い", "2 still open"),
         ("中間", "1 still open"),
         ("近い", "No disagreement is open"),
     ):
         expect(page.get_by_text(f"Document {doc_id}", exact=True)).to_be_visible()
+        expect(page.locator(".annotator-query").first).to_be_in_viewport()
         decide(page, 2, f"理由 {doc_id} 🎯")
         expect(page.get_by_text(left)).to_be_visible()
     expect(page.get_by_text("Every disagreement is decided")).to_be_visible()
