@@ -1,8 +1,13 @@
 """The promise of the panel, on a real Chromium against a real server: every press lands once, on the pair that
 was on the screen, whatever happens to the tab, the network or the server."""
 
+from datetime import UTC, datetime
+
 from playwright.sync_api import BrowserContext, Page, expect
 
+from annotator.accounts.service import change_person
+from annotator.datasets.service import create_dataset
+from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from tests.browser.conftest import Server, SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved
@@ -197,6 +202,44 @@ def test_what_one_annotator_left_unsaved_is_never_sent_as_another_ones(
     sign_in(page, "hanako")
     open_panel(page)
     wait_saved(page)
+    assert stored(database) == seen
+
+
+def test_what_waits_is_handed_in_also_after_the_panel_was_left(
+    page: Page, database: Database, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    page.route("**/api/judgments", lambda route: route.abort())
+    press(page, "231")
+    seen = pressed(page)
+    page.get_by_role("link", name="Help").click()
+    expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
+    page.unroute("**/api/judgments")
+    wait_for_stored(page, database, seen)
+
+
+def test_what_waits_for_one_dataset_is_handed_in_while_another_is_labeled(
+    page: Page, database: Database, server: Server, sign_in: SignIn
+) -> None:
+    create_dataset(database, OPERATOR, "other", now=datetime(2026, 1, 1, tzinfo=UTC))
+    change_person(
+        database, OPERATOR, "hanako", role="annotator", dataset="other", now=datetime(2026, 1, 1, tzinfo=UTC)
+    )
+    start(page, database, sign_in)
+    server.kill()
+    press(page, "231")
+    seen = pressed(page)
+    page.goto("about:blank")
+    server.start()
+    page.goto(f"{server.address}/label?dataset=other")
+    wait_for_stored(page, database, seen)
+
+
+def wait_for_stored(page: Page, database: Database, seen: list[tuple[str, int]]) -> None:
+    for _ in range(100):
+        if stored(database) == seen:
+            return
+        page.wait_for_timeout(200)
     assert stored(database) == seen
 
 

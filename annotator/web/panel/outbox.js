@@ -4,8 +4,16 @@
 
 class Outbox {
   constructor(username, dataset) {
-    this.prefix = `annotator/outbox/${encodeURIComponent(username)}/${encodeURIComponent(dataset)}/`;
+    this.prefix = `${Outbox.of(username)}${encodeURIComponent(dataset)}/`;
     this.last = 0;
+  }
+
+  static of(username) { return `annotator/outbox/${encodeURIComponent(username)}/`; }
+
+  // The datasets for which something of this annotator waits in this browser.
+  static datasets(username) {
+    const found = storedKeys(Outbox.of(username)).map((key) => key.slice(Outbox.of(username).length).split("/")[0]);
+    return [...new Set(found)].map(decodeURIComponent);
   }
 
   // The time of a press: the clock's, but always later than the press before.
@@ -20,11 +28,7 @@ class Outbox {
   }
 
   list() {
-    const keys = [];
-    try {
-      for (let i = 0; i < localStorage.length; i++) if (localStorage.key(i).startsWith(this.prefix)) keys.push(localStorage.key(i));
-    } catch { return []; }
-    return keys.sort().map((key) => this.read(key)).filter(Boolean);
+    return storedKeys(this.prefix).map((key) => this.read(key)).filter(Boolean);
   }
 
   read(key) {
@@ -41,6 +45,28 @@ class Outbox {
   pressedElsewhere(change) {
     return change.key?.startsWith(this.prefix) && change.newValue ? this.read(change.key) : null;
   }
+}
+
+function storedKeys(prefix) {
+  try { return Object.keys(localStorage).filter((key) => key.startsWith(prefix)).sort(); } catch { return []; }
+}
+
+// One attempt to hand in what waits for datasets whose panel is not open (`open`: the one that is, or null). What is
+// refused stays, to be said when that panel is opened. Resolves to whether nothing is left to try.
+async function handInOthers(username, open) {
+  let all = true;
+  for (const dataset of Outbox.datasets(username).filter((name) => name !== open)) {
+    const box = new Outbox(username, dataset);
+    const body = JSON.stringify({ dataset, events: box.list().slice(0, 100), have: [], want: 0 });
+    try {
+      const answer = await fetch("/api/judgments", {
+        method: "POST", credentials: "same-origin", headers: { "Content-Type": "application/json" }, body,
+      });
+      if (answer.ok) box.remove((await answer.json()).acknowledged);
+    } catch { /* tried again later */ }
+    all &&= !box.list().length;
+  }
+  return all;
 }
 
 // The note being typed for a pair, so that a reload does not lose it.

@@ -56,6 +56,7 @@ class Panel {
     this.paintEmpty(this.words.loading);
     this.flush();
     this.ticking = setInterval(() => this.paintSaved(), 500);
+    this.handInOthers(this.told.dataset);
   }
 
   stop() {
@@ -66,6 +67,13 @@ class Panel {
     for (const timer of this.timers) clearTimeout(timer);
     this.leave();
     this.tabs.close();
+    this.handInOthers(null);
+  }
+
+  // What waits for datasets whose panel is not open, also this one's once it is closed, is handed in beside.
+  async handInOthers(open) {
+    const mine = this.told.username;
+    if (!(await handInOthers(mine, open)) && (open === null) === this.ended) setTimeout(() => this.handInOthers(open), 5000);
   }
 
   // ---- pressing -----------------------------------------------------------------------------------------
