@@ -5,6 +5,7 @@ own retrievers find for teams that have no run yet; each pair keeps who proposed
 Everything is read and computed before the dataset is locked; pooling twice changes nothing.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,7 @@ from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.pooling import bm25
+from annotator.pooling.counting import SystemCounts, count_systems
 from annotator.storage.candidates import (
     AskedQuery,
     Provenance,
@@ -24,6 +26,7 @@ from annotator.storage.candidates import (
     list_provenance,
     list_queries,
     list_runs,
+    list_titles,
     read_documents,
 )
 from annotator.storage.database import Database, lock_dataset
@@ -35,16 +38,6 @@ from annotator.storage.tables import DatasetRow
 RETRIEVERS = ("bm25",)
 MAX_DEPTH = 10_000
 Progress = Callable[[str, float], None]
-
-
-@dataclass(frozen=True, slots=True)
-class SystemCounts:
-    """What one system proposed: candidates (the best `depth` per query), and the pairs no other proposed."""
-
-    system: str
-    queries: int
-    candidates: int
-    only_here: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +62,27 @@ class PoolReport:
 
 @dataclass(frozen=True, slots=True)
 class PoolPair:
-    """A pair of the pool. `pair` is the id that the app uses; `status` one of PAIR_STATUSES."""
+    """A pair of the pool. `pair` is the id that the app uses; `status` one of PAIR_STATUSES.
+
+    `query` and `title`: the query's text and the document's title.
+    """
 
     pair: str
     query_id: str
     doc_id: str
     status: str
     provenance: tuple[Provenance, ...]
+    query: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The pool as it stands. `statuses` counts the pairs by status, every status named, 0 included."""
+
+    pairs: tuple[PoolPair, ...]
+    statuses: Mapping[str, int]
+    systems: tuple[SystemCounts, ...]
 
 
 def pool_runs(
@@ -120,7 +127,9 @@ def pool_runs(
         dry_run=dry_run,
         new=new,
         already_there=len(places) - new,
-        systems=_count_systems(candidates),
+        systems=count_systems(
+            (item.system, item.query_pk, (item.query_pk, item.document_pk)) for item in candidates
+        ),
         short={query_id: count for query_id, count in per_query.items() if 0 < count < depth},
         without=tuple(query_id for query_id, count in per_query.items() if not count),
         too_short=too_short,
@@ -155,14 +164,29 @@ def list_pairs(
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         provenance = list_provenance(session, key_of(row.pk))
+        queries, titles = list_queries(session, key_of(row.pk)), list_titles(session, key_of(row.pk))
         return [
             PoolPair(
                 state.key, state.query_id, state.doc_id, state.settlement.status,
                 tuple(provenance.get(state.pair_pk, ())),
+                queries[state.query_pk].text, titles[state.document_pk],
             )
             for state in list_pair_states(session, key_of(row.pk))
             if status in (None, state.settlement.status)
         ]  # fmt: skip
+
+
+def show_pool(database: Database, actor: Actor, dataset: str) -> Pool:
+    """The whole pool, with how many pairs there are of each status and by each system. For leads."""
+    pairs = tuple(list_pairs(database, actor, dataset))
+    found = Counter(pair.status for pair in pairs)
+    return Pool(
+        pairs=pairs,
+        statuses={status: found[status] for status in PAIR_STATUSES},
+        systems=count_systems(
+            (by.system, pair.query_id, pair.pair) for pair in pairs for by in pair.provenance
+        ),
+    )
 
 
 def _check_options(depth: int, retrievers: Sequence[str]) -> None:
@@ -235,20 +259,3 @@ def _store(
         require_role(session, actor, key_of(row.pk), "lead")
         lock_dataset(session, key_of(row.pk))
         return add_candidates(session, key_of(row.pk), row.name, candidates, now=now).pairs
-
-
-def _count_systems(candidates: Sequence[Candidate]) -> tuple[SystemCounts, ...]:
-    proposed: dict[tuple[int, int], set[str]] = {}
-    queries: dict[str, set[int]] = {}
-    for candidate in candidates:
-        proposed.setdefault((candidate.query_pk, candidate.document_pk), set()).add(candidate.system)
-        queries.setdefault(candidate.system, set()).add(candidate.query_pk)
-    return tuple(
-        SystemCounts(
-            system=system,
-            queries=len(queries[system]),
-            candidates=sum(system in by for by in proposed.values()),
-            only_here=sum(by == {system} for by in proposed.values()),
-        )
-        for system in sorted(queries)
-    )

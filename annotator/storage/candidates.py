@@ -124,6 +124,13 @@ def read_documents(session: Session, dataset_pk: int) -> Iterator[Searched]:
         yield Searched(key_of(pk), doc_id, f"{title}\n{text}" if text else f"{doc_id}\n{title}")
 
 
+def list_titles(session: Session, dataset_pk: int) -> dict[int, str]:
+    """The title of every document, by document_pk."""
+    statement = select(col(DocumentRow.pk), col(DocumentRow.title))
+    rows = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
+    return {key_of(pk): title for pk, title in rows}
+
+
 def list_provenance(session: Session, dataset_pk: int) -> dict[int, list[Provenance]]:
     """Who proposed each pair, by pair_pk; in the order of the systems' names."""
     statement = (

@@ -45,8 +45,8 @@ def draw_link(context: PageContext, address: str, label: str | None = None) -> N
     )
 
 
-def draw_steps(context: PageContext, steps: Sequence[Step]) -> None:
-    """The steps in their order: what, why, and the link or the commands."""
+def draw_steps(context: PageContext, steps: Sequence[Step], *, here: str = "overview") -> None:
+    """The steps in their order: what, why, and the commands or the link (none to the page `here`)."""
     for number, step in enumerate(steps, start=1):
         with st.container(border=True, gap="xxsmall"):
             st.html(
@@ -54,7 +54,7 @@ def draw_steps(context: PageContext, steps: Sequence[Step]) -> None:
             )
             for command in step.commands:
                 st.code(command, language=None)
-            if step.page:
+            if step.page and step.page != here:
                 draw_link(context, step.page)
 
 

@@ -13,7 +13,7 @@ from annotator.cli.main import app
 from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR, Actor
-from annotator.pooling.service import PoolReport, list_pairs, pool_runs, retrieve
+from annotator.pooling.service import PoolReport, list_pairs, pool_runs, retrieve, show_pool
 from annotator.storage.database import Database
 from annotator.storage.find import key_of
 from annotator.storage.tables import DocumentRow, PairRow, ProvenanceRow, QueryRow, RunEntryRow, RunRow
@@ -218,6 +218,31 @@ def test_pairs_are_listed_by_status(world: Pool) -> None:
         list_pairs(world.database, OPERATOR, "d", status="done")
 
 
+def test_the_whole_pool_is_shown_with_its_counts(world: Pool) -> None:
+    empty = show_pool(world.database, OPERATOR, "d")
+    assert (empty.pairs, empty.systems, empty.statuses["unjudged"]) == ((), (), 0)
+    world.pair("Q2", "題のある文書", title="題 🔎")
+    world.run("s2", {"Q2": ["a", "b"], "Q1": ["b"]})
+    world.run("s1", {"Q2": ["b"]})
+    world.pool()
+    world.judge(world.person("김"), "Q2", "a", 3)
+    found = show_pool(world.database, OPERATOR, "d")
+    assert found.statuses == {
+        "unjudged": 3, "unrateable": 0, "single": 1, "unanimous": 0, "disagreement": 0, "adjudicated": 0,
+    }  # fmt: skip
+    assert [(one.system, one.queries, one.candidates, one.only_here) for one in found.systems] == [
+        ("bm25", 1, 1, 1),
+        ("s1", 1, 1, 0),
+        ("s2", 2, 3, 2),
+    ]
+    assert [(pair.query_id, pair.query, pair.title) for pair in found.pairs] == [
+        ("Q2", "トランザクション", ""),
+        ("Q2", "トランザクション", ""),
+        ("Q2", "トランザクション", "題 🔎"),
+        ("Q1", "농지 전용", ""),
+    ]
+
+
 def _run(world: Pool, *words: str) -> Any:
     url = world.database.url.render_as_string(hide_password=False)
     return CliRunner().invoke(app, ["--database", url, *words], catch_exceptions=False)
@@ -234,6 +259,8 @@ def test_the_commands_pool_and_list(world: Pool) -> None:
     )
     assert (report["dry_run"], report["new"], report["systems"][0]["system"]) == (True, 1, "s")
     pairs = json.loads(_run(world, "pairs", "d", "--status", "unjudged", "--json").stdout)
-    assert [set(pair) for pair in pairs] == [{"pair", "query_id", "doc_id", "status", "provenance"}] * 3
+    assert [set(pair) for pair in pairs] == [
+        {"pair", "query_id", "doc_id", "status", "provenance", "query", "title"}
+    ] * 3
     assert set(pairs[0]["provenance"][0]) == {"system", "rank", "score", "signals"}
     assert "annotator:bm25 at 1" in _run(world, "pairs", "d").stdout

@@ -122,7 +122,7 @@ def alternatives(app: AppTest) -> list[str]:
     return [item.proto.alt for item in app.get("vega_lite_chart")]
 
 
-@pytest.mark.parametrize("page", ["overview", "agreement", "disagreements"])
+@pytest.mark.parametrize("page", ["overview", "agreement", "disagreements", "pool"])
 def test_without_a_dataset_a_page_says_how_to_make_one(world: JudgedWorld, page: str) -> None:
     app = open_page(world, page, dataset=None)
     assert app.info[0].value.startswith("There is no dataset yet")
@@ -404,3 +404,34 @@ def test_without_a_disagreement_the_page_says_what_brings_one(database: Database
     app = open_page(world, "disagreements")
     assert app.text[0].value.startswith("No pair was graded differently so far")
     assert links(app) == [("overview", "dataset=d")]
+
+
+def test_the_pool_lists_every_pair_with_who_proposed_it(world: JudgedWorld) -> None:
+    app = open_page(world, "pool")
+    assert alternatives(app) == ["4 pairs: unanimous 2, disagreement 2."]
+    systems, pairs = (item.value for item in app.dataframe)
+    assert systems.to_dict("records") == [{"system": "bm25", "queries": 2, "pairs": 4, "by it alone": 4}]
+    assert list(pairs["document"]) == ["同じ", "遠い", "같은", "近い"]
+    assert list(pairs["proposed by"])[0] == "bm25 at 2 (1.5)"
+    assert list(pairs["query text"])[3] == "법령 :red[검색]"
+    assert list(pairs["title"])[0] == "題 同じ"
+
+
+def test_the_pool_is_filtered_by_status_and_system_from_the_address(world: JudgedWorld) -> None:
+    app = open_page(world, "pool", status="disagreement", system="bm25")
+    assert list(app.dataframe[1].value["document"]) == ["遠い", "近い"]
+    assert "2 of 4 pairs" in words(app)
+    assert list(app.selectbox(key="status").options) == ["all", "unanimous", "disagreement"]
+
+
+def test_an_empty_pool_says_which_commands_make_one_and_does_not_lead_to_itself(database: Database) -> None:
+    world = JudgedWorld(database)
+    world.person("lead", "lead")
+    world.query("Q1", "検索")
+    app = open_page(world, "pool")
+    assert [item.value for item in app.code] == [
+        "annotator import documents d PATH",
+        "annotator import run d FILE --system NAME",
+        "annotator pool d --depth 10",
+    ]
+    assert links(app) == []
