@@ -1,7 +1,8 @@
 """The content of a release: which pairs are qrels, in which order, and how many of each kind. Pure rules.
 
 A qrel is a settled pair: unanimous, adjudicated, or judged by one annotator and marked "single". Open
-disagreements, unrateable and unjudged pairs are absent and counted; absence is never grade 0.
+disagreements, unrateable and unjudged pairs are absent and counted; absence is never grade 0. A query without
+any qrel is absent too: an evaluator would count it as one for which nothing is relevant.
 """
 
 import hashlib
@@ -29,14 +30,19 @@ def build_truth(
     numbers: Mapping[int, int],
     metadata: Metadata,
 ) -> GroundTruth:
-    """The queries in their order, each with its qrels in the order of `sort_place`.
+    """The queries that have a qrel, in their order, each with its qrels in the order of `sort_place`.
 
     `numbers`: everybody's pseudonym number, by person. `metadata`: what the files say about themselves.
     """
     order = {query.query_id: place for place, query in enumerate(queries)}
     settled = [pair for pair in pairs if pair.grade is not None]
     settled.sort(key=lambda pair: (order[pair.query_id], *sort_place(pair)))
-    return GroundTruth(tuple(queries), tuple(to_qrel(pair, numbers) for pair in settled), metadata)
+    kept = {pair.query_id for pair in settled}
+    return GroundTruth(
+        tuple(query for query in queries if query.query_id in kept),
+        tuple(to_qrel(pair, numbers) for pair in settled),
+        metadata,
+    )
 
 
 def sort_place(pair: JudgedPair) -> tuple[float, float, bool, int, str]:
@@ -74,7 +80,8 @@ def to_qrel(pair: JudgedPair, numbers: Mapping[int, int]) -> Qrel:
 
 
 def count_content(queries: Sequence[Query], pairs: Sequence[JudgedPair]) -> dict[str, Any]:
-    """The manifest's counts: queries, pairs, qrels, by_grade, and the pairs by status.
+    """The manifest's counts: queries (and those left out, without a qrel), pairs, qrels, by_grade, and the pairs
+    by status.
 
     unanimous + adjudicated + single = qrels; with disagreement, unrateable and unjudged they are the pairs.
     """
@@ -82,6 +89,8 @@ def count_content(queries: Sequence[Query], pairs: Sequence[JudgedPair]) -> dict
     by_grade = Counter(pair.grade for pair in pairs)
     return {
         "queries": len(queries),
+        "queries_without_qrels": len(queries)
+        - len({pair.query_id for pair in pairs if pair.grade is not None}),
         "pairs": len(pairs),
         "qrels": len(pairs) - by_grade[None],
         "by_grade": {str(grade): by_grade[grade] for grade in GRADES},

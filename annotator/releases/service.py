@@ -6,11 +6,10 @@ that exists, and what a format cannot carry. How a publish stays whole: `folder.
 """
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -20,7 +19,7 @@ from annotator.accounts.service import require_person, require_role
 from annotator.datasets.service import to_rubric
 from annotator.domain.errors import AnnotatorError, ConflictError, GateNotMet
 from annotator.domain.people import Actor
-from annotator.releases.files import SUMS
+from annotator.releases.files import MANIFEST, SUMS
 from annotator.releases.folder import (
     check_free,
     discard,
@@ -32,9 +31,11 @@ from annotator.releases.folder import (
 )
 from annotator.releases.gates import Gate, check_disagreements, check_kappa, explain, override_gates
 from annotator.releases.pseudonyms import assign_numbers, list_secrets, name_annotator, name_lead
+from annotator.releases.records import Release as Release
+from annotator.releases.records import ReleaseCheck as ReleaseCheck
 from annotator.releases.snapshot import Snapshot, make_release
 from annotator.releases.verification import Verification, verify_folder
-from annotator.releases.versions import check_version
+from annotator.releases.versions import check_version, suggest_version
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.pairs import PairState, list_pair_states
@@ -52,40 +53,16 @@ from annotator.storage.tables import DatasetRow, ReleaseRow
 SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseCheck:
-    """The gates as they stand. `version` is None: nothing is published yet. `open_pairs`: the first 20."""
-
-    version: None
-    gates: tuple[Gate, ...]
-    open_pairs: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """A published release. `published_by`: the lead's pseudonym. `folder`: how its files are found to be;
-    "missing" also where it was published from another machine."""
-
-    dataset: str
-    version: str
-    created_at: datetime
-    published_by: str
-    note: str
-    previous: str | None
-    qrels: int
-    content_sha256: str
-    path: Path
-    folder: Literal["whole", "missing", "changed"]
-    overridden: tuple[str, ...]
-
-
 def check_release(database: Database, actor: Actor, dataset: str) -> ReleaseCheck:
     """Every gate: what it requires, what was measured. Needs the role lead."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         states = list_pair_states(session, key_of(row.pk))
-        return ReleaseCheck(None, _check_gates(session, row, states), _list_open(states)[:SHOWN])
+        gates = _check_gates(session, row, states)
+        found: Counter[str] = Counter(state.settlement.status for state in states)
+        versions = [release.version for release in list_releases_of_dataset(session, key_of(row.pk))]
+        return ReleaseCheck(None, gates, _list_open(states)[:SHOWN], found, suggest_version(versions))
 
 
 def explain_check(found: ReleaseCheck) -> str:
@@ -287,4 +264,6 @@ def _to_release(row: ReleaseRow, dataset: str, exports_dir: Path) -> Release:
         path=path,
         folder="missing" if found is None else "whole" if found == row.sums else "changed",
         overridden=tuple(gate["name"] for gate in manifest["gates"] if gate["override"]),
+        files=(*(file["path"] for file in manifest["files"]), MANIFEST, SUMS),
+        simulated="simulated" in manifest,
     )

@@ -5,6 +5,7 @@ numbers and can never leave the folder of their dataset. Source: https://semver.
 """
 
 import re
+from collections.abc import Iterable
 
 from annotator.domain.errors import ValidationError
 
@@ -16,3 +17,9 @@ def check_version(found: str) -> str:
     if not _VERSION.fullmatch(found):
         raise ValidationError(f"expected a version MAJOR.MINOR.PATCH such as 1.0.0, found {found!r}")
     return found
+
+
+def suggest_version(published: Iterable[str]) -> str:
+    """What the next release could be called: 1.0.0, later the highest version so far with MINOR one up."""
+    highest = max((tuple(int(part) for part in version.split(".")) for version in published), default=None)
+    return "1.0.0" if highest is None else f"{highest[0]}.{highest[1] + 1}.0"

@@ -182,7 +182,7 @@ def test_unjudged_unrateable_and_open_pairs_are_absent_and_counted(
 ) -> None:
     made = publish(world, tmp_path)
     assert manifest(made)["counts"] == {
-        "queries": 3, "pairs": 9, "qrels": 5, "by_grade": {"0": 1, "1": 1, "2": 2, "3": 1},
+        "queries": 3, "queries_without_qrels": 1, "pairs": 9, "qrels": 5, "by_grade": {"0": 1, "1": 1, "2": 2, "3": 1},
         "unanimous": 4, "adjudicated": 0, "single": 1, "disagreement": 1, "unrateable": 1, "unjudged": 2,
     }  # fmt: skip
     lines = (made.path / "qrels.trec.txt").read_text().splitlines()
@@ -300,13 +300,13 @@ def test_the_nablarch_evaluator_arrives_at_the_hand_worked_metrics(
 ) -> None:
     decide(world)
     loaded = yaml.safe_load((publish(world, tmp_path).path / "nablarch.yaml").read_bytes())
-    assert loaded["dataset"]["total_queries"] == len(loaded["queries"]) == 3
+    assert loaded["dataset"]["total_queries"] == len(loaded["queries"]) == 2, "Q3 has no qrel: it is absent, not 0"
     assert (loaded["dataset"]["version"], str(loaded["dataset"]["created"])) == ("1.0.0", "2026-03-09")
     first = loaded["queries"][0]
     assert (first["query"], first["category"]) == ("RESTful Webサービスの構成: yes #1", "handler")
     assert (first["metadata"]["language"], first["metadata"]["difficulty"]) == ("ja", "easy")
     assert first["expected_docs"][0] == {"doc_id": "Q1/three", "relevance": 3, "description": "題 Q1/three"}
-    assert [query["query"] for query in loaded["queries"]][1:] == ['17조 "검색"\n', "no"]
+    assert [query["query"] for query in loaded["queries"]][1:] == ['17조 "검색"\n']
     reciprocal, recall, ndcg = [], [], []
     for query in loaded["queries"]:
         grades = {item["doc_id"]: item["relevance"] for item in query["expected_docs"]}
@@ -317,20 +317,19 @@ def test_the_nablarch_evaluator_arrives_at_the_hand_worked_metrics(
         gains = [2 ** grades.get(doc, 0) - 1 for doc in ranked[:3]]
         ideal = sorted((2**grade - 1 for grade in grades.values()), reverse=True)[:3]
         ndcg.append(discount(gains) / discount(ideal) if ideal else 0)
-    assert reciprocal == [0.5, 0.5, 0]
-    assert recall == [0.5, 0.5, 0]
+    assert reciprocal == [0.5, 0.5]
+    assert recall == [0.5, 0.5]
     # Q1: 3/log2(3) + 7/2 = 5.392789 of 7 + 3/log2(3) + 1/2 = 9.392789. Q2: 3/log2(3) + 3/2 of 3 + 3/log2(3)
-    assert ndcg == pytest.approx([0.574142, 0.693426, 0], abs=1e-6)
+    assert ndcg == pytest.approx([0.574142, 0.693426], abs=1e-6)
 
 
 def test_the_law_evaluator_arrives_at_the_hand_worked_metrics(world: ReleaseWorld, tmp_path: Path) -> None:
     decide(world)
     loaded = json.loads((publish(world, tmp_path).path / "law.json").read_bytes())
-    first, second, third = loaded["queries"]
+    first, second = loaded["queries"]
     assert (loaded["version"], loaded["created_at"]) == ("1.0.0", "2026-03-09")
     assert (first["needs_a2a"], first["needs_rne"], first["total_relevant"]) == (False, True, 3)
     assert (second["query_type"], second["primary_domain"]) == ("specific_article", "도시계획")
-    assert third["ground_truth"] == {}
     article = second["ground_truth"]["법률_제17조"]
     assert (article["relevance"], article["law_type"], article["notes"]) == (2, "법률", "第17条に直接")
     assert sorted([article["annotator_1"], article["annotator_2"]]) == [1, 3]

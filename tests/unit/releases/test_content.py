@@ -87,7 +87,7 @@ def test_every_pair_is_counted_once() -> None:
         for n, (status, grade) in enumerate(zip(statuses, grades, strict=True))
     ]
     assert count_content([Query("Q1", "x"), Query("Q2", "y")], pairs) == {
-        "queries": 2, "pairs": 7, "qrels": 4, "by_grade": {"0": 1, "1": 1, "2": 0, "3": 2},
+        "queries": 2, "queries_without_qrels": 1, "pairs": 7, "qrels": 4, "by_grade": {"0": 1, "1": 1, "2": 0, "3": 2},
         "unanimous": 2, "adjudicated": 1, "single": 1, "disagreement": 1, "unrateable": 1, "unjudged": 1,
     }  # fmt: skip
 
