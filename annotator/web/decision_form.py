@@ -58,7 +58,10 @@ def draw_form(case: "Case", sort: str) -> None:
         placeholder="Choose one or type your own",
         persist_state="session",
     )
-    st.button("Save the decision", type="primary", on_click=_save, args=(case.pair, case.seen, sort))
+    st.button(
+        "Save the decision", type="primary", key=f"save {case.pair}",
+        on_click=_save, args=(case.pair, case.seen, sort),
+    )  # fmt: skip
     _say_refused(case.pair)
 
 
@@ -91,7 +94,7 @@ def _save(pair: str, seen: str, sort: str) -> None:
         said = "Somebody judged or decided this pair meanwhile. This is how it is now; what you typed is still here."
         st.session_state["refused"] = (pair, said)
     except AnnotatorError as error:
-        st.session_state["refused"] = (pair, f"Not saved: {error}.")
+        st.session_state["refused"] = (pair, f"Not saved: {escape_markdown(str(error))}.")
     else:
         for field in FIELDS:
             st.session_state.pop(_key(field, pair), None)

@@ -36,6 +36,7 @@ PAGES: tuple[Page, ...] = (
     Page("agreement", "Agreement", "annotator.web.pages.agreement", "lead", ":material/join_inner:"),
     Page("disagreements", "Disagreements", "annotator.web.pages.disagreements", "lead", ":material/balance:"),
     Page("pool", "Pool", "annotator.web.pages.pool", "lead", ":material/inventory_2:"),
+    Page("releases", "Releases", "annotator.web.pages.releases", "lead", ":material/publish:"),
     Page("people", "People", "annotator.web.pages.people", "lead", ":material/group:"),
     Page("help", "Help", "annotator.web.pages.help", None, ":material/help:"),
     Page("account", "Account", "annotator.web.pages.account", None, ":material/account_circle:"),

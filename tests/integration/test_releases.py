@@ -94,6 +94,27 @@ def test_the_gates_measure_kappa_and_open_disagreements(world: ReleaseWorld) -> 
     assert explain_check(found) == ""
 
 
+def test_a_check_counts_what_a_release_would_hold_and_suggests_its_version(
+    world: ReleaseWorld, tmp_path: Path
+) -> None:
+    found = check_release(world.database, world.lead, world.name)
+    assert (dict(found.statuses), found.suggested) == (
+        {"unanimous": 4, "disagreement": 1, "single": 1, "unrateable": 1, "unjudged": 2},
+        "1.0.0",
+    )
+    publish(world, tmp_path, "2.3.4")
+    assert check_release(world.database, world.lead, world.name).suggested == "2.4.0"
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_a_release_names_its_files_and_says_whether_it_holds_simulated_judgments(
+    database: Database, tmp_path: Path, simulated: bool
+) -> None:
+    made = publish(ReleaseWorld(database, simulated=simulated), tmp_path)
+    assert made.simulated is simulated
+    assert sorted(made.files) == sorted(path.name for path in made.path.iterdir())
+
+
 def test_an_undefined_kappa_is_not_met_and_says_why(database: Database) -> None:
     JudgedWorld(database)
     kappa, disagreements = check_release(database, OPERATOR, "d").gates
@@ -300,7 +321,9 @@ def test_the_nablarch_evaluator_arrives_at_the_hand_worked_metrics(
 ) -> None:
     decide(world)
     loaded = yaml.safe_load((publish(world, tmp_path).path / "nablarch.yaml").read_bytes())
-    assert loaded["dataset"]["total_queries"] == len(loaded["queries"]) == 2, "Q3 has no qrel: it is absent, not 0"
+    assert loaded["dataset"]["total_queries"] == len(loaded["queries"]) == 2, (
+        "Q3 has no qrel: it is absent, not 0"
+    )
     assert (loaded["dataset"]["version"], str(loaded["dataset"]["created"])) == ("1.0.0", "2026-03-09")
     first = loaded["queries"][0]
     assert (first["query"], first["category"]) == ("RESTful Webサービスの構成: yes #1", "handler")

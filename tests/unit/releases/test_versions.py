@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.releases.versions import check_version
+from annotator.releases.versions import check_version, suggest_version
 
 
 @pytest.mark.parametrize("version", ["0.0.1", "1.0.0", "10.20.30"])
@@ -18,3 +18,9 @@ def test_three_numbers_are_a_version(version: str) -> None:
 def test_anything_else_is_refused(version: str) -> None:
     with pytest.raises(ValidationError, match=r"expected a version MAJOR\.MINOR\.PATCH"):
         check_version(version)
+
+
+def test_the_next_version_follows_the_highest_whatever_was_published_last() -> None:
+    assert suggest_version([]) == "1.0.0"
+    assert suggest_version(["1.0.0"]) == "1.1.0"
+    assert suggest_version(["2.9.3", "10.2.0", "2.10.0"]) == "10.3.0"

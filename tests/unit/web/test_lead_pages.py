@@ -122,7 +122,7 @@ def alternatives(app: AppTest) -> list[str]:
     return [item.proto.alt for item in app.get("vega_lite_chart")]
 
 
-@pytest.mark.parametrize("page", ["overview", "agreement", "disagreements", "pool"])
+@pytest.mark.parametrize("page", ["overview", "agreement", "disagreements", "pool", "releases"])
 def test_without_a_dataset_a_page_says_how_to_make_one(world: JudgedWorld, page: str) -> None:
     app = open_page(world, page, dataset=None)
     assert app.info[0].value.startswith("There is no dataset yet")
@@ -438,3 +438,97 @@ def test_an_empty_pool_says_which_commands_make_one_and_does_not_lead_to_itself(
         "annotator pool d --depth 10",
     ]
     assert links(app) == []
+
+
+PLACE = "d 1.0.0"
+
+
+def publish(app: AppTest, version: str = "1.0.0") -> AppTest:
+    app.button(key=f"publish d {version}").click()
+    return run(app)
+
+
+def give_reasons(app: AppTest) -> None:
+    for gate in ("kappa", "disagreements"):
+        app.text_input(key=f"reason {PLACE} {gate}").set_value("まだ半分 🙂")
+
+
+def test_the_gates_are_a_checklist_with_the_way_to_the_work(world: JudgedWorld) -> None:
+    app = open_page(world, "releases")
+    shown = words(app)
+    assert shown.count(">not met<") == 2
+    assert "required 0.7, measured 0.272727" in shown
+    assert "required 0, measured 2" in shown
+    assert links(app) == [("agreement", "dataset=d"), ("disagreements", "dataset=d")]
+    assert "It would hold 2 unanimous. Left out: 2 disagreement." in shown
+    assert "Nothing is published yet." in shown
+
+
+def test_without_reasons_publishing_is_refused_and_the_note_stays(world: JudgedWorld) -> None:
+    app = open_page(world, "releases")
+    app.text_area(key=f"note {PLACE}").set_value("第一版")
+    publish(app)
+    assert app.error[0].value.startswith("Not published: a gate is not met")
+    assert app.text_area(key=f"note {PLACE}").value == "第一版"
+    assert not exports_of(world).exists()
+
+
+def test_a_release_is_published_with_reasons_and_shows_its_folder_and_files(world: JudgedWorld) -> None:
+    app = open_page(world, "releases")
+    give_reasons(app)
+    app.text_area(key=f"note {PLACE}").set_value("第一版 <b>")
+    publish(app)
+    assert app.success[0].value.startswith("Version 1.0.0 is published")
+    folder = exports_of(world) / "d" / "1.0.0"
+    assert (folder / "manifest.json").is_file()
+    assert str(folder) in [item.value for item in app.code]
+    assert "第一版 &lt;b&gt;" in words(app)
+    assert sorted(item.proto.label for item in app.get("download_button")) == sorted(
+        path.name for path in folder.iterdir()
+    )
+    assert (
+        "2 qrels · overridden: kappa, disagreements · simulated judgments included" in app.expander[0].label
+    )
+    assert app.text_input(key="version d 1.1.0").value == "1.1.0"
+    assert app.text_area(key="note d 1.1.0").value == ""
+
+
+def test_what_the_service_refuses_is_said_as_it_is(world: JudgedWorld) -> None:
+    app = open_page(world, "releases")
+    give_reasons(app)
+    app.text_input(key=f"version {PLACE}").set_value("v1 *x*")
+    publish(app)
+    assert (
+        app.error[0]
+        .value.replace("\\", "")
+        .startswith("Not published: expected a version MAJOR.MINOR.PATCH such as 1.0.0, found 'v1 *x*'")
+    )
+
+
+def test_a_folder_that_was_changed_is_said_so_and_not_offered(world: JudgedWorld) -> None:
+    app = open_page(world, "releases")
+    give_reasons(app)
+    publish(app)
+    sums = exports_of(world) / "d" / "1.0.0" / "SHA256SUMS"
+    sums.chmod(0o644)
+    sums.write_text("", encoding="utf-8")
+    run(app)
+    assert "not as it was published" in words(app)
+    assert len(app.get("download_button")) == 0
+
+
+def test_where_nothing_is_settled_there_is_no_form(database: Database) -> None:
+    world = JudgedWorld(database)
+    world.person("lead", "lead")
+    world.query("Q1", "検索")
+    world.pair("Q1", "文書")
+    app = open_page(world, "releases")
+    assert "Nothing is settled yet, so there is nothing to publish." in words(app)
+    assert len(app.button) == 0
+
+
+def test_without_a_pair_the_releases_page_says_what_comes_first(database: Database) -> None:
+    world = JudgedWorld(database)
+    world.person("lead", "lead")
+    app = open_page(world, "releases")
+    assert [item.value for item in app.code] == ["annotator import queries d FILE"]

@@ -1,0 +1,93 @@
+"""The form that publishes a release. What would be refused is said before; what is typed stays when it is."""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from annotator.domain.errors import AnnotatorError, GateNotMet
+from annotator.releases.service import publish_release
+from annotator.web.gate_list import name_gate
+from annotator.web.guidance import draw_note
+from annotator.web.page_context import PageContext
+from annotator.web.plain_text import escape_markdown
+
+if TYPE_CHECKING:
+    from annotator.releases.gates import Gate
+    from annotator.releases.service import ReleaseCheck
+
+SETTLED = ("unanimous", "adjudicated", "single")
+
+
+def draw_form(context: PageContext, dataset: str, check: "ReleaseCheck") -> None:
+    """Version, note and the reasons for unmet gates; publishes, and begins the page anew.
+
+    The fields and the button belong to the suggested version: after publishing they are new ones, so that a
+    second press of the old button publishes nothing.
+    """
+    draw_note(_say_content(check))
+    if not any(check.statuses.get(status) for status in SETTLED):
+        return
+    place = f"{dataset} {check.suggested}"
+    version = st.text_input(
+        "Version",
+        check.suggested,
+        key=f"version {place}",
+        on_change="ignore",
+        width=200,
+        help="MAJOR.MINOR.PATCH. A version is published once and never changed.",
+    )
+    note = st.text_area(
+        "Note",
+        key=f"note {place}",
+        on_change="ignore",
+        height=80,
+        help="What this release is for; it is published with it.",
+    )
+    reasons = {gate.name: _ask_reason(gate, place) for gate in check.gates if not gate.met}
+    if st.button("Publish", type="primary", key=f"publish {place}"):
+        given = {name: reason for name, reason in reasons.items() if reason.strip()}
+        _publish(context, dataset, version or "", note or "", given)
+
+
+def _ask_reason(gate: "Gate", place: str) -> str:
+    reason = st.text_input(
+        f"Reason to publish although this is not met: {name_gate(gate)}",
+        key=f"reason {place} {gate.name}",
+        on_change="ignore",
+        help="Without one the release is refused. The manifest keeps it.",
+    )
+    return reason or ""
+
+
+def _publish(context: PageContext, dataset: str, version: str, note: str, overrides: dict[str, str]) -> None:
+    try:
+        with st.spinner("Publishing: every file is made, written and checked …", show_time=True):
+            made = publish_release(
+                context.database,
+                context.actor,
+                dataset,
+                version.strip(),
+                exports_dir=context.settings.exports_dir,
+                now=context.now,
+                note=note,
+                overrides=overrides,
+            )
+            st.session_state["published"] = made.version
+    except GateNotMet:
+        said = "Not published: a gate is not met. Do the work it names, or say above why you publish all the same."
+        st.error(said, icon=":material/block:")
+    except AnnotatorError as error:
+        st.error(f"Not published: {escape_markdown(str(error))}.", icon=":material/block:")
+    else:
+        st.rerun()
+
+
+def _say_content(check: "ReleaseCheck") -> str:
+    """What a release of this moment would hold, and what it would leave out."""
+    held = [f"{check.statuses[status]:,} {status}" for status in SETTLED if check.statuses.get(status)]
+    absent = {status: pairs for status, pairs in check.statuses.items() if status not in SETTLED}
+    left = [f"{pairs:,} {status}" for status, pairs in absent.items()]
+    if not held:
+        return "Nothing is settled yet, so there is nothing to publish."
+    without = f" Left out: {', '.join(left)}." if left else ""
+    return f"It would hold {', '.join(held)}.{without}"
