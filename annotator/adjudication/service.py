@@ -38,7 +38,7 @@ from annotator.storage.cases import (
 from annotator.storage.current import list_current_adjudications
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_rubric, key_of
-from annotator.storage.pairs import PairState, list_pair_states
+from annotator.storage.pairs import PairState, list_contested_pairs, list_pair_states
 from annotator.storage.tables import AdjudicationRow, DocumentRow, DocumentTextRow, PairRow, QueryRow
 
 DECIDABLE = ("disagreement", "adjudicated")
@@ -65,9 +65,8 @@ def find_disagreements(
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
-        states = [
-            state for state in list_pair_states(session, dataset_pk) if state.settlement.status in DECIDABLE
-        ]
+        contested = list_pair_states(session, dataset_pk, list_contested_pairs(session, dataset_pk))
+        states = [state for state in contested if state.settlement.status in DECIDABLE]
         pks = [state.pair_pk for state in states]
         answers, ranks = list_answers(session, pks), list_best_ranks(session, pks)
         decisions = list_current_adjudications(session, dataset_pk)

@@ -20,7 +20,7 @@ from annotator.domain.settling import PAIR_STATUSES
 from annotator.labeling.service import Progress, compute_progress
 from annotator.overview.next_steps import Standing, suggest_steps
 from annotator.overview.next_steps import Step as Step
-from annotator.releases.service import check_release
+from annotator.releases.service import check_gates
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.pairs import PairState, list_pair_states
@@ -46,10 +46,10 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         require_role(session, actor, key_of(row.pk), "lead")
         states = list_pair_states(session, key_of(row.pk))
         version, changed = _compare_with_latest(session, key_of(row.pk), states)
+        gates = check_gates(session, row, states)
     found, counts = show_dataset(database, actor, dataset)
     progress = compute_progress(database, actor, dataset)
     agreement = compute_agreement(database, actor, dataset)
-    gates = check_release(database, actor, dataset).gates
     statuses: Counter[str] = Counter(state.settlement.status for state in states)
     short = [state for state in states if _is_short(state, found.overlap)]
     standing = Standing(

@@ -59,10 +59,21 @@ def check_release(database: Database, actor: Actor, dataset: str) -> ReleaseChec
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         states = list_pair_states(session, key_of(row.pk))
-        gates = _check_gates(session, row, states)
+        gates = check_gates(session, row, states)
         found: Counter[str] = Counter(state.settlement.status for state in states)
         versions = [release.version for release in list_releases_of_dataset(session, key_of(row.pk))]
         return ReleaseCheck(None, gates, _list_open(states)[:SHOWN], found, suggest_version(versions))
+
+
+def check_gates(session: Session, row: DatasetRow, states: Sequence[PairState]) -> tuple[Gate, ...]:
+    """The gates within a transaction that is open already; whoever calls it has checked the role."""
+    from annotator.agreement.service import compute_kappa
+
+    kappa = compute_kappa(session, key_of(row.pk))
+    return (
+        check_kappa(row.kappa_target, kappa.value, kappa.why),
+        check_disagreements(len(_list_open(states))),
+    )
 
 
 def explain_check(found: ReleaseCheck) -> str:
@@ -169,16 +180,6 @@ def finish_publishing(database: Database, *, exports_dir: Path, now: datetime) -
     return finished
 
 
-def _check_gates(session: Session, row: DatasetRow, states: Sequence[PairState]) -> tuple[Gate, ...]:
-    from annotator.agreement.service import compute_kappa
-
-    kappa = compute_kappa(session, key_of(row.pk))
-    return (
-        check_kappa(row.kappa_target, kappa.value, kappa.why),
-        check_disagreements(len(_list_open(states))),
-    )
-
-
 def _list_open(states: Sequence[PairState]) -> tuple[tuple[str, str], ...]:
     return tuple(
         (state.query_id, state.doc_id) for state in states if state.settlement.status == "disagreement"
@@ -200,7 +201,7 @@ def _read_snapshot(session: Session, row: DatasetRow, lead_pk: int, overrides: M
     new = assign_numbers(known, people, secrets, seed=row.seed)
     numbers = known | new
     publisher = name_lead(numbers[lead_pk])
-    gates = override_gates(_check_gates(session, row, states), overrides, by=publisher)
+    gates = override_gates(check_gates(session, row, states), overrides, by=publisher)
     reasons = explain(gates, _list_open(states)[:SHOWN])
     if reasons:
         raise GateNotMet(reasons)

@@ -8,7 +8,7 @@ what is current is `storage/current.py`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Executable, select
+from sqlalchemy import Executable, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -70,6 +70,25 @@ def list_pair_states(
         found.append(((position, query_pk, doc_id), state))
     found.sort(key=lambda item: item[0])
     return [state for _, state in found]
+
+
+def list_contested_pairs(session: Session, dataset_pk: int) -> list[int]:
+    """The pair_pks that a lead may have to do with: independent grades that differ, or a decision.
+
+    It narrows down what is read; whether a pair is a disagreement is settled by `list_pair_states`.
+    """
+    grade = col(CurrentJudgmentRow.grade)
+    differing = (
+        select(col(CurrentJudgmentRow.pair_pk))
+        .where(
+            col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
+            col(CurrentJudgmentRow.purpose) == "independent",
+            col(CurrentJudgmentRow.outcome) == "graded",
+        )
+        .group_by(col(CurrentJudgmentRow.pair_pk))
+        .having(func.min(grade) < func.max(grade))
+    )
+    return sorted({*session.scalars(differing), *list_current_adjudications(session, dataset_pk)})
 
 
 def _select_pairs(dataset_pk: int, pair_pks: Sequence[int] | None) -> Executable:

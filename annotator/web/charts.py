@@ -121,7 +121,7 @@ def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
         order="order:Q",
         tooltip=[alt.Tooltip(f"{field}:N", title=field) for field in ("query", "text", "state", "pairs")],
     )
-    return base.mark_bar().properties(height=260)
+    return base.mark_bar().properties(height=300)
 
 
 def describe_queries(progress: Progress) -> str:
