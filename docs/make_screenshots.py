@@ -1,0 +1,141 @@
+"""Makes the screenshots of the README from the demo dataset, in a real Chromium: `make screenshots`.
+
+    .venv/bin/python docs/make_screenshots.py [--all FOLDER]
+
+Serves a fresh demo dataset with its simulated judgments, signs in as a lead and as an annotator, and writes
+docs/screenshots/*.png. With `--all` it writes every page at 1280 and 400 pixels, light and dark, into FOLDER instead:
+for looking at, not for the README.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+HERE = Path(__file__).parent
+README = (
+    ("label", "demo-hana", "/label", 1280, "light"),
+    ("label-dark-narrow", "demo-hana", "/label", 400, "dark"),
+    ("overview", "demo-sora", "/overview", 1280, "light"),
+    ("agreement", "demo-sora", "/agreement", 1280, "light"),
+    ("disagreements", "demo-sora", "/disagreements", 1280, "light"),
+    ("releases", "demo-sora", "/releases", 1280, "light"),
+)
+PAGES = ("overview", "label", "agreement", "disagreements", "pool", "releases", "people", "help", "account")
+FLAGS = "--disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+
+
+def main() -> None:
+    """Serve the demo, and take the pictures."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--all", type=Path, metavar="FOLDER")
+    folder = parser.parse_args().all
+    shots = README if folder is None else tuple(list_all())
+    target = folder or HERE / "screenshots"
+    target.mkdir(parents=True, exist_ok=True)
+    with serve_demo() as (address, passwords), sync_playwright() as playwright:
+        chromium = (
+            os.environ.get("ANNOTATOR_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+        )
+        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), *sandbox])
+        for name, person, path, width, scheme in shots:
+            with open_page(browser, width, scheme) as page:
+                sign_in(page, address, person, passwords[person])
+                page.goto(f"{address}{path}?dataset=demo")
+                wait_until_drawn(page, path)
+                page.screenshot(path=target / f"{name}.png")
+                print(target / f"{name}.png")
+        browser.close()
+
+
+def list_all() -> Iterator[tuple[str, str, str, int, str]]:
+    for page in PAGES:
+        person = "demo-hana" if page == "label" else "demo-sora"
+        for width in (1280, 400):
+            for scheme in ("light", "dark"):
+                yield f"{page}-{width}-{scheme}", person, f"/{page}", width, scheme
+
+
+@contextmanager
+def serve_demo() -> Iterator[tuple[str, dict[str, str]]]:
+    """The address of a served demo with simulated judgments, and the passwords it printed."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    with tempfile.TemporaryDirectory(prefix="annotator-screenshots-") as name:
+        database = f"sqlite:///{Path(name) / 'annotator.db'}"
+        command = [
+            sys.executable,
+            "-c",
+            "from annotator.cli.main import run; run()",
+            "demo",
+            "--with-judgments",
+        ]
+        command += ["--no-browser", "--port", str(port), "--database", database]
+        output = Path(name) / "demo.log"
+        with output.open("wb") as log:
+            server = subprocess.Popen(command, cwd=name, stdout=log, stderr=log)
+        try:
+            wait_for(f"http://127.0.0.1:{port}/healthz")
+            printed = output.read_text(encoding="utf-8")
+            yield (
+                f"http://127.0.0.1:{port}",
+                dict(re.findall(r"^(demo-\w+) +(\S+) +(?:annotator|lead)", printed, re.MULTILINE)),
+            )
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def wait_for(address: str) -> None:
+    for _ in range(600):
+        try:
+            with urllib.request.urlopen(address, timeout=1):
+                return
+        except OSError:
+            time.sleep(0.05)
+    sys.exit("the demo did not start")
+
+
+@contextmanager
+def open_page(browser: Browser, width: int, scheme: str) -> Iterator[Page]:
+    context = browser.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=scheme, locale="en-US", device_scale_factor=1
+    )
+    yield context.new_page()
+    context.close()
+
+
+def sign_in(page: Page, address: str, username: str, password: str) -> None:
+    page.goto(f"{address}/login")
+    page.fill("#username", username)
+    page.fill("#password", password)
+    page.press("#password", "Enter")
+    page.wait_for_url(lambda url: "/login" not in url)
+
+
+def wait_until_drawn(page: Page, path: str) -> None:
+    if path == "/label":
+        page.wait_for_selector('.panel:not([data-pair-id=""])')
+    else:
+        page.wait_for_selector("h1")
+        page.wait_for_selector('[data-testid="stStatusWidget"]', state="detached")
+    page.wait_for_timeout(1200)
+
+
+if __name__ == "__main__":
+    main()
