@@ -103,7 +103,7 @@ def _judge(standing: Standing) -> Iterator[Step]:
             f"Each pair is judged by {standing.overlap}, and there {_are(standing.annotators)} {there}.",
             "people",
         )
-    begun = f" {standing.begun} of them {_are(standing.begun)} begun." if standing.begun else ""
+    begun = f" {standing.begun:,} of them {_are(standing.begun)} begun." if standing.begun else ""
     yield Step(
         f"Have {count(standing.short, 'pair')} judged",
         f"They are short of the {count(standing.overlap, 'judgment')} each pair needs.{begun} "

@@ -18,7 +18,7 @@ TEAL, AMBER, RED, GREY = "#25808c", "#b7791f", "#c2453d", "#7f8985"
 STATES = {"complete": TEAL, "begun": AMBER, "untouched": GREY}
 STATUS_COLOURS = {"disagreement": RED, "unjudged": GREY, "unrateable": GREY}
 MANY_QUERIES = 40
-BAR, ROW = 16, 30
+BAR, ROW, AXIS = 16, 30, 64
 
 
 def chart_kappas(named: Sequence[tuple[str, Value]], target: float) -> "alt.LayerChart":
@@ -51,7 +51,7 @@ def chart_kappas(named: Sequence[tuple[str, Value]], target: float) -> "alt.Laye
         goal.encode(x=alt.X("target:Q", scale=scale)),
         base.mark_rule(strokeWidth=2.5, color=TEAL).encode(x="low:Q", x2="high:Q", y=y),
         base.mark_point(filled=True, size=110, color=TEAL, opacity=1).encode(x=x, y=y, tooltip=tooltip),
-    ).properties(height={"step": ROW})
+    ).properties(height=_height(rows))
 
 
 def describe_kappas(named: Sequence[tuple[str, Value]], target: float) -> str:
@@ -88,7 +88,7 @@ def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "al
         opacity=alt.condition("datum.simulated", alt.value(0.75), alt.value(1)),
         tooltip=[alt.Tooltip("name:N", title=" "), alt.Tooltip("judged:Q", title="judged")],
     )
-    return base.mark_bar(color=TEAL, size=BAR).properties(height={"step": ROW})
+    return base.mark_bar(color=TEAL, size=BAR).properties(height=_height(rows))
 
 
 def describe_annotators(progress: Progress) -> str:
@@ -113,9 +113,10 @@ def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
     ]
     few = len(queries) <= MANY_QUERIES
     axis = alt.Axis(labels=few, ticks=False, labelAngle=-45, labelLimit=90)
+    columns = alt.Scale(paddingInner=0.15 if few else 0)
     scale = alt.Scale(domain=list(STATES), range=list(STATES.values()))
     base = alt.Chart(alt.InlineData(rows)).encode(
-        x=alt.X("query:N", sort=None, title="queries, in the order of their file", axis=axis),
+        x=alt.X("query:N", sort=None, title="queries, in the order of their file", axis=axis, scale=columns),
         y=alt.Y("pairs:Q", title="pairs", axis=_counts_axis(alt)),
         color=alt.Color("state:N", title=None, scale=scale, legend=alt.Legend(orient="top")),
         order="order:Q",
@@ -128,8 +129,8 @@ def describe_queries(progress: Progress) -> str:
     """The same in words."""
     done = sum(query.pairs == query.complete for query in progress.queries if query.pairs)
     return (
-        f"{done:,} of {len(progress.queries):,} queries are complete: each of their pairs has the "
-        f"{progress.overlap} judgments it needs. {progress.complete:,} pairs are complete, {progress.begun:,} begun, "
+        f"A query is complete when each of its pairs has the {progress.overlap} judgments it needs: {done:,} of "
+        f"{len(progress.queries):,} are. {progress.complete:,} pairs are complete, {progress.begun:,} begun, "
         f"{progress.pairs - progress.complete - progress.begun:,} untouched."
     )
 
@@ -154,13 +155,18 @@ def chart_statuses(statuses: Mapping[str, int]) -> "alt.Chart":
         color=alt.Color("colour:N", scale=None),
         tooltip=[alt.Tooltip("status:N"), alt.Tooltip("pairs:Q")],
     )
-    return base.mark_bar(size=BAR).properties(height={"step": ROW})
+    return base.mark_bar(size=BAR).properties(height=_height(rows))
 
 
 def describe_statuses(statuses: Mapping[str, int]) -> str:
     """The same in words; what there is none of is left out."""
     said = [f"{status} {pairs:,}" for status, pairs in statuses.items() if pairs]
     return f"{sum(statuses.values()):,} pairs: {', '.join(said) or 'none'}."
+
+
+def _height(rows: Sequence[Any]) -> int:
+    """Pixels for a row each, and the axis with its title."""
+    return len(rows) * ROW + AXIS
 
 
 def _names_axis(alt: Any) -> Any:

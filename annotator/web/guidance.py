@@ -59,10 +59,12 @@ def draw_steps(context: PageContext, steps: Sequence[Step], *, here: str = "over
 
 
 def draw_chart(chart: "alt.TopLevelMixin", words: str) -> None:
-    """A chart with its text alternative; labels in the colour of the text, whether the page is light or dark."""
+    """A chart with its text alternative; labels in the colour of the text, whether the page is light or dark; its
+    place is kept free while it loads."""
     ink = {"labelColor": "currentcolor", "titleColor": "currentcolor"}
     room = {"left": 0, "top": 4, "right": 6, "bottom": 8}
-    st.altair_chart(chart.configure_axis(**ink).configure_legend(**ink).properties(padding=room), alt=words)
+    drawn = chart.configure_axis(**ink).configure_legend(**ink).properties(padding=room)
+    st.altair_chart(drawn, alt=words, height=chart.height)
 
 
 def draw_note(words: str) -> None:

@@ -35,7 +35,7 @@ def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.Lay
         ],
     )
     cells = base.mark_rect().encode(color=alt.Color("fill:N", scale=None))
-    counts = base.mark_text(fontSize=16).encode(
+    counts = base.mark_text(fontSize=14).encode(
         text=alt.Text("pairs:Q", format=",d"), color=alt.Color("ink:N", scale=None)
     )
     return alt.layer(cells, counts).properties(height=340)
