@@ -23,6 +23,7 @@ from annotator.storage.database import Database
 from annotator.web import api, health, login
 from annotator.web.gate import Gate
 from annotator.web.navigation import find_home
+from annotator.web.plain_text import escape_markdown
 from annotator.web.process import set_served
 from annotator.web.signed_in import require_signed_in
 
@@ -53,7 +54,8 @@ def show_error(error: Exception) -> bool:
     import streamlit as st
 
     if isinstance(error, AnnotatorError):
-        st.error(str(error), icon=":material/block:")
+        lines = (escape_markdown(line) for line in str(error).splitlines())
+        st.error("\n\n".join(lines), icon=":material/block:")
         return True
     number = secrets.token_hex(4)
     log.error("page failed", error_id=number, exc_info=error)

@@ -24,7 +24,7 @@ def draw(context: PageContext) -> None:
 
 
 def _draw_password(context: PageContext) -> None:
-    st.subheader("Password")
+    st.header("Password")
     with st.form("password", clear_on_submit=True):
         old = st.text_input("Present password", type="password", autocomplete="current-password")
         new = st.text_input(
@@ -53,7 +53,7 @@ def _change(context: PageContext, old: str, new: str, again: str) -> None:
 
 
 def _draw_sessions(context: PageContext) -> None:
-    st.subheader("Signed in")
+    st.header("Signed in")
     sessions = list_sessions(context.database, context.actor, token=context.token, now=context.now)
     for session in sessions:
         if session.current:

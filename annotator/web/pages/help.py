@@ -38,13 +38,13 @@ def draw(context: PageContext) -> None:
     st.title("Help")
     with st.container(width=760):
         st.markdown(WHAT)
-        st.subheader("The keys")
+        st.header("The keys")
         st.html(KEYS)
-        st.subheader("The grades")
+        st.header("The grades")
         _draw_grades(_find_rubric(context))
-        st.subheader("What is recorded")
+        st.header("What is recorded")
         st.markdown(RECORDED)
-        st.subheader("What others see")
+        st.header("What others see")
         st.markdown(SEEN)
 
 

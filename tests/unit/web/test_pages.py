@@ -345,10 +345,11 @@ class TestErrors:
             from annotator.domain.errors import StateError
             from annotator.web.app import show_error
 
-            show_error(StateError("the pool is empty"))
+            show_error(StateError("the pool is empty\n__init__ costs $5 -> :red[x]"))
 
         app = AppTest.from_function(script).run()
-        assert [item.value for item in app.error] == ["the pool is empty"]
+        shown = r"the pool is empty" + "\n\n" + r"\_\_init\_\_ costs \$5 \-\> \:red\[x\]"
+        assert [item.value for item in app.error] == [shown], "nothing in it is read as Markdown"
 
     def test_anything_else_is_a_number_that_the_log_knows(self) -> None:
         def script() -> None:
