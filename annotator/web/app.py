@@ -22,6 +22,7 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web import api, health, login
 from annotator.web.gate import Gate
+from annotator.web.host_config import HostConfig
 from annotator.web.navigation import find_home
 from annotator.web.plain_text import escape_markdown
 from annotator.web.process import set_served
@@ -43,7 +44,7 @@ def make_app(database: Database, settings: Settings) -> App:
             *_home(database),
             *api.routes(database),
         ],
-        middleware=[Middleware(Gate, database=database, settings=settings)],
+        middleware=[Middleware(Gate, database=database, settings=settings), Middleware(HostConfig)],
         on_script_error=show_error,
         lifespan=_live,
     )

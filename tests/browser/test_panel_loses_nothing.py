@@ -86,6 +86,25 @@ def test_kill_9_of_the_server_and_a_restart_lose_nothing(
     assert stored(database) == seen
 
 
+def test_labeling_goes_on_while_the_server_is_away_for_long_by_key_and_by_click(
+    page: Page, database: Database, server: Server, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    server.kill()
+    gone = '[data-testid="stApp"][data-test-connection-state="PINGING_SERVER"]'
+    page.wait_for_selector(gone, timeout=15_000)
+    page.wait_for_timeout(4_000)  # by then Streamlit would have laid its dialog over the page
+    assert page.get_by_role("dialog").count() == 0
+    press(page, "23")
+    pair = panel(page).get_attribute("data-pair-id")
+    page.get_by_role("button", name="Marginally relevant").click()
+    seen = [*pressed(page), (pair, 1)]
+    expect(panel(page)).to_have_attribute("data-unsaved", "3")
+    server.start()
+    wait_saved(page)
+    assert stored(database) == seen
+
+
 def test_offline_and_back_loses_nothing(
     page: Page, context: BrowserContext, database: Database, sign_in: SignIn
 ) -> None:

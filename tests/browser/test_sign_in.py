@@ -1,6 +1,7 @@
 """Signing in and out, moving about, and what survives a revoked session, in a real browser."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -193,3 +194,29 @@ def test_a_server_told_to_stop_ends_well_and_one_started_again_knows_the_session
     expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
     assert "Traceback" not in server.log
     assert PASSWORD not in server.log
+
+
+def test_a_page_says_when_the_server_cannot_be_reached_and_goes_on_by_itself(
+    page: Page, server: Server, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/help")
+    expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
+    server.kill()
+
+    def notice() -> str:
+        return page.evaluate(
+            "() => { const s = getComputedStyle(document.querySelector('.stApp'), '::after'); return s.opacity === '1' ? s.content : '' }"
+        )
+
+    wait_until(page, lambda: "cannot be reached" in notice())
+    assert page.get_by_role("dialog").count() == 0
+    server.start()
+    wait_until(page, lambda: "cannot be reached" not in notice())
+
+
+def wait_until(page: Page, holds: Callable[[], bool]) -> None:
+    for _ in range(150):
+        if holds():
+            return
+        page.wait_for_timeout(200)
+    assert holds()

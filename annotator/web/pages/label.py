@@ -9,7 +9,8 @@ from annotator.web.panel.panel import draw_panel
 ROOM = """<style>
 .stMainBlockContainer { padding-top: 4rem; padding-bottom: 0; }
 @media (min-width: 821px) { .stMainBlockContainer { padding-top: 3.25rem; padding-left: 2.25rem; padding-right: 2.25rem; } }
-</style>"""
+.stApp.stApp::after { display: none; }
+</style>"""  # the panel says by itself when the server cannot be reached
 
 
 def draw(context: PageContext) -> None:

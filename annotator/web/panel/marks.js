@@ -40,7 +40,7 @@ function termsOf(query) {
     for (let start = 0; start < run.length && start < 200; start++)
       for (let end = start + least; end <= run.length && end <= start + 24; end++) parts.add(run.slice(start, end));
   }
-  return { words, parts };
+  return { words, parts, starts: new Set([...parts].map((part) => part.slice(0, 2))) };
 }
 
 // The places [start, end) of the terms in the text, in order and without overlap.
@@ -58,6 +58,7 @@ function findTerms(text, terms) {
   if (terms.parts.size) for (const match of form.matchAll(RUNS)) {
     const run = match[0];
     for (let start = 0; start < run.length; ) {
+      if (!terms.starts.has(run.slice(start, start + 2)) && !terms.starts.has(run[start])) { start++; continue; }
       let end = Math.min(run.length, start + 24);
       while (end > start && !terms.parts.has(run.slice(start, end))) end--;
       if (end > start) { add(match.index + start, match.index + end); start = end; } else start++;

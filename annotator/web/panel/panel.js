@@ -222,11 +222,13 @@ class Panel {
       const button = make("button");
       button.type = "button";
       button.dataset.act = grade.grade;
+      button.setAttribute("aria-keyshortcuts", String(grade.grade));
       button.append(make("kbd", "", grade.grade), make("span", "name", grade.name), make("span", "meaning", grade.definition));
       return button;
     }));
     for (const [act, key] of [["back", "z"], ["later", "l"], ["unrateable", "u"], ["again", ""]]) {
       const button = this.root.querySelector(`[data-act=${act}]`);
+      if (key) button.setAttribute("aria-keyshortcuts", key.toUpperCase());
       button.replaceChildren(make("span", "", this.words[`do_${act}`]), ...(key ? [make("kbd", "", key)] : []));
     }
     this.at.notelabel.replaceChildren(make("span", "", this.words.note), make("kbd", "", "n"));

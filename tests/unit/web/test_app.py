@@ -1,5 +1,7 @@
 """The gate, signing in and out, and what every response carries."""
 
+import asyncio
+import json
 import re
 from datetime import UTC, datetime
 
@@ -12,6 +14,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.starlette import App
+from streamlit.web.server.starlette.starlette_routes import create_host_config_routes
 from structlog.testing import capture_logs
 
 from annotator import __version__
@@ -372,3 +375,15 @@ class TestGate:
         assert answer.status_code == 503
         assert answer.json()["database"] == "unreachable"
         assert "hunter2" not in answer.text
+
+
+def test_streamlit_is_told_to_lay_no_dialog_over_the_page(visitor: Visitor) -> None:
+    visitor.sign_in("hanako")
+    told = visitor.http.get("/_stcore/host-config").json()
+    assert told["blockErrorDialogs"] is True
+    (route,) = create_host_config_routes(None)
+    own = json.loads(asyncio.run(route.endpoint(Request({"type": "http", "headers": []}))).body)  # type: ignore[attr-defined]
+    ours = {"blockErrorDialogs": True, "allowedOrigins": []}
+    assert told == {**own, **ours}, (
+        "no page of others may steer ours; everything else is as Streamlit says it"
+    )
