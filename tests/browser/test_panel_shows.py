@@ -38,8 +38,8 @@ def test_a_document_is_shown_exactly_as_it_is_and_runs_nothing(
             ["ﾊﾝﾄﾞﾗキュー", "構成", "restful", "ｗｅｂ"],
         ),
         (
-            "토지거래허가구역의 지정 기간",
-            "허가구역의 지정은 토지거래를 제한한다. 기간은 5년.",
+            "토지거래허가구역의 지정 수 기간",
+            "허가구역의 지정은 토지거래를 제한할 수 있다. 기간은 5년.",
             ["허가구역의", "지정", "토지거래", "기간"],
         ),
         (
@@ -145,6 +145,23 @@ def fill_pool_again(database: Database) -> None:
         assert query is not None
         candidate = Candidate(key_of(query.pk), query.query_id, key_of(document.pk), "new", "s")
         add_candidates(session, dataset_pk, "demo", [candidate], now=datetime(2026, 1, 3, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_an_alert_moves_no_grade(browser: Browser, database: Database, sign_in: SignIn, width: int) -> None:
+    fill_pool(database)
+    context = browser.new_context(viewport={"width": width, "height": 800}, locale="en-US")
+    page = context.new_page()
+    sign_in(page, "hanako")
+    open_panel(page)
+    press(page, "1")
+    wait_saved(page)
+    before = page.get_by_role("button", name="Perfect").bounding_box()
+    context.set_offline(True)
+    press(page, "2")
+    expect(page.get_by_role("alert").filter(has_text="offline")).to_be_visible()
+    assert page.get_by_role("button", name="Perfect").bounding_box() == before
+    context.close()
 
 
 def test_at_400_pixels_everything_needed_is_on_the_screen_and_nothing_scrolls_sideways(

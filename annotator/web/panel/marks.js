@@ -36,7 +36,7 @@ function termsOf(query) {
     for (const w of found) if ([...w].length > 1 && !EMPTY_WORDS.has(w)) words.add(w);
   }
   for (const run of wide.toLowerCase().match(RUNS) ?? []) {
-    const least = /\p{Script=Katakana}/u.test(run) ? Math.min(3, run.length) : Math.min(2, run.length);
+    const least = /\p{Script=Katakana}/u.test(run) ? Math.min(3, run.length) : /\p{Script=Hangul}/u.test(run) ? 2 : Math.min(2, run.length);
     for (let start = 0; start < run.length && start < 200; start++)
       for (let end = start + least; end <= run.length && end <= start + 24; end++) parts.add(run.slice(start, end));
   }
