@@ -4,12 +4,11 @@ Further columns are kept as metadata. A document without a text is known by its 
 twice, an empty one, neither title nor text, a media type that is not one of ours.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import MEDIA_TYPES, Document
-from annotator.formats.tables import Row, check_columns, read_rows, take_id, take_text
+from annotator.formats.tables import Row, check_columns, read_rows, take_id, take_text, unfold_metadata
 
 ID_NAMES = ("doc_id", "_id")
 
@@ -44,10 +43,7 @@ def read_documents(data: bytes, path: str, *, kind: str | None = None) -> list[D
 
 
 def _read_row(row: Row, problems: Problems) -> Document | None:
-    nested = row.cells.get("metadata")
-    if isinstance(nested, Mapping) and not set(nested) & set(row.cells):
-        del row.cells["metadata"]
-        row.cells.update(nested)
+    unfold_metadata(row)
     doc_id = take_id(row, ID_NAMES, problems)
     title = take_text(row, ("title",), problems) or ""
     text = take_text(row, ("text",), problems) or ""

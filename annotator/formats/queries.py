@@ -4,12 +4,11 @@ Known columns (`category, language, query_type, difficulty, primary_domain, narr
 is kept as metadata. Refused: a query_id twice, an id or a text that is empty.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import QUERY_FIELDS, Query
-from annotator.formats.tables import Row, check_columns, read_rows, take_id, take_text
+from annotator.formats.tables import Row, check_columns, read_rows, take_id, take_text, unfold_metadata
 from annotator.formats.text import describe
 
 ID_NAMES = ("query_id", "_id")
@@ -45,10 +44,7 @@ def read_queries(data: bytes, path: str, *, kind: str | None = None) -> list[Que
 
 
 def _read_row(row: Row, problems: Problems) -> Query | None:
-    nested = row.cells.get("metadata")
-    if isinstance(nested, Mapping) and not set(nested) & set(row.cells):
-        del row.cells["metadata"]
-        row.cells.update(nested)
+    unfold_metadata(row)
     query_id = take_id(row, ID_NAMES, problems)
     text = take_text(row, TEXT_NAMES, problems)
     fields = {name: take_text(row, (name,), problems) for name in QUERY_FIELDS}

@@ -8,7 +8,7 @@ a line that is no JSON object, a key twice.
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -132,6 +132,14 @@ def take_text(row: Row, names: Sequence[str], problems: Problems) -> str | None:
         return found
     problems.add(row.line, f"{names[0]} to be a text", describe(found))
     return None
+
+
+def unfold_metadata(row: Row) -> None:
+    """Put the keys of a nested `metadata` (BEIR) beside the others, unless one of them stands there already."""
+    nested = row.cells.get("metadata")
+    if isinstance(nested, Mapping) and not set(nested) & set(row.cells):
+        del row.cells["metadata"]
+        row.cells.update(nested)
 
 
 def _csv_table(text: str, path: str, kind: Kind, problems: Problems) -> Table:
