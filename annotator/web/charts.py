@@ -1,11 +1,13 @@
 """The charts of the leads' pages: pure functions from what the services return to an Altair chart.
 
 Colours reach 3:1 on the light and on the dark ground. Beside every chart stands the same in words (`describe_…`,
-its text alternative), and a table one click away. Altair is imported when it is needed: an idle server does without.
+its text alternative), and a table one click away. A page imports this when it is first drawn: an idle server does without.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.domain.agreement import Value
 from annotator.domain.labeling import AnnotatorProgress, QueryProgress

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
+
 from annotator.domain.agreement import PairAgreement
 
 if TYPE_CHECKING:

@@ -1,5 +1,7 @@
 """The leads' charts: what is drawn is what was given, in colours that can be read on any ground."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -94,3 +96,35 @@ def test_who_is_simulated_is_named_so() -> None:
     ]
     drawn = charts.chart_annotators(people, 10).to_dict()
     assert [row["name"] for row in rows_of(drawn)] == ["花子", "bot (simulated)"]
+
+
+def test_a_chart_waits_for_a_pandas_that_another_thread_is_still_importing() -> None:
+    script = """
+import sys, threading
+import altair, annotator.labeling.service
+from annotator.domain.agreement import Value
+
+assert "pandas" not in sys.modules
+begun, go_on = threading.Event(), threading.Event()
+
+class Hold:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pandas.core.api":
+            begun.set()
+            go_on.wait(30)
+
+sys.meta_path.insert(0, Hold())
+threading.Thread(target=lambda: __import__("pandas")).start()
+begun.wait(30)
+threading.Timer(1, go_on.set).start()
+from annotator.web.charts import chart_kappas
+try:
+    chart_kappas([("linear", Value(0.5, (0.4, 0.6)))], 0.7).to_dict()
+finally:
+    go_on.set()
+print("drawn")
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.stdout == "drawn\n", ran.stderr
