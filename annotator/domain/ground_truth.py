@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Metadata = Mapping[str, Any]
+NOTHING: Metadata = {}  # shared by the million qrels that have no metadata; nobody writes to it
 Origin = Literal["unanimous", "adjudicated", "single", "imported"]
 
 QUERY_FIELDS: tuple[str, ...] = (
@@ -49,6 +50,8 @@ class Document:
 class Qrel:
     """The settled grade (0-3) of a pair. Absence of a qrel is unjudged, never grade 0.
 
+    Only a conversion from `ranked` by position meets grades above 3; storage and graded formats refuse them.
+
     `annotator_grades` are the independent judgments behind it, by pseudonym, in pseudonym order.
     """
 
@@ -59,19 +62,21 @@ class Qrel:
     description: str | None = None
     note: str | None = None
     annotator_grades: tuple[tuple[str, int], ...] = ()
-    metadata: Metadata = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=lambda: NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class GroundTruth:
     """A set of queries with their qrels: the content of a ground-truth file or a release.
 
-    `queries` and `qrels` keep file order. `metadata` is what the file says about itself.
+    `queries` and `qrels` keep file order. `metadata` is what the file says about itself. `documents`: those
+    that the file brings along (BEIR's corpus); most formats hold none.
     """
 
     queries: tuple[Query, ...]
     qrels: tuple[Qrel, ...] = ()
     metadata: Metadata = field(default_factory=dict)
+    documents: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,15 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from annotator.domain.errors import FormatError, Problems
 from annotator.formats.text import UNSTORABLE, describe, read_text
 from annotator.formats.tree import MAX_DEPTH, Place, Tree, every_prefix, refuse
 
 MAX_BYTES = 1_000_000_000
-_TOKEN = re.compile(r'[ \t\r\n]*(?:([{}\[\],:])|("(?:[^"\\]|\\.)*")|([^\s{}\[\],:"]+))', re.DOTALL)
+# possessive: a text of 100 MB must not be kept for backtracking
+_TOKEN = re.compile(
+    r'[ \t\r\n]*+(?:([{}\[\],:])|("[^"\\]*+(?:\\.[^"\\]*+)*+")|([^\s{}\[\],:"]++))', re.DOTALL
+)
 
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
@@ -31,13 +35,13 @@ def load_json(data: bytes, path: str) -> Tree:
     text = read_text(data, path)
     if not text.strip():
         raise refuse(path, None, "a JSON document", "an empty file")
+    faults: tuple[FormatError, ...] = ()
     try:
         value = parse_json(text)
     except json.JSONDecodeError as error:
         raise refuse(path, error.lineno, "JSON", error.msg) from None
     except ValueError:
-        _explain(text, path)
-        raise refuse(path, None, "JSON", "something else") from None
+        value, faults = _explain(text, path)
 
     def locate(places: Iterable[Place]) -> dict[Place, int]:
         lines: dict[Place, int] = {}
@@ -47,7 +51,7 @@ def load_json(data: bytes, path: str) -> Tree:
                 lines.setdefault(place, text.count("\n", 0, offset) + 1)
         return lines
 
-    return Tree(path, value, locate)
+    return Tree(path, value, locate, faults)
 
 
 def parse_json(text: str) -> Any:
@@ -83,6 +87,7 @@ def _constant(found: str) -> Any:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_number, parse_constant=_constant)
+_LENIENT = json.JSONDecoder()
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -113,19 +118,33 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _explain(text: str, path: str) -> None:
-    """Raise BadInput with the line of what the parser accepted or gave up on, and we refuse."""
+def _explain(text: str, path: str) -> tuple[Any, tuple[FormatError, ...]]:
+    """The value of a text that the parser accepts and we refuse, and every such place with its line.
+
+    BadInput when there is no value to look at further.
+    """
+    problems = Problems(path)
+    line, counted = 1, 0
     for place, offset, token in _scan(text):
-        line = text.count("\n", 0, offset) + 1
+        line += text.count("\n", counted, offset)
+        counted = offset
         if token in ("{", "[") and len(place) >= MAX_DEPTH:
-            raise refuse(path, line, f"nesting of at most {MAX_DEPTH} levels", "more")
-        if token.startswith("again"):
-            raise refuse(path, line, "each key once", f"{describe(place[-1])} again")
-        if token.startswith('"'):
+            problems.add(line, f"nesting of at most {MAX_DEPTH} levels", "more")
+            problems.raise_if_any()
+        elif token.startswith("again"):
+            problems.add(line, "each key once", f"{describe(place[-1])} again")
+        elif token.startswith('"'):
             if UNSTORABLE.search(json.loads(token, strict=False)):
-                raise refuse(path, line, "text without NUL characters and lone surrogates", token)
+                problems.add(line, "text without NUL characters and lone surrogates", token)
         elif token not in ("{", "[", "true", "false", "null") and not _fits(token):
-            raise refuse(path, line, "a JSON number that fits", token)
+            problems.add(line, "a JSON number that fits", token)
+    try:
+        return _LENIENT.decode(text), tuple(problems.found)
+    except (ValueError, RecursionError):
+        if not problems:
+            problems.add(None, "JSON", "something else")
+        problems.raise_if_any()
+        raise
 
 
 def _fits(token: str) -> bool:

@@ -57,7 +57,11 @@ def _write_cell(value: Any) -> str:
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     if isinstance(value, bool):
         return str(value).lower()
-    text = str(value)
+    return quote_cell(str(value))
+
+
+def quote_cell(text: str) -> str:
+    """The text as a cell of such a CSV file: in quotes where it needs them."""
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 

@@ -8,24 +8,38 @@ Every key without a name here is kept, at its level: the file's, the query's, th
 Refused: a query or a document of one twice, a grade other than 0-3, a text that is empty.
 """
 
-import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from annotator.domain.grades import RELEVANT_FROM
-from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Qrel, Query
-from annotator.formats.grouping import group_qrels, list_fields
+from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
+from annotator.formats.format import Format, Reserved
+from annotator.formats.grouping import list_fields
+from annotator.formats.json_text import quote, write_entry, write_value
 from annotator.formats.json_tree import load_json
+from annotator.formats.source import Source
 from annotator.formats.tree import Place, TreeProblems, is_nothing
+from annotator.formats.writing import ONE_FILE, FileWriter
 
 ANNOTATORS = ("annotator_1", "annotator_2")
-_QUERY_KEYS = frozenset({"query_id", "query_text", "ground_truth", "total_relevant", *QUERY_FIELDS})
+QUERY_KEYS = frozenset({"query_id", "query_text", "ground_truth", "total_relevant", *QUERY_FIELDS})
 _FIRST_FIELDS = ("query_type", "difficulty", "primary_domain")
+_LAW = re.compile(rb'\s*\{.*"queries"\s*:\s*[\[{]', re.DOTALL)
+_COMPACT = re.compile(rb'"ground_truth"\s*:\s*\{\s*"[^"\\]*+(?:\\.[^"\\]*+)*+"\s*:\s*-?[0-9]')
 
 
-def read(data: bytes, path: str) -> GroundTruth:
+ReadQrels = Callable[[str, dict[str, Any], Place, TreeProblems], Iterator[Qrel]]
+
+
+def read(source: Source) -> GroundTruth:
     """The queries and qrels of a law JSON file. BadInput names every bad place with its line."""
-    tree = load_json(data, path)
+    return read_law(source, _read_qrels, counted=("total_relevant",))
+
+
+def read_law(source: Source, read_qrels: ReadQrels, *, counted: Sequence[str]) -> GroundTruth:
+    """Either form of the file: `read_qrels` reads a query's `ground_truth`; `counted` keys are written anew."""
+    tree = load_json(source.read_bytes(), source.path)
     problems = TreeProblems(tree)
     top = dict(problems.mapping(tree.value, ()))
     queries: dict[str, Query] = {}
@@ -37,7 +51,11 @@ def read(data: bytes, path: str) -> GroundTruth:
         if not isinstance(item, dict) or not item:
             problems.add(place, "a mapping with query_id and query_text", item)
             continue
-        query = _read_query(item, place, problems, qrels)
+        judged = item.get("ground_truth")
+        query = _read_query(item, place, problems, counted)
+        if not is_nothing(judged):
+            here = (*place, "ground_truth")
+            qrels.extend(read_qrels(query.query_id, problems.mapping(judged, here), here, problems))
         if query.query_id in queries and query.query_id:
             problems.add((*place, "query_id"), "given once", query.query_id)
         queries[query.query_id] = query
@@ -45,35 +63,20 @@ def read(data: bytes, path: str) -> GroundTruth:
     return GroundTruth(tuple(queries.values()), tuple(qrels), top)
 
 
-def find_query_lines(data: bytes, path: str) -> list[int]:
+def find_query_lines(source: Source) -> list[int]:
     """The line on which each query of a readable file begins, in order."""
-    tree = load_json(data, path)
+    tree = load_json(source.read_bytes(), source.path)
     places: list[Place] = [("queries", index) for index in range(len(tree.value["queries"]))]
     lines = tree.locate(places)
     return [lines[place] for place in places]
 
 
-def write(truth: GroundTruth, *, list_grade_0: bool = False) -> bytes:
-    """The file's bytes: indented by two, LF, the same for the same truth.
-
-    Grade 0 is left out unless asked for: the evaluator counts every listed document as relevant.
-    """
-    about = {key: value for key, value in truth.metadata.items() if key != "queries"}
-    groups = group_qrels(truth, list_grade_0=list_grade_0)
-    content = {**about, "queries": [_write_query(query, qrels) for query, qrels in groups]}
-    return (json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode("utf-8")
-
-
-def _read_query(item: dict[str, Any], place: Place, problems: TreeProblems, qrels: list[Qrel]) -> Query:
-    rest = dict(item)
+def _read_query(item: dict[str, Any], place: Place, problems: TreeProblems, counted: Sequence[str]) -> Query:
+    left = ("ground_truth", *counted)
+    rest = {key: value for key, value in item.items() if key not in left}
     query_id = problems.id(rest.pop("query_id", None), (*place, "query_id"))
     text = problems.text(rest.pop("query_text", None), (*place, "query_text"))
     fields = {name: problems.optional_text(rest.pop(name, None), (*place, name)) for name in QUERY_FIELDS}
-    judged = rest.pop("ground_truth", None)
-    if not is_nothing(judged):
-        here = (*place, "ground_truth")
-        qrels.extend(_read_qrels(query_id, problems.mapping(judged, here), here, problems))
-    rest.pop("total_relevant", None)
     return Query(query_id, text, **fields, metadata=rest)
 
 
@@ -94,7 +97,7 @@ def _read_qrels(
             description=problems.optional_text(rest.pop("description", None), (*here, "description")),
             note=problems.optional_text(rest.pop("notes", None), (*here, "notes")),
             annotator_grades=_read_annotators(rest, here, problems),
-            metadata=rest,
+            metadata=rest or NOTHING,
         )
 
 
@@ -110,26 +113,125 @@ def _read_annotators(
     return tuple(grades)
 
 
-def _write_query(query: Query, qrels: Sequence[Qrel]) -> dict[str, Any]:
+def begin(metadata: Metadata, queries: int) -> str:
+    """The file up to its first query."""
+    about = "".join(
+        write_entry(key, value, "  ") + ",\n" for key, value in metadata.items() if key != "queries"
+    )
+    return f'{{\n{about}  "queries": [' + ("" if queries else "]\n}\n")
+
+
+def end(queries: int) -> str:
+    """The file after its last query."""
+    return "\n  ]\n}\n" if queries else ""
+
+
+def open_query(query: Query, place: int) -> str:
+    """A query's keys before its `ground_truth`."""
     fields = list_fields(query)
     first = {name: fields[name] for name in _FIRST_FIELDS if name in fields}
-    return {
-        "query_id": query.query_id,
-        "query_text": query.text,
-        **(first | fields),
-        "ground_truth": {qrel.doc_id: _write_qrel(qrel) for qrel in qrels},
-        "total_relevant": sum(qrel.grade >= RELEVANT_FROM for qrel in qrels),
-        **{key: value for key, value in query.metadata.items() if key not in _QUERY_KEYS},
-    }
+    lines = "".join(f",\n      {quote(key)}: {quote(value)}" for key, value in (first | fields).items())
+    lead = ",\n" if place else "\n"
+    return f'{lead}    {{\n      "query_id": {quote(query.query_id)},\n      "query_text": {quote(query.text)}{lines}'
 
 
-def _write_qrel(qrel: Qrel) -> dict[str, Any]:
-    known: dict[str, Any] = {"relevance": qrel.grade}
-    if "law_type" in qrel.metadata:
-        known["law_type"] = qrel.metadata["law_type"]
-    known.update(zip(ANNOTATORS, (grade for _, grade in qrel.annotator_grades), strict=False))
+def close_query(query: Query, reserved: frozenset[str]) -> str:
+    """A query's further keys, and its end."""
+    kept = "".join(
+        ",\n" + write_entry(key, value, "      ")
+        for key, value in query.metadata.items()
+        if key not in reserved
+    )
+    return f"{kept}\n    }}"
+
+
+def _add(query: Query, qrels: Sequence[Qrel], place: int) -> str:
+    judged = ",\n".join([_write_qrel(qrel) for qrel in qrels])
+    truth = f"{{\n{judged}\n      }}" if qrels else "{}"
+    relevant = sum(qrel.grade >= RELEVANT_FROM for qrel in qrels)
+    opened = open_query(query, place)
+    return (
+        f'{opened},\n      "ground_truth": {truth},\n      "total_relevant": {relevant}'
+        f"{close_query(query, QUERY_KEYS)}"
+    )
+
+
+def _write_qrel(qrel: Qrel) -> str:
+    text = f'        {quote(qrel.doc_id)}: {{\n          "relevance": {qrel.grade}'
+    metadata = qrel.metadata
+    if "law_type" in metadata:
+        text += f',\n          "law_type": {write_value(metadata["law_type"], "          ")}'
+    for name, (_, grade) in zip(ANNOTATORS, qrel.annotator_grades, strict=False):
+        text += f',\n          "{name}": {grade}'
     if qrel.note is not None:
-        known["notes"] = qrel.note
+        text += f',\n          "notes": {quote(qrel.note)}'
     if qrel.description is not None:
-        known["description"] = qrel.description
-    return known | {key: value for key, value in qrel.metadata.items() if key not in known}
+        text += f',\n          "description": {quote(qrel.description)}'
+    if metadata:
+        text += "".join(_further_keys(qrel))
+    return text + "\n        }"
+
+
+def _further_keys(qrel: Qrel) -> Iterator[str]:
+    """The keys of a qrel's metadata that have no place of their own here, and are not taken."""
+    taken = {"relevance", "law_type", *ANNOTATORS[: len(qrel.annotator_grades)]}
+    taken |= {"notes"} if qrel.note is not None else set()
+    taken |= {"description"} if qrel.description is not None else set()
+    for key, value in qrel.metadata.items():
+        if key not in taken:
+            yield ",\n" + write_entry(key, value, "          ")
+
+
+def is_law(head: bytes) -> bool:
+    """Whether this is one of the two forms of the law-search evaluator's file."""
+    return bool(_LAW.match(head)) and b'"query_text"' in head
+
+
+def is_compact(head: bytes) -> bool:
+    """Whether a document's grade stands there as a number."""
+    return bool(_COMPACT.search(head))
+
+
+FORMAT = Format(
+    name="law",
+    about="JSON of the law-search evaluator, with the annotators' grades",
+    suffixes=(".json",),
+    holds=(
+        "queries",
+        "query metadata",
+        "grades",
+        "two annotators' grades",
+        "notes",
+        "descriptions",
+        "further keys",
+    ),
+    cannot_hold=("a third annotator's grade", "grade 0 apart from relevant (left out unless asked for)"),
+    features=frozenset(
+        (
+            "query_ids",
+            "query_texts",
+            "query_fields",
+            "query_metadata",
+            "queries_without_qrels",
+            "grades",
+            "descriptions",
+            "notes",
+            "two_annotators",
+            "qrel_metadata",
+            "file_metadata",
+            "typed_metadata",
+            "empty_texts",
+        )
+    ),
+    read=read,
+    files=(FileWriter(ONE_FILE, begin=begin, add=_add, end=end),),
+    certain=lambda head: is_law(head) and not is_compact(head),
+    tells_grade_0=False,
+    find_query_lines=find_query_lines,
+    schema="law.schema.json",
+    reserved=Reserved(
+        file=frozenset({"queries"}),
+        query=QUERY_KEYS,
+        qrel=frozenset({"relevance", "notes", "description", *ANNOTATORS}),
+    ),
+)

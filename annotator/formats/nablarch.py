@@ -9,23 +9,32 @@ beside a query's `metadata` under the key "(beside)" of the same. `total_queries
 Refused: a query or a document of one twice, a grade other than 0-3, a text that is empty.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Qrel, Query
-from annotator.formats.grouping import group_qrels, list_fields
+from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
+from annotator.formats.format import Format, Reserved
+from annotator.formats.grouping import list_fields
+from annotator.formats.source import Source
 from annotator.formats.tree import Place, TreeProblems, is_nothing
+from annotator.formats.writing import ONE_FILE, FileWriter
 from annotator.formats.yaml_text import quote, write_entry
 from annotator.formats.yaml_tree import load_yaml, resolve
 
 BESIDE = "(beside)"
 GRADE_NAMES = ("Not Relevant", "Marginally Relevant", "Highly Relevant", "Perfect")
 _HEAD = "# evaluation-dataset.yaml, as the Nablarch search evaluator (SearchEvaluationRunner) loads it."
+_QREL_KEYS = frozenset({"doc_id", "relevance", "description"})
+_QUERY_KEYS = frozenset({"id", "query", "expected_docs", "metadata", *QUERY_FIELDS})
+_METADATA_KEYS = frozenset({BESIDE, *QUERY_FIELDS})
+_STARTS = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?:---|[\"']?[\w-]+[\"']?[ \t]*:(?:\s|\Z))")
+_CERTAIN = re.compile(rb"^[\"']?queries[\"']?[ \t]*:[ \t]*(?:#[^\n]*)?(?:\r?\n|\[|\Z)", re.MULTILINE)
 
 
-def read(data: bytes, path: str) -> GroundTruth:
+def read(source: Source) -> GroundTruth:
     """The queries and qrels of a Nablarch YAML file. BadInput names every bad place with its line."""
-    tree = load_yaml(data, path)
+    tree = load_yaml(source.read_bytes(), source.path)
     problems = TreeProblems(tree)
     top = dict(problems.mapping(tree.value, ()))
     about = dict(_mapping_or_nothing(top.pop("dataset", None), ("dataset",), problems))
@@ -44,20 +53,12 @@ def read(data: bytes, path: str) -> GroundTruth:
     return GroundTruth(tuple(queries.values()), tuple(qrels), metadata)
 
 
-def find_query_lines(data: bytes, path: str) -> list[int]:
+def find_query_lines(source: Source) -> list[int]:
     """The line on which each query of a readable file begins, in order."""
-    tree = load_yaml(data, path)
+    tree = load_yaml(source.read_bytes(), source.path)
     places: list[Place] = [("queries", index) for index in range(len(tree.value["queries"]))]
     lines = tree.locate(places)
     return [lines[place] for place in places]
-
-
-def write(truth: GroundTruth, *, list_grade_0: bool = False) -> bytes:
-    """The file's bytes: every text quoted, LF, the same for the same truth.
-
-    Grade 0 is left out unless asked for: the evaluator counts every listed document as expected.
-    """
-    return ("\n".join(_lines(truth, list_grade_0)) + "\n").encode("utf-8")
 
 
 def _read_about(about: dict[str, Any], top: dict[str, Any], problems: TreeProblems) -> dict[str, Any]:
@@ -108,7 +109,7 @@ def _read_qrels(query_id: str, items: list[Any], place: Place, problems: TreePro
         if doc_id in seen and doc_id:
             problems.add((*here, "doc_id"), "given once in a query", doc_id)
         seen.add(doc_id)
-        yield Qrel(query_id, doc_id, grade, description=description, metadata=resolve(rest))
+        yield Qrel(query_id, doc_id, grade, description=description, metadata=resolve(rest) or NOTHING)
 
 
 def _list_or_nothing(value: Any, place: Place, problems: TreeProblems) -> list[Any]:
@@ -127,46 +128,89 @@ def _add_beside(
     return {**metadata, BESIDE: resolve(beside)} if beside else metadata
 
 
-def _lines(truth: GroundTruth, list_grade_0: bool) -> Iterator[str]:
+def _begin(metadata: Metadata, queries: int) -> str:
+    return "\n".join(_about_lines(metadata, queries)) + "\n"
+
+
+def _about_lines(metadata: Metadata, queries: int) -> Iterator[str]:
     yield _HEAD
     yield "dataset:"
-    about = dict(truth.metadata)
-    beside = about.pop(BESIDE, {})
+    about = dict(metadata)
+    beside = _list_beside(about.pop(BESIDE, None), ("dataset", "queries"))
     if "created" not in about and "created_at" in about:
         about = {"created" if key == "created_at" else key: value for key, value in about.items()}
     about.pop("total_queries", None)
     for key, value in about.items():
         yield from write_entry(key, value, 2)
-    yield f"  total_queries: {len(truth.queries)}"
+    yield f"  total_queries: {queries}"
     for key, value in beside.items():
         yield from write_entry(key, value, 0)
     yield ""
-    yield "queries:" if truth.queries else "queries: []"
-    for query, qrels in group_qrels(truth, list_grade_0=list_grade_0):
-        yield from _query_lines(query)
-        yield "    expected_docs:" if qrels else "    expected_docs: []"
-        for qrel in qrels:
-            yield from _qrel_lines(qrel)
-        metadata = list_fields(query, without=["category"]) | dict(query.metadata)
-        metadata.pop(BESIDE, None)
-        if metadata:
-            yield from write_entry("metadata", metadata, 4)
+    yield "queries:" if queries else "queries: []"
 
 
-def _query_lines(query: Query) -> Iterator[str]:
+def _add(query: Query, qrels: Sequence[Qrel], _: int) -> str:
+    return "\n".join(_query_lines(query, qrels)) + "\n"
+
+
+def _query_lines(query: Query, qrels: Sequence[Qrel]) -> Iterator[str]:
     yield f"  - id: {quote(query.query_id)}"
     yield f"    query: {quote(query.text)}"
     if query.category is not None:
         yield f"    category: {quote(query.category)}"
-    for key, value in query.metadata.get(BESIDE, {}).items():
+    for key, value in _list_beside(query.metadata.get(BESIDE), _QUERY_KEYS).items():
         yield from write_entry(key, value, 4)
+    yield "    expected_docs:" if qrels else "    expected_docs: []"
+    for qrel in qrels:
+        yield f"      - doc_id: {quote(qrel.doc_id)}"
+        yield f"        relevance: {qrel.grade}   # {GRADE_NAMES[qrel.grade]}"
+        if qrel.description is not None:
+            yield f"        description: {quote(qrel.description)}"
+        for key, value in qrel.metadata.items():
+            if key not in _QREL_KEYS:
+                yield from write_entry(key, value, 8)
+    kept = {key: value for key, value in query.metadata.items() if key not in _METADATA_KEYS}
+    metadata = list_fields(query, without=["category"]) | kept
+    if metadata:
+        yield from write_entry("metadata", metadata, 4)
 
 
-def _qrel_lines(qrel: Qrel) -> Iterator[str]:
-    yield f"      - doc_id: {quote(qrel.doc_id)}"
-    yield f"        relevance: {qrel.grade}   # {GRADE_NAMES[qrel.grade]}"
-    if qrel.description is not None:
-        yield f"        description: {quote(qrel.description)}"
-    for key, value in qrel.metadata.items():
-        if key not in ("doc_id", "relevance", "description"):
-            yield from write_entry(key, value, 8)
+def _list_beside(held: Any, taken: Collection[str]) -> dict[str, Any]:
+    return {key: held[key] for key in held if key not in taken} if isinstance(held, Mapping) else {}
+
+
+FORMAT = Format(
+    name="nablarch",
+    about="YAML of the Nablarch search evaluator (SearchEvaluationRunner)",
+    suffixes=(".yaml", ".yml"),
+    holds=("queries", "query metadata", "grades", "descriptions", "further keys"),
+    cannot_hold=(
+        "notes",
+        "annotators' own grades",
+        "grade 0 apart from relevant (left out unless asked for)",
+    ),
+    features=frozenset(
+        (
+            "query_ids",
+            "query_texts",
+            "query_fields",
+            "query_metadata",
+            "queries_without_qrels",
+            "grades",
+            "descriptions",
+            "qrel_metadata",
+            "file_metadata",
+            "typed_metadata",
+            "empty_texts",
+        )
+    ),
+    read=read,
+    files=(FileWriter(ONE_FILE, begin=_begin, add=_add),),
+    certain=lambda head: bool(_CERTAIN.search(head)) and bool(_STARTS.match(head)),
+    tells_grade_0=False,
+    find_query_lines=find_query_lines,
+    schema="nablarch.schema.json",
+    reserved=Reserved(
+        file=frozenset({"created", "total_queries"}), query=frozenset(QUERY_FIELDS), qrel=_QREL_KEYS
+    ),
+)

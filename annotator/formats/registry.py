@@ -1,87 +1,64 @@
-"""The table of ground-truth formats: names, what each holds, who reads and writes it, and how to tell them apart.
+"""The table of ground-truth formats, and everything that is asked of it: find, detect, read, write.
 
-The table is also the help text and the error message. A format is guessed from content only where that is
-certain; otherwise the user is asked for `--format`.
+The table is also the help text, the table in docs/files.md and the error message. A format is guessed from content
+only where that is certain; otherwise the user is asked for `--format`.
 """
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+import codecs
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth
-from annotator.formats import law, nablarch, trec
+from annotator.formats import (
+    assay,
+    assay_queries,
+    beir,
+    law,
+    law_compact,
+    nablarch,
+    qrel_csv,
+    qrel_jsonl,
+    ranked,
+    trec,
+)
+from annotator.formats.format import Feature, Format, Reserved
+from annotator.formats.grouping import group_qrels, list_runs
+from annotator.formats.source import Source
+from annotator.formats.text import check_encoding
+from annotator.formats.writing import write_file
 
-
-class Writer(Protocol):
-    """Writes a ground truth. `list_grade_0`: also list grade 0 where the evaluator would count it as relevant."""
-
-    def __call__(self, truth: GroundTruth, *, list_grade_0: bool = ...) -> bytes: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """One file format. `certain(head)` says from the first 64 kB whether a file can only be this one.
-
-    `read(data, path)` raises BadInput with every bad place. `find_query_lines(data, path)` gives the line on
-    which each query begins, for messages; None where queries have no place of their own.
-    """
-
-    name: str
-    about: str
-    suffixes: tuple[str, ...]
-    holds: tuple[str, ...]
-    cannot_hold: tuple[str, ...]
-    read: Callable[[bytes, str], GroundTruth]
-    write: Writer
-    certain: Callable[[bytes], bool]
-    find_query_lines: Callable[[bytes, str], list[int]] | None = None
-
+__all__ = [
+    "FORMATS",
+    "HEAD",
+    "Feature",
+    "Format",
+    "Reserved",
+    "detect_format",
+    "find_format",
+    "list_certain",
+    "list_formats",
+    "read_truth",
+    "write_files",
+    "write_pieces",
+    "write_table",
+]
 
 HEAD = 65_536
-_NABLARCH = re.compile(rb"^queries[ \t]*:", re.MULTILINE)
-_LAW = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\{.*"query_text"', re.DOTALL)
-_COMPACT = re.compile(rb'"ground_truth"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*-?[0-9]')
-_TREC = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:[^\s]+[ \t]+[^\s]+[ \t]+[^\s]+[ \t]+-?[0-9]+[ \t\r]*\n)")
+FOLDER_FORMAT = "beir"
 
 FORMATS: tuple[Format, ...] = (
-    Format(
-        name="nablarch",
-        about="YAML of the Nablarch search evaluator (SearchEvaluationRunner)",
-        suffixes=(".yaml", ".yml"),
-        holds=("queries", "query metadata", "grades", "descriptions", "further keys"),
-        cannot_hold=(
-            "notes",
-            "annotators' own grades",
-            "grade 0 apart from relevant (left out unless asked for)",
-        ),
-        read=nablarch.read,
-        write=nablarch.write,
-        certain=lambda head: bool(_NABLARCH.search(head)),
-        find_query_lines=nablarch.find_query_lines,
-    ),
-    Format(
-        name="law",
-        about="JSON of the law-search evaluator, with the annotators' grades",
-        suffixes=(".json",),
-        holds=("queries", "query metadata", "grades", "two annotators' grades", "notes", "further keys"),
-        cannot_hold=("a third annotator's grade", "grade 0 apart from relevant (left out unless asked for)"),
-        read=law.read,
-        write=law.write,
-        certain=lambda head: bool(_LAW.match(head)) and not _COMPACT.search(head),
-        find_query_lines=law.find_query_lines,
-    ),
-    Format(
-        name="trec",
-        about="TREC qrels (trec_eval, pytrec_eval, ir_measures, ranx)",
-        suffixes=(".txt", ".qrels", ".qrel"),
-        holds=("query ids", "grades, 0 included"),
-        cannot_hold=("query texts", "metadata", "notes", "ids with white space"),
-        read=trec.read,
-        write=trec.write,
-        certain=lambda head: bool(_TREC.match(head)),
-    ),
+    nablarch.FORMAT,
+    law.FORMAT,
+    law_compact.FORMAT,
+    ranked.FORMAT,
+    assay.FORMAT,
+    assay_queries.FORMAT,
+    trec.FORMAT,
+    beir.FORMAT,
+    qrel_csv.FORMAT,
+    qrel_jsonl.FORMAT,
 )
 
 
@@ -90,19 +67,120 @@ def find_format(name: str) -> Format:
     for known in FORMATS:
         if known.name == name:
             return known
-    raise ValidationError(
-        f"no format named {name!r}; there are: {', '.join(known.name for known in FORMATS)}"
-    )
+    raise ValidationError(f"no format named {name!r}; there are:\n{list_formats()}")
 
 
-def detect_format(data: bytes, path: str) -> Format:
-    """The format that a file's content shows with certainty; ValidationError lists the candidates otherwise."""
-    head = data[:HEAD]
-    certain = [known for known in FORMATS if known.certain(head)]
+def detect_format(source: Source) -> Format:
+    """The format that the content shows with certainty; ValidationError lists the candidates otherwise."""
+    if source.is_folder:
+        return find_format(FOLDER_FORMAT)
+    certain = list_certain(source)
     if len(certain) == 1:
         return certain[0]
-    likely = certain or [known for known in FORMATS if path.lower().endswith(known.suffixes)] or list(FORMATS)
+    name = source.path.lower()
+    likely = certain or [known for known in FORMATS if name.endswith(known.suffixes)] or FORMATS
     names = ", ".join(known.name for known in likely)
     raise ValidationError(
-        f"{path}: the content does not say which format this is; say --format, one of: {names}"
+        f"{source.path}: the content does not say which format this is; say --format (convert: --from), "
+        f"one of: {names}\n{list_formats(likely)}"
     )
+
+
+def list_certain(source: Source) -> list[Format]:
+    """Every format that a file's first 64 kB show with certainty: at most one, unless it is contrived."""
+    with source.open() as file:
+        head = file.read(HEAD)
+    if source.encoding is not None:
+        decoder = codecs.getincrementaldecoder(check_encoding(source.encoding))(errors="ignore")
+        head = decoder.decode(head).encode("utf-8", "ignore")
+    head = head.removeprefix(codecs.BOM_UTF8)
+    return [known for known in FORMATS if known.certain(head)]
+
+
+def read_truth(
+    source: Source, *, format_name: str | None = None, grades_by: str | None = None
+) -> tuple[Format, GroundTruth]:
+    """A ground-truth file or folder, and the format that it was read as.
+
+    `grades_by` ("position" or "all=N", N from 1 to 3) is for formats that hold no grades, and only for those.
+    BadInput names every bad place; ValidationError asks for what is missing.
+    """
+    known = detect_format(source) if format_name is None else find_format(format_name)
+    if source.is_folder and known.name != FOLDER_FORMAT:
+        raise ValidationError(f"{source.path}: expected a file of the format {known.name}, found a folder")
+    if known.read_graded is None and grades_by is not None:
+        raise ValidationError(f"--grades-by is for files without grades; {known.name} holds its own")
+    if known.read_graded is not None and grades_by is not None:
+        return known, known.read_graded(source, grades_by)
+    return known, known.read(source)
+
+
+def write_pieces(
+    known: Format, truth: GroundTruth, *, list_grade_0: bool = False
+) -> Iterator[tuple[str, str]]:
+    """The text of every file of the format, in pieces: (path within the format's folder, text).
+
+    Grade 0 is always listed where the format tells it from unjudged, else only when asked for. ValidationError
+    for what the format cannot carry, which may come after the first pieces (see `losses.find_losses`).
+    """
+    _check_grades(known, truth)
+    listed = list_grade_0 or known.tells_grade_0
+    groups = group_qrels(truth, list_grade_0=listed)
+    files = known.files if known.lay_out is None else known.lay_out(truth)
+    for writer in files:
+        units = list_runs(truth, groups, list_grade_0=listed) if writer.by_qrel else groups
+        for piece in write_file(writer, truth, units):
+            yield writer.path, piece
+
+
+def _check_grades(known: Format, truth: GroundTruth) -> None:
+    if "large_grades" in known.features:
+        return
+    for qrel in truth.qrels:
+        if qrel.grade not in GRADES:
+            raise ValidationError(
+                f"{known.name} holds grades 0 to 3, found {qrel.grade} for {qrel.query_id!r}, {qrel.doc_id!r}"
+            )
+
+
+def write_files(known: Format, truth: GroundTruth, *, list_grade_0: bool = False) -> dict[str, bytes]:
+    """Every file of the format by its path, "" for a format of one file. For what is small; see `write_pieces`."""
+    texts: dict[str, list[str]] = {writer.path: [] for writer in known.files}
+    for path, piece in write_pieces(known, truth, list_grade_0=list_grade_0):
+        texts[path].append(piece)
+    return {path: "".join(pieces).encode("utf-8") for path, pieces in texts.items()}
+
+
+def list_formats(formats: Sequence[Format] | None = None, *, in_full: bool = False) -> str:
+    """The table as plain text, a format a line, for error messages; `in_full` with what each holds, for help."""
+    shown = FORMATS if formats is None else formats
+    width = max(len(known.name) for known in shown)
+    lines = []
+    for known in shown:
+        lines.append(f"  {known.name:<{width}}  {known.about} ({' '.join(known.suffixes)})")
+        if in_full:
+            indent = " " * (width + 4)
+            cells = (("holds", known.holds), ("cannot hold", known.cannot_hold))
+            lines += [
+                line
+                for word, cell in cells
+                for line in wrap(
+                    f"{word}: {', '.join(cell)}", 100, initial_indent=indent, subsequent_indent=f"{indent}  "
+                )
+            ]
+    return "\n".join(lines)
+
+
+def write_table() -> str:
+    """The table in Markdown, as docs/files.md shows it."""
+    lines = ["| format | what it is | suffixes | holds | cannot hold |", "|---|---|---|---|---|"]
+    for known in FORMATS:
+        cells = (
+            f"`{known.name}`",
+            known.about,
+            " ".join(f"`{suffix}`" for suffix in known.suffixes),
+            ", ".join(known.holds),
+            ", ".join(known.cannot_hold) or "–",
+        )
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"

@@ -6,12 +6,18 @@ Refused: white space in an id, with the id (fields are separated by white space)
 """
 
 import re
+from collections.abc import Iterator, Sequence
 
-from annotator.domain.errors import Problems, ValidationError
-from annotator.domain.ground_truth import GroundTruth, Qrel, Query
-from annotator.formats.text import ID_LIMIT, describe, is_too_long, read_text
+from annotator.domain.errors import BadInput, Problems, ValidationError
+from annotator.domain.ground_truth import NOTHING, GroundTruth, Metadata, Qrel, Query
+from annotator.formats.format import Format
+from annotator.formats.source import Source
+from annotator.formats.text import ID_LIMIT, describe, is_too_long
+from annotator.formats.writing import ONE_FILE, FileWriter
 
 _SPACE = re.compile(r"[ \t\r\f\v]+")
+_GRADES = {"0": 0, "1": 1, "2": 2, "3": 3}
+_CERTAIN = re.compile(rb"\s*[^\s]+[ \t]+Q?[0-9]+[ \t]+[^\s]+[ \t]+-?[0-9]+[ \t\r]*(?:\n|\Z)")
 
 
 def split_fields(line: str) -> list[str]:
@@ -19,62 +25,94 @@ def split_fields(line: str) -> list[str]:
     return [field for field in _SPACE.split(line) if field]
 
 
-def read(data: bytes, path: str) -> GroundTruth:
+def read(source: Source) -> GroundTruth:
     """The qrels of a TREC file; its queries have ids and no text. BadInput names every bad line."""
-    problems = Problems(path)
+    problems = Problems(source.path)
     qrels: list[Qrel] = []
-    first: dict[tuple[str, str], int] = {}
-    for line, content in enumerate(read_text(data, path).split("\n"), 1):
-        fields = split_fields(content)
-        if not fields:
-            continue
+    seen: dict[str, dict[str, int]] = {}  # by query: the line of each of its documents
+    ids: dict[str, str] = {}  # each query_id once in memory
+    kept: dict[str, Metadata] = {"0": NOTHING}
+    for line, fields in _read_fields(source, problems):
         if len(fields) != 4:
-            problems.add(line, "4 fields: query_id iteration doc_id grade", f"{len(fields)} fields")
+            if fields:
+                problems.add(line, "4 fields: query_id iteration doc_id grade", f"{len(fields)} fields")
             continue
-        qrel = _read_line(fields, line, problems)
-        if qrel is None:
+        query_id, iteration, doc_id, found = fields
+        grade = _GRADES.get(found)
+        if grade is None or is_too_long(doc_id) or (query_id not in seen and is_too_long(query_id)):
+            _complain(query_id, doc_id, found, line, problems)
             continue
-        before = first.setdefault((qrel.query_id, qrel.doc_id), line)
+        query_id = ids.setdefault(query_id, query_id)
+        documents = seen.setdefault(query_id, {})
+        before = documents.setdefault(doc_id, line)
         if before != line:
-            problems.add(line, f"each document of a query once (first on line {before})", qrel.doc_id)
-        qrels.append(qrel)
-    if not first and not problems:
+            problems.add(line, f"each document of a query once (first on line {before})", doc_id)
+        metadata = kept.get(iteration)
+        if metadata is None:
+            metadata = kept[iteration] = {"iteration": iteration}
+        qrels.append(Qrel(query_id, doc_id, grade, "imported", None, None, (), metadata))
+    if not seen and not problems:
         problems.add(None, "lines of query_id iteration doc_id grade", "an empty file")
     problems.raise_if_any()
-    queries = tuple(Query(query_id, "") for query_id in dict.fromkeys(qrel.query_id for qrel in qrels))
-    return GroundTruth(queries, tuple(qrels))
+    return GroundTruth(tuple(Query(query_id, "") for query_id in seen), tuple(qrels))
 
 
-def write(truth: GroundTruth, *, list_grade_0: bool = True) -> bytes:
-    """The file's bytes, a line per qrel in the truth's order. ValidationError for an id with white space.
+def _read_fields(source: Source, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each line. What ends the reading (bytes that are no text) is noted with the rest."""
+    try:
+        for line, content in source.read_lines():
+            fields = content.split(" ")
+            if len(fields) != 4 or not content.isprintable() or not all(fields):
+                fields = split_fields(content)
+            yield line, fields
+    except BadInput as error:
+        problems.found.extend(error.problems)
 
-    Grade 0 is always written, whatever `list_grade_0` says: TREC tells it from unjudged.
-    """
-    del list_grade_0
-    for query_id in dict.fromkeys(qrel.query_id for qrel in truth.qrels):
-        check_writable(query_id, "query_id")
+
+def _add(query: Query, qrels: Sequence[Qrel], _: int) -> str:
+    if not qrels:
+        return ""
+    check_writable(query.query_id, "query_id")
     lines = []
-    for qrel in truth.qrels:
-        check_writable(qrel.doc_id, "doc_id")
-        iteration = str(qrel.metadata.get("iteration", "0"))
-        check_writable(iteration, "iteration")
-        lines.append(f"{qrel.query_id} {iteration} {qrel.doc_id} {qrel.grade}\n")
-    return "".join(lines).encode("utf-8")
+    for qrel in qrels:
+        doc_id, metadata = qrel.doc_id, qrel.metadata
+        iteration = str(metadata.get("iteration", "0")) if metadata else "0"
+        check_writable(doc_id, "doc_id")
+        if iteration != "0":
+            check_writable(iteration, "iteration")
+        lines.append(f"{query.query_id} {iteration} {doc_id} {qrel.grade}\n")
+    return "".join(lines)
+
+
+def is_writable(found: str) -> bool:
+    """Whether a TREC line can carry this id for every reader of such files."""
+    return found.split() == [found] and not found.startswith("\ufeff")
 
 
 def check_writable(found: str, name: str) -> None:
     """ValidationError unless a TREC line can carry this id for every reader of such files."""
-    if found.split() != [found] or found.startswith("\ufeff"):
+    if not is_writable(found):
         raise ValidationError(f"TREC separates fields by white space and cannot hold the {name} {found!r}")
 
 
-def _read_line(fields: list[str], line: int, problems: Problems) -> Qrel | None:
-    query_id, iteration, doc_id, grade = fields
+def _complain(query_id: str, doc_id: str, grade: str, line: int, problems: Problems) -> None:
     for name, found in (("query_id", query_id), ("doc_id", doc_id)):
         if is_too_long(found):
             problems.add(line, f"{name} of {ID_LIMIT}", f"{len(found):,} characters")
-            return None
-    if grade not in ("0", "1", "2", "3"):
+    if grade not in _GRADES:
         problems.add(line, "a grade 0, 1, 2 or 3", describe(grade))
-        return None
-    return Qrel(query_id, doc_id, int(grade), metadata={} if iteration == "0" else {"iteration": iteration})
+
+
+FORMAT = Format(
+    name="trec",
+    about="TREC qrels (trec_eval, pytrec_eval, ir_measures, ranx)",
+    suffixes=(".txt", ".qrels", ".qrel"),
+    holds=("query ids", "grades, 0 included"),
+    cannot_hold=("query texts", "metadata", "notes", "queries without qrels", "ids with white space"),
+    features=frozenset(("query_ids", "grades", "large_grades", "iterations")),
+    read=read,
+    files=(FileWriter(ONE_FILE, add=_add, by_qrel=True),),
+    certain=lambda head: bool(_CERTAIN.match(head)),
+    tells_grade_0=True,
+    carries_id=is_writable,
+)

@@ -14,6 +14,9 @@ from annotator.formats.text import ID_LIMIT, describe, is_too_long
 
 Place = tuple[str | int, ...]
 MAX_DEPTH = 50
+MAX_STEP = 80  # a key that is longer is shortened when a place is shown
+MAX_TEXT = 1_000_000
+TEXT_LIMIT = f"a text of at most {MAX_TEXT:,} characters"
 
 
 class Plain(str):
@@ -24,11 +27,15 @@ class Plain(str):
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """`value` holds dicts, lists, str, int, float, bool, None; YAML's unquoted scalars are `Plain`."""
+    """`value` holds dicts, lists, str, int, float, bool, None; YAML's unquoted scalars are `Plain`.
+
+    `faults`: what is wrong already (a key twice), to be told with whatever else is found.
+    """
 
     path: str
     value: Any
     locate: Callable[[Iterable[Place]], Mapping[Place, int]]
+    faults: tuple[FormatError, ...] = ()
 
 
 class TreeProblems:
@@ -47,14 +54,14 @@ class TreeProblems:
 
     def raise_if_any(self) -> None:
         """Raise BadInput with every problem, in the order of the file."""
-        if not self.found:
+        if not self.found and not self.tree.faults:
             return
         lines = self.tree.locate([place for place, _, _ in self.found])
         errors = [
-            FormatError(self.tree.path, _line_of(lines, place), expected, found)
+            FormatError(self.tree.path, line_of(lines, place), expected, found)
             for place, expected, found in self.found
         ]
-        raise BadInput(sorted(errors, key=lambda error: error.line or 0))
+        raise BadInput(sorted([*self.tree.faults, *errors], key=lambda error: error.line or 0))
 
     # What every reader asks of a value ------------------------------------------------------------
 
@@ -85,10 +92,10 @@ class TreeProblems:
         return ""
 
     def text(self, value: Any, place: Place) -> str:
-        """A text with more than white space in it. "" after noting a problem."""
-        if isinstance(value, str) and value.strip():
-            return str(value)
-        self.add(place, "a text that is not empty", value)
+        """A text; "" where the file says so in so many words: its source had none. "" after noting a problem."""
+        if isinstance(value, str) and not is_nothing(value):
+            return self._check_length(str(value), place)
+        self.add(place, "a text", value)
         return ""
 
     def optional_text(self, value: Any, place: Place) -> str | None:
@@ -96,9 +103,14 @@ class TreeProblems:
         if is_nothing(value):
             return None
         if isinstance(value, str):
-            return str(value)
+            return self._check_length(str(value), place)
         self.add(place, "a text", value)
         return None
+
+    def _check_length(self, text: str, place: Place) -> str:
+        if len(text) > MAX_TEXT:
+            self.found.append((place, f"{show_place(place)} to be {TEXT_LIMIT}", f"{len(text):,} characters"))
+        return text
 
     def grade(self, value: Any, place: Place) -> int:
         """A grade 0-3 written as a number. 0 after noting a problem."""
@@ -121,14 +133,14 @@ def show_place(place: Place) -> str:
     for step in place:
         if isinstance(step, int):
             shown += f"[{step}]"
-        elif step.isidentifier():
+        elif step.isidentifier() and len(step) <= MAX_STEP:
             shown += f".{step}" if shown else step
         else:
             shown += f"[{describe(step)}]"
     return shown or "the file"
 
 
-def _line_of(lines: Mapping[Place, int], place: Place) -> int | None:
+def line_of(lines: Mapping[Place, int], place: Place) -> int | None:
     """The line of a place; of what holds it where the place itself is missing."""
     for length in range(len(place), -1, -1):
         if place[:length] in lines:

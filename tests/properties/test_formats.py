@@ -1,75 +1,125 @@
-"""Whatever ids and texts hold, what a format writes it reads back; and writing that again gives the same bytes."""
+"""Whatever ids and texts hold, what a format writes it reads back; and writing that again gives the same bytes.
 
+Each registered format is drawn the ground truths that its features say it can hold.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from annotator.domain.errors import ValidationError
-from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Qrel, Query
+from annotator.domain.ground_truth import QUERY_FIELDS, Document, GroundTruth, Qrel, Query
+from annotator.formats.format import Format
 from annotator.formats.judgments import read_judgments, write_judgments
-from annotator.formats.registry import FORMATS, Format
+from annotator.formats.losses import find_losses, list_wrong
+from annotator.formats.registry import FORMATS, find_format, read_truth, write_files
+from annotator.formats.source import Source
 
 NASTY = [
     "no", "1e3", "2026-01-01", "null", "~", "true", "12:30", "007", "0x1F", ".5", "-", "? a", "a: b", "a #b", "#a", "'", '"', "\\", "\\n",
     "{a}", "[a]", "*a", "&a", "!a", "%a", "@a", "`a`", "|", ">", "\t", "\n", "\r\n", "\x85", "\u2028", "\u2029", "\ufeff", "\ufeffa", " a ",
     "か\u3099", "が", "Ａｂ１", "🔎👩‍👩‍👧", "مرحبا بالعالم", "שלום", "법률_제17조_제1항", "1100", "\x7f", "\x01", "\uffff", "a,b", "=1+1",
+    "a\rb", 'a"b', '"a', "a\tb", "query_id", "3", "a\u3000b", "\u00a0",
 ]  # fmt: skip
 CHARACTERS = st.characters(exclude_characters="\x00", exclude_categories=("Cs",))
 TEXTS = st.one_of(st.sampled_from(NASTY), st.text(CHARACTERS, min_size=1, max_size=12))
-FULL_TEXTS = TEXTS.filter(lambda text: bool(text.strip()))
 NUMBERS = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)),
     max_leaves=6,
 )
-KNOWN_KEYS = {
-    *QUERY_FIELDS,
-    "query_id",
-    "query_text",
-    "ground_truth",
-    "total_relevant",
-    "queries",
-    "total_queries",
-    "relevance",
-}
-METADATA = st.dictionaries(TEXTS.filter(lambda key: key not in KNOWN_KEYS), VALUES, max_size=3)
-FIELDS = st.fixed_dictionaries({name: st.one_of(st.none(), TEXTS) for name in QUERY_FIELDS})
 
 
 @st.composite
 def truths(draw: st.DrawFn, known: Format) -> GroundTruth:
     """Ground truths that the format can hold."""
-    if known.name == "trec":
-        ids = FULL_TEXTS.filter(lambda found: found.split() == [found] and not found.startswith("\ufeff"))
-        rows = draw(
-            st.lists(
-                st.tuples(ids, ids, st.integers(0, 3)), min_size=1, max_size=6, unique_by=lambda row: row[:2]
-            )
-        )
-        queries = tuple(Query(query_id, "") for query_id in dict.fromkeys(row[0] for row in rows))
-        return GroundTruth(queries, tuple(Qrel(*row) for row in rows))
+    holds, reserved = known.features, known.reserved
+    ids = TEXTS if known.carries_id is None else TEXTS.filter(known.carries_id)
+    fewest = 0 if "queries_without_qrels" in holds else 1
+    texts = st.one_of(st.just(""), TEXTS) if "query_texts" in holds else st.just("")
+    fields = st.fixed_dictionaries({name: _optional(known) for name in QUERY_FIELDS})
     queries, qrels = [], []
-    for query_id in draw(st.lists(TEXTS, max_size=3, unique=True)):
-        queries.append(Query(query_id, draw(FULL_TEXTS), **draw(FIELDS), metadata=draw(METADATA)))
-        for doc_id in draw(st.lists(TEXTS, max_size=3, unique=True)):
-            qrels.append(_draw_qrel(draw, known, query_id, doc_id))
-    return GroundTruth(tuple(queries), tuple(qrels), draw(METADATA))
+    for place, drawn in enumerate(draw(st.lists(ids, min_size=fewest, max_size=3, unique=True)), 1):
+        query = Query(drawn if "query_ids" in holds else f"q{place}", draw(texts))
+        if "query_fields" in holds:
+            query = replace(query, **draw(fields))
+        if "query_metadata" in holds:
+            query = replace(query, metadata=draw(_metadata(known, reserved.query)))
+        queries.append(query)
+        doc_ids = draw(st.lists(ids, min_size=fewest, max_size=3, unique=True))
+        for rank, doc_id in enumerate(doc_ids):
+            grade = draw(st.integers(0, 3)) if "grades" in holds else len(doc_ids) - rank
+            qrels.append(_draw_qrel(draw, known, Qrel(query.query_id, doc_id, grade)))
+    documents = draw(_documents(known, ids)) if "documents" in holds else []
+    about = draw(_metadata(known, reserved.file)) if "file_metadata" in holds else {}
+    truth = GroundTruth(tuple(queries), tuple(qrels), about, tuple(documents))
+    return _mix(truth, draw(st.permutations(qrels))) if all(file.by_qrel for file in known.files) else truth
 
 
-def _draw_qrel(draw: st.DrawFn, known: Format, query_id: str, doc_id: str) -> Qrel:
-    grades = draw(st.lists(st.integers(0, 3), max_size=2)) if known.name == "law" else []
-    return Qrel(
-        query_id,
-        doc_id,
-        draw(st.integers(0, 3)),
-        description=draw(st.one_of(st.none(), TEXTS)),
-        note=draw(st.one_of(st.none(), TEXTS)) if known.name == "law" else None,
-        annotator_grades=tuple((f"annotator_{number}", grade) for number, grade in enumerate(grades, 1)),
-        metadata=draw(METADATA),
+def _optional(known: Format) -> st.SearchStrategy[str | None]:
+    texts = st.one_of(st.none(), TEXTS)
+    return st.one_of(st.just(""), texts) if "empty_texts" in known.features else texts
+
+
+def _metadata(known: Format, reserved: frozenset[str]) -> st.SearchStrategy[dict[str, Any]]:
+    values = VALUES if "typed_metadata" in known.features else TEXTS
+    return st.dictionaries(TEXTS.filter(lambda key: key not in reserved), values, max_size=3)
+
+
+def _documents(known: Format, ids: st.SearchStrategy[str]) -> st.SearchStrategy[list[Document]]:
+    metadata = _metadata(known, known.reserved.document)
+    texts = st.one_of(st.just(""), TEXTS)
+    return st.lists(
+        st.builds(Document, ids, title=texts, text=texts, metadata=metadata),
+        max_size=3,
+        unique_by=lambda document: document.doc_id,
     )
+
+
+def _draw_qrel(draw: st.DrawFn, known: Format, qrel: Qrel) -> Qrel:
+    holds = known.features
+    most = 4 if "annotator_grades" in holds else 2 if "two_annotators" in holds else 0
+    grades = draw(st.lists(st.integers(0, 3), max_size=most))
+    metadata: dict[str, Any] = {}
+    if "qrel_metadata" in holds:
+        metadata = draw(_metadata(known, known.reserved.qrel))
+    elif "iterations" in holds:
+        metadata = draw(st.sampled_from([{}, {"iteration": "Q0"}, {"iteration": "7"}]))
+    origins = ("unanimous", "adjudicated", "single", "imported") if "origins" in holds else ("imported",)
+    return replace(
+        qrel,
+        origin=draw(st.sampled_from(origins)),
+        description=draw(_optional(known)) if "descriptions" in holds else None,
+        note=draw(_optional(known)) if "notes" in holds else None,
+        annotator_grades=tuple((f"annotator_{number}", grade) for number, grade in enumerate(grades, 1)),
+        metadata=metadata,
+    )
+
+
+def _mix(truth: GroundTruth, qrels: list[Qrel]) -> GroundTruth:
+    """The qrels in another order, as only a file of a line per qrel can hold them; queries by first appearance."""
+    first = dict.fromkeys(qrel.query_id for qrel in qrels)
+    known = {query.query_id: query for query in truth.queries}
+    return replace(truth, queries=tuple(known[query_id] for query_id in first), qrels=tuple(qrels))
+
+
+def read_back(known: Format, files: dict[str, bytes]) -> GroundTruth:
+    """What the format reads from these files."""
+    grades_by = "position" if known.needs_grades_by else None
+    if set(files) == {""}:
+        return read_truth(Source("f", files[""]), format_name=known.name, grades_by=grades_by)[1]
+    with TemporaryDirectory() as folder:
+        for path, data in files.items():
+            place = Path(folder) / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
+        return read_truth(Source(folder), format_name=known.name, grades_by=grades_by)[1]
 
 
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
@@ -78,15 +128,46 @@ def test_read_after_write_gives_the_same_truth_and_write_again_the_same_bytes(
     known: Format, data: st.DataObject
 ) -> None:
     truth = data.draw(truths(known))
-    written = known.write(truth, list_grade_0=True)
-    again = known.read(written, "f")
+    written = write_files(known, truth, list_grade_0=True)
+    again = read_back(known, written)
     assert again == truth
-    assert [list(query.metadata) for query in again.queries] == [
-        list(query.metadata) for query in truth.queries
-    ]
-    assert known.write(again, list_grade_0=True) == written
-    assert written.endswith(b"\n")
-    assert b"\r" not in written
+    if known.lay_out is None:  # a table has one order of columns for all of its rows
+        assert [list(query.metadata) for query in again.queries] == [
+            list(query.metadata) for query in truth.queries
+        ]
+    assert write_files(known, again, list_grade_0=True) == written
+    assert not any(b"\r" in data and known.name not in ("csv", "beir") for data in written.values())
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+@given(data=st.data())
+def test_what_a_format_holds_is_no_loss(known: Format, data: st.DataObject) -> None:
+    truth = data.draw(truths(known))
+    if "query_texts" in known.features:
+        queries = (replace(query, text=query.text or "x") for query in truth.queries)
+        truth = replace(truth, queries=tuple(queries))
+    losses = find_losses(truth, known, list_grade_0=True)
+    assert [
+        loss for loss in losses if "of grade 0 listed" not in loss.what and "the order" not in loss.what
+    ] == []
+
+
+@pytest.mark.parametrize("source", FORMATS, ids=lambda known: known.name)
+@given(data=st.data())
+def test_any_format_becomes_any_other_or_is_refused_beforehand(source: Format, data: st.DataObject) -> None:
+    truth = data.draw(truths(source))
+    target = data.draw(st.sampled_from(FORMATS))
+    if list_wrong(find_losses(truth, target, list_grade_0=True)):
+        return
+    written = write_files(target, truth, list_grade_0=True)
+    if not truth.qrels and "queries_without_qrels" not in target.features:
+        return
+    if any(qrel.grade > 3 for qrel in truth.qrels):
+        return  # read back nowhere: 0 to 3 is the scale
+    again = read_back(target, written)
+    if "query_ids" in target.features:
+        found = {(qrel.query_id, qrel.doc_id): qrel.grade for qrel in again.qrels}
+        assert found == {(qrel.query_id, qrel.doc_id): qrel.grade for qrel in truth.qrels}
 
 
 @given(
@@ -101,11 +182,14 @@ def test_judgments_read_back_as_they_were(ids: list[str], note: str | None, grad
 
 
 @given(found=TEXTS)
+@example(found="a\u3000b")
 def test_an_id_is_either_refused_by_trec_or_comes_back(found: str) -> None:
-    known = next(known for known in FORMATS if known.name == "trec")
+    known = find_format("trec")
+    truth = GroundTruth((Query("q", ""),), (Qrel("q", found, 1),))
     try:
-        written = known.write(GroundTruth((), (Qrel("q", found, 1),)))
+        written = write_files(known, truth)
     except ValidationError:
-        assert found.split() != [found] or found.startswith("\ufeff")
+        assert list_wrong(find_losses(truth, known))
     else:
-        assert known.read(written, "f").qrels[0].doc_id == found
+        assert not list_wrong(find_losses(truth, known))
+        assert read_back(known, written).qrels[0].doc_id == found

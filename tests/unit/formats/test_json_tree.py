@@ -6,11 +6,12 @@ import pytest
 
 from annotator.domain.errors import BadInput
 from annotator.formats.json_tree import load_json
+from annotator.formats.tree import TreeProblems
 
 
 def refusal(text: str) -> str:
     with pytest.raises(BadInput) as caught:
-        load_json(text.encode(), "f.json")
+        TreeProblems(load_json(text.encode(), "f.json")).raise_if_any()
     return str(caught.value)
 
 
@@ -33,6 +34,17 @@ def refusal(text: str) -> str:
 )
 def test_what_is_no_json_is_refused_with_its_line(text: str, message: str) -> None:
     assert refusal(text).startswith(message)
+
+
+def test_everything_that_the_parser_lets_pass_is_told_in_one_go() -> None:
+    text = '{"a": 1,\n "a": NaN,\n "b": "\\u0000",\n "한": {"c": 1, "c": 1e999}}'
+    assert refusal(text).split("\n") == [
+        "f.json:2: expected each key once, found 'a' again",
+        "f.json:2: expected a JSON number that fits, found NaN",
+        'f.json:3: expected text without NUL characters and lone surrogates, found "\\u0000"',
+        "f.json:4: expected each key once, found 'c' again",
+        "f.json:4: expected a JSON number that fits, found 1e999",
+    ]
 
 
 def test_an_escaped_backslash_before_u0000_is_no_nul() -> None:

@@ -7,6 +7,13 @@ import pytest
 from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats import law
+from annotator.formats.registry import write_files
+from annotator.formats.source import Source
+
+
+def write(truth: GroundTruth, *, list_grade_0: bool = False) -> bytes:
+    return write_files(law.FORMAT, truth, list_grade_0=list_grade_0)[""]
+
 
 BAD = """\
 {"queries": [
@@ -17,7 +24,7 @@ BAD = """\
      "제19조": 3,
      "제20조": {"relevance": true, "notes": 7}
   }},
-  {"query_id": "Q1", "query_text": ""},
+  {"query_id": "Q1", "query_text": 7},
   {"query_id": 1.5, "difficulty": 3},
   "Q4"
 ]}
@@ -26,7 +33,7 @@ BAD = """\
 
 def test_every_bad_place_is_named_with_its_line() -> None:
     with pytest.raises(BadInput) as caught:
-        law.read(BAD.encode(), "q.json")
+        law.read(Source("q.json", BAD.encode()))
     assert [str(problem).removeprefix("q.json:") for problem in caught.value.problems] == [
         "3: expected queries[0].ground_truth.제17조.relevance to be a grade 0, 1, 2 or 3, found 4",
         "4: expected queries[0].ground_truth[''] to be an id: a text that is not empty, found ''",
@@ -35,10 +42,10 @@ def test_every_bad_place_is_named_with_its_line() -> None:
         "6: expected queries[0].ground_truth.제19조 to be a mapping with relevance, found 3",
         "7: expected queries[0].ground_truth.제20조.relevance to be a grade 0, 1, 2 or 3, found true",
         "7: expected queries[0].ground_truth.제20조.notes to be a text, found 7",
-        "9: expected queries[1].query_text to be a text that is not empty, found ''",
+        "9: expected queries[1].query_text to be a text, found 7",
         "9: expected queries[1].query_id to be given once, found 'Q1'",
         "10: expected queries[2].query_id to be an id: a text that is not empty, found 1.5",
-        "10: expected queries[2].query_text to be a text that is not empty, found nothing",
+        "10: expected queries[2].query_text to be a text, found nothing",
         "10: expected queries[2].difficulty to be a text, found 3",
         "11: expected queries[3] to be a mapping with query_id and query_text, found 'Q4'",
     ]
@@ -58,7 +65,7 @@ def test_every_bad_place_is_named_with_its_line() -> None:
 )
 def test_a_file_of_another_shape_is_refused(text: str, message: str) -> None:
     with pytest.raises(BadInput) as caught:
-        law.read(text.encode(), "f")
+        law.read(Source("f", text.encode()))
     assert str(caught.value) == message
 
 
@@ -68,11 +75,11 @@ def test_the_first_two_grades_by_pseudonym_order_are_written_and_total_relevant_
         (Query("Q", "17조"),),
         (Qrel("Q", "a", 2, note="메모", annotator_grades=grades), Qrel("Q", "b", 0), Qrel("Q", "c", 1)),
     )
-    query = json.loads(law.write(truth))["queries"][0]
+    query = json.loads(write(truth))["queries"][0]
     assert query["ground_truth"]["a"] == {"relevance": 2, "annotator_1": 3, "annotator_2": 1, "notes": "메모"}
     assert list(query["ground_truth"]) == ["a", "c"]
     assert query["total_relevant"] == 2
-    assert list(json.loads(law.write(truth, list_grade_0=True))["queries"][0]["ground_truth"]) == [
+    assert list(json.loads(write(truth, list_grade_0=True))["queries"][0]["ground_truth"]) == [
         "a",
         "b",
         "c",

@@ -4,63 +4,104 @@ from pathlib import Path
 
 import pytest
 
-from annotator.formats.registry import FORMATS, detect_format, find_format
+from annotator.domain.ground_truth import GroundTruth
+from annotator.formats.format import Format
+from annotator.formats.registry import FORMATS, detect_format, find_format, read_truth, write_files
+from annotator.formats.source import Source
 
 SAMPLES = Path(__file__).parents[3] / "annotator" / "formats" / "samples"
 GOLDEN = Path(__file__).parents[2] / "golden" / "formats"
 FILES = sorted(SAMPLES.iterdir())
+ONE_FILE = [file for file in FILES if file.is_file()]
+names = pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+files = pytest.mark.parametrize("file", ONE_FILE, ids=lambda file: file.name)
 
 
-def test_every_format_has_a_sample() -> None:
-    assert {file.name.split(".")[0] for file in FILES} == {known.name for known in FORMATS}
+def format_of(file: Path) -> Format:
+    return find_format(file.name.split(".")[0])
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_a_sample_is_recognised_by_its_content(file: Path) -> None:
-    assert detect_format(file.read_bytes(), "without a suffix").name == file.name.split(".")[0]
+def read(known: Format, source: Source) -> GroundTruth:
+    grades_by = "position" if known.needs_grades_by else None
+    return read_truth(source, format_name=known.name, grades_by=grades_by)[1]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_what_is_written_reads_back_as_it_was(file: Path) -> None:
-    known = find_format(file.name.split(".")[0])
-    truth = known.read(file.read_bytes(), file.name)
-    written = known.write(truth, list_grade_0=True)
-    again = known.read(written, file.name)
+def list_content(place: Path) -> dict[str, bytes]:
+    """The bytes of a file, or of every file of a folder by its path within."""
+    if place.is_file():
+        return {"": place.read_bytes()}
+    found = sorted(path for path in place.rglob("*") if path.is_file())
+    return {path.relative_to(place).as_posix(): path.read_bytes() for path in found}
+
+
+def test_every_format_has_a_nasty_sample() -> None:
+    assert {file.name.split(".")[0] for file in FILES if ".nasty" in file.name} == {
+        known.name for known in FORMATS
+    }
+
+
+@names
+def test_a_sample_is_recognised_by_its_content(file: Path, tmp_path: Path) -> None:
+    nameless = tmp_path / "without a suffix"
+    nameless.symlink_to(file)
+    assert detect_format(Source(str(nameless))) is format_of(file)
+
+
+@names
+def test_what_is_written_reads_back_as_it_was(file: Path, tmp_path: Path) -> None:
+    known = format_of(file)
+    truth = read(known, Source(str(file)))
+    written = write_files(known, truth, list_grade_0=True)
+    for path, data in written.items():
+        place = tmp_path / "again" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    again = read(known, Source(str(tmp_path / "again")))
     assert again == truth
-    assert known.write(again, list_grade_0=True) == written
+    assert write_files(known, again, list_grade_0=True) == written
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_a_sample_is_written_as_the_golden_file(file: Path) -> None:
-    known = find_format(file.name.split(".")[0])
-    written = known.write(known.read(file.read_bytes(), file.name), list_grade_0=True)
-    assert written == (GOLDEN / file.name).read_bytes()
-
-
-@pytest.mark.parametrize("name", ["nablarch.yaml", "law.json"])
-def test_the_evaluators_own_sample_comes_back_byte_for_byte(name: str) -> None:
-    data = (SAMPLES / name).read_bytes()
-    known = find_format(name.split(".")[0])
-    assert known.write(known.read(data, name)) == data
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_a_bom_and_crlf_change_nothing(file: Path) -> None:
-    known = find_format(file.name.split(".")[0])
-    plain = file.read_bytes().replace(b"\r\n", b"\n")
-    windows = b"\xef\xbb\xbf" + plain.replace(b"\n", b"\r\n")
-    assert known.read(windows, file.name) == known.read(plain, file.name)
-    assert detect_format(windows, file.name) is known
+@names
+def test_a_sample_is_written_as_the_golden_files(file: Path) -> None:
+    known = format_of(file)
+    written = write_files(known, read(known, Source(str(file))), list_grade_0=True)
+    assert written == list_content(GOLDEN / file.name)
 
 
 @pytest.mark.parametrize(
-    "file", [file for file in FILES if "trec" not in file.name], ids=lambda file: file.name
+    "file", [file for file in FILES if ".nasty" not in file.name], ids=lambda file: file.name
+)
+def test_the_evaluators_own_sample_comes_back_byte_for_byte(file: Path) -> None:
+    known = format_of(file)
+    assert write_files(known, read(known, Source(str(file)))) == list_content(file)
+
+
+@files
+def test_a_bom_and_crlf_change_nothing(file: Path) -> None:
+    known = format_of(file)
+    plain = file.read_bytes().replace(b"\r\n", b"\n")
+    windows = b"\xef\xbb\xbf" + plain.replace(b"\n", b"\r\n")
+    assert read(known, Source("f", windows)) == read(known, Source("f", plain))
+    assert detect_format(Source("f", windows)) is known
+
+
+@files
+def test_another_encoding_is_read_when_it_is_named(file: Path) -> None:
+    known = format_of(file)
+    utf16 = file.read_bytes().decode("utf-8").encode("utf-16")
+    assert read(known, Source("f", utf16, "utf-16")) == read(known, Source(str(file)))
+    assert detect_format(Source("f", utf16, "utf-16")) is known
+
+
+@pytest.mark.parametrize(
+    "file", [file for file in ONE_FILE if file.suffix in (".yaml", ".json")], ids=lambda file: file.name
 )
 def test_the_lines_of_queries_are_where_they_stand(file: Path) -> None:
-    known = find_format(file.name.split(".")[0])
-    data = file.read_bytes()
+    known = format_of(file)
     assert known.find_query_lines is not None
-    lines = known.find_query_lines(data, file.name)
-    assert len(lines) == len(known.read(data, file.name).queries)
-    source = data.decode().split("\n")
-    assert all(source[line - 1].strip().startswith(("- id:", "{")) for line in lines)
+    truth = read(known, Source(str(file)))
+    lines = known.find_query_lines(Source(str(file)))
+    assert len(lines) == len(truth.queries)
+    assert lines == sorted(lines)
+    source = file.read_bytes().decode().split("\n")
+    assert all(source[line - 1].strip().startswith(("- ", "{")) for line in lines)

@@ -3,9 +3,16 @@
 import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
-from annotator.domain.ground_truth import GroundTruth, Qrel, RunEntry
+from annotator.domain.ground_truth import GroundTruth, Qrel, Query, RunEntry
 from annotator.formats import trec
+from annotator.formats.registry import write_files
+from annotator.formats.source import Source
 from annotator.formats.trec_run import read_run
+
+
+def write(*qrels: Qrel) -> bytes:
+    ids = dict.fromkeys(qrel.query_id for qrel in qrels)
+    return write_files(trec.FORMAT, GroundTruth(tuple(Query(name, "") for name in ids), qrels))[""]
 
 
 def messages(error: BadInput) -> list[str]:
@@ -15,7 +22,7 @@ def messages(error: BadInput) -> list[str]:
 def test_every_bad_line_of_qrels_is_named() -> None:
     text = "q 0 a 3\nq 0 a 2\nq 0 b 4\nq 0 c -1\nq 0 d\nq 0 e f 1\nq 0 g 2.0\n"
     with pytest.raises(BadInput) as caught:
-        trec.read(text.encode(), "f")
+        trec.read(Source("f", text.encode()))
     assert messages(caught.value) == [
         "2: expected each document of a query once (first on line 1), found a",
         "3: expected a grade 0, 1, 2 or 3, found '4'",
@@ -29,7 +36,7 @@ def test_every_bad_line_of_qrels_is_named() -> None:
 @pytest.mark.parametrize("text", ["", "\n \n"])
 def test_an_empty_file_is_no_qrels_and_no_run(text: str) -> None:
     with pytest.raises(BadInput, match="found an empty file"):
-        trec.read(text.encode(), "f")
+        trec.read(Source("f", text.encode()))
     with pytest.raises(BadInput, match="found an empty file"):
         read_run(text.encode(), "f")
 
@@ -37,17 +44,17 @@ def test_an_empty_file_is_no_qrels_and_no_run(text: str) -> None:
 @pytest.mark.parametrize("bad", ["a b", "a\tb", " a", "a\u3000b", "a\u00a0", "a\nb", "\ufeffa", ""])
 def test_an_id_with_white_space_is_refused_with_the_id(bad: str) -> None:
     with pytest.raises(ValidationError, match="white space and cannot hold the doc_id"):
-        trec.write(GroundTruth((), (Qrel("q", bad, 1),)))
+        write(Qrel("q", bad, 1))
     with pytest.raises(ValidationError, match="white space and cannot hold the query_id"):
-        trec.write(GroundTruth((), (Qrel(bad, "d", 1),)))
+        write(Qrel(bad, "d", 1))
 
 
 def test_a_full_width_space_does_not_separate_fields() -> None:
-    assert trec.read("q 0 a　b 1".encode(), "f").qrels == (Qrel("q", "a　b", 1),)
+    assert trec.read(Source("f", "q 0 a　b 1".encode())).qrels == (Qrel("q", "a　b", 1),)
 
 
 def test_grade_0_is_always_written() -> None:
-    assert trec.write(GroundTruth((), (Qrel("q", "d", 0),)), list_grade_0=False) == b"q 0 d 0\n"
+    assert write(Qrel("q", "d", 0)) == b"q 0 d 0\n"
 
 
 def test_a_run_keeps_ranks_and_scores_as_they_are() -> None:

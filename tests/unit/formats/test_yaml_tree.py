@@ -3,6 +3,7 @@
 import pytest
 
 from annotator.domain.errors import BadInput
+from annotator.formats.tree import TreeProblems
 from annotator.formats.yaml_tree import load_yaml, resolve
 
 
@@ -12,7 +13,7 @@ def load(text: str) -> object:
 
 def refusal(text: str) -> str:
     with pytest.raises(BadInput) as caught:
-        load_yaml(text.encode(), "f.yaml")
+        TreeProblems(load_yaml(text.encode(), "f.yaml")).raise_if_any()
     return str(caught.value)
 
 
@@ -60,7 +61,10 @@ def test_line_separators_are_characters_and_do_not_move_line_numbers() -> None:
         ("a: 1\nb: [1, 2\n", "f.yaml:3: expected YAML, found did not find expected ',' or ']'"),
         ("a:\n\t- b\n", "f.yaml:2: expected YAML, found found character that cannot start any token"),
         ("a: 1\n---\nb: 2\n", "f.yaml:2: expected one YAML document, found a second one"),
-        ("a: &x 1\nb: *x\n", "f.yaml:2: expected YAML without aliases, found *x"),
+        ("a: 1\nb: *x\n", "f.yaml:2: expected an alias of something complete above it, found *x"),
+        ("a: &x\n  - *x\n", "f.yaml:2: expected an alias of something complete above it, found *x"),
+        ("a: &x {b: 1}\nc:\n  <<: *x\n", "f.yaml:3: expected YAML without merge keys, found <<"),
+        ("a: &x [1]\n*x : 2\n", "f.yaml:2: expected a text as a key, found a list"),
         ("a: !!python/object/apply:os.system [ls]\n", "f.yaml:1: expected YAML without tags, found "),
         ("a: 1\n? [b]\n: 2\n", "f.yaml:2: expected a text as a key, found a list"),
         ("a: 1\nb: \x07\n", "f.yaml:2: expected YAML without control characters, found U+0007"),
@@ -76,7 +80,31 @@ def test_a_yaml_bomb_is_refused_before_it_goes_off() -> None:
         f"{after}: &{after} [{', '.join([f'*{before}'] * 9)}]\n"
         for before, after in zip("abcdefghi", "bcdefghij", strict=True)
     )
-    assert refusal(bomb) == "f.yaml:2: expected YAML without aliases, found *a"
+    expected = "aliases that stand for at most 10,000 values together"
+    assert refusal(bomb) == f"f.yaml:5: expected {expected}, found more at *d"
+
+
+def test_a_few_aliases_stand_for_what_they_name() -> None:
+    text = "a: &x {b: [検索, 2]}\nc: *x\nd: [*x, &y e, *y]\n*y : 1\n"
+    value = {"b": ["検索", 2]}
+    assert load(text) == {"a": value, "c": value, "d": [value, "e", "e"], "e": 1}
+
+
+def test_aliases_cannot_nest_deeper_than_fifty_either() -> None:
+    chain = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 60))
+    assert refusal(chain) == "f.yaml:50: expected nesting of at most 50 levels, found more"
+
+
+def test_what_stands_within_an_alias_is_located_at_the_alias() -> None:
+    tree = load_yaml(b"a: &x\n  b: {c: 1}\nd:\n  - *x\n", "f.yaml")
+    assert tree.locate([("d", 0, "b", "c")])["d", 0, "b", "c"] == 4
+
+
+def test_every_key_given_twice_is_told() -> None:
+    assert refusal("a: 1\na: 2\nb: {c: 1, c: 2}\n").split("\n") == [
+        "f.yaml:2: expected each key once, found 'a' again",
+        "f.yaml:3: expected each key once, found 'c' again",
+    ]
 
 
 def test_nesting_deeper_than_fifty_is_refused() -> None:

@@ -1,0 +1,115 @@
+"""`assay-queries`: the code-search evaluator's list of queries with their texts and expected paths. Read and written.
+
+    [{id, text, expected: [{path, relevance} or a plain path: relevance 1]}]
+
+The file is a list, so it cannot say anything about itself. Every further key is kept: of an item in the query's
+metadata, of a path in its qrel's. Refused: a query or a path of one twice, a grade other than 0-3, an item without
+`text` or `expected`.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from annotator.domain.ground_truth import GroundTruth, Metadata, Qrel, Query
+from annotator.formats.assay_paths import (
+    BESIDE,
+    read_fields,
+    read_paths,
+    read_rest,
+    write_fields,
+    write_paths,
+)
+from annotator.formats.format import Format, Reserved
+from annotator.formats.source import Source
+from annotator.formats.tree import Place, TreeProblems
+from annotator.formats.writing import ONE_FILE, FileWriter
+from annotator.formats.yaml_text import quote
+from annotator.formats.yaml_tree import load_yaml
+
+_STARTS = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n|---[ \t]*\r?\n)*-[ \t]+[\"']?[\w-]+[\"']?[ \t]*:")
+_CERTAIN = re.compile(rb"^(?:- +|  +)[\"']?expected[\"']?[ \t]*:", re.MULTILINE)
+_HEAD = "# The same evaluator's list form: one item a query, with its text and its expected paths.\n"
+
+
+def read(source: Source) -> GroundTruth:
+    """The queries and qrels of a file. BadInput names every bad place with its line."""
+    tree = load_yaml(source.read_bytes(), source.path)
+    problems = TreeProblems(tree)
+    queries: dict[str, Query] = {}
+    qrels: list[Qrel] = []
+    for index, item in enumerate(problems.list(tree.value, ())):
+        place: Place = (index,)
+        if not isinstance(item, dict):
+            problems.add(place, "a mapping with id, text and expected", item)
+            continue
+        query = _read_query(dict(item), place, problems, qrels)
+        if query.query_id in queries and query.query_id:
+            problems.add((*place, "id"), "given once", query.query_id)
+        queries[query.query_id] = query
+    problems.raise_if_any()
+    return GroundTruth(tuple(queries.values()), tuple(qrels))
+
+
+def find_query_lines(source: Source) -> list[int]:
+    """The line on which each query of a readable file begins, in order."""
+    tree = load_yaml(source.read_bytes(), source.path)
+    places: list[Place] = [(index,) for index in range(len(tree.value))]
+    lines = tree.locate(places)
+    return [lines[place] for place in places]
+
+
+def _read_query(rest: dict[str, Any], place: Place, problems: TreeProblems, qrels: list[Qrel]) -> Query:
+    query_id = problems.id(rest.pop("id", None), (*place, "id"))
+    text = problems.text(rest.pop("text", None), (*place, "text"))
+    here = (*place, "expected")
+    qrels.extend(read_paths(query_id, problems.list(rest.pop("expected", None), here), here, problems))
+    fields = read_fields(rest, place, problems)
+    return Query(query_id, text, **fields, metadata=read_rest(rest))
+
+
+def _begin(_: Metadata, queries: int) -> str:
+    return _HEAD if queries else f"{_HEAD}[]\n"
+
+
+def _add(query: Query, qrels: Sequence[Qrel], _: int) -> str:
+    return (
+        f"- id: {quote(query.query_id)}\n  text: {quote(query.text)}\n"
+        + write_paths("expected", qrels, 2)
+        + write_fields(query, ("id", "text", "expected"), 2)
+    )
+
+
+FORMAT = Format(
+    name="assay-queries",
+    about="YAML list of queries with expected paths of the code-search evaluator",
+    suffixes=(".yaml", ".yml"),
+    holds=("queries", "query metadata", "grades", "descriptions", "further keys"),
+    cannot_hold=(
+        "notes",
+        "annotators' own grades",
+        "what the file says of itself",
+        "grade 0 apart from relevant (left out unless asked for)",
+    ),
+    features=frozenset(
+        (
+            "query_ids",
+            "query_fields",
+            "query_metadata",
+            "queries_without_qrels",
+            "grades",
+            "descriptions",
+            "qrel_metadata",
+            "typed_metadata",
+            "empty_texts",
+            "query_texts",
+        )
+    ),
+    read=read,
+    files=(FileWriter(ONE_FILE, begin=_begin, add=_add),),
+    certain=lambda head: bool(_STARTS.match(head)) and bool(_CERTAIN.search(head)),
+    tells_grade_0=False,
+    find_query_lines=find_query_lines,
+    schema="assay-queries.schema.json",
+    reserved=Reserved(file=frozenset({BESIDE}), query=frozenset({BESIDE}), qrel=frozenset({BESIDE})),
+)

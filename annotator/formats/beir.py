@@ -1,0 +1,234 @@
+"""`beir`: the folder that BEIR's loader and its relatives read. Read and written.
+
+    queries.jsonl {_id, text, metadata{}}   corpus.jsonl {_id, title, text, metadata{}}   qrels/test.tsv query-id corpus-id score
+
+A single .tsv of qrels with that header is read as well; its queries have ids only. Other splits (qrels/train.tsv) are read
+too: their name is kept in the qrel's metadata. Further keys beside `metadata` join it, or stand under `(beside)` when one
+of them is in it already. Refused: an id twice in a file, a document of a query twice, a grade other than 0-3, qrels
+of a query that queries.jsonl lacks (BEIR's loader breaks on these), files that lie outside the folder.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from annotator.domain.errors import Problems, ValidationError
+from annotator.domain.ground_truth import (
+    MEDIA_TYPES,
+    QUERY_FIELDS,
+    Document,
+    GroundTruth,
+    Metadata,
+    Qrel,
+    Query,
+)
+from annotator.formats.beir_qrels import QUERIES, TEST, add_qrels, begin_qrels, read_rows, read_split
+from annotator.formats.format import Format, Reserved
+from annotator.formats.grouping import list_fields
+from annotator.formats.qrel_jsonl import end_lines, read_objects, write_object
+from annotator.formats.qrel_list import QrelList
+from annotator.formats.source import Source
+from annotator.formats.tables import Row, take_id, take_text
+from annotator.formats.text import describe
+from annotator.formats.tree import MAX_TEXT, TEXT_LIMIT
+from annotator.formats.writing import FileWriter
+
+CORPUS, QRELS = "corpus.jsonl", "qrels"
+BESIDE = "(beside)"
+_CERTAIN = re.compile(rb"\s*query-id\tcorpus-id\tscore[\r\n]")
+T = TypeVar("T")
+
+
+def read(source: Source) -> GroundTruth:
+    """The queries, documents and qrels of a folder, or of one .tsv of qrels. BadInput names every bad line."""
+    problems = Problems(source.path)
+    qrels = QrelList(problems)
+    ids: dict[str, str] = {}
+    if not source.is_folder:
+        read_split(source, TEST, qrels, ids, known=None)
+        problems.raise_if_any()
+        return GroundTruth(tuple(Query(query_id, "") for query_id in ids), tuple(qrels.qrels))
+    queries: dict[str, Query] = {}
+    documents: dict[str, Document] = {}
+    for name in _list_files(source, problems):
+        child = _open_child(source, name, problems)
+        if child is None:
+            continue
+        if name == QUERIES:
+            queries = _read_objects(child, problems, _read_query)
+        elif name == CORPUS:
+            documents = _read_objects(child, problems, _read_document)
+        else:
+            read_split(child, Path(name).stem, qrels, ids, known=queries)
+    problems.raise_if_any()
+    return GroundTruth(tuple(queries.values()), tuple(qrels.qrels), documents=tuple(documents.values()))
+
+
+def find_query_lines(source: Source) -> list[int]:
+    """The line of queries.jsonl (of the .tsv where there is no folder) on which each query first stands, in order."""
+    problems = Problems(source.path)
+    if source.is_folder:
+        return [line for line, _ in read_objects(source.child(QUERIES), problems)]
+    lines: dict[str, int] = {}
+    for line, (query_id, _, _) in read_rows(source, problems):
+        lines.setdefault(query_id, line)
+    return list(lines.values())
+
+
+def _list_files(source: Source, problems: Problems) -> list[str]:
+    """The files of a folder in the order of reading: queries, corpus, the split test, the other splits."""
+    root = Path(source.path)
+    if not (root / QUERIES).exists():
+        problems.add(None, f"{QUERIES} in the folder", "none")
+    splits = sorted(path.name for path in (root / QRELS).glob("*.tsv"))
+    splits.sort(key=lambda name: name != f"{TEST}.tsv")
+    names = [QUERIES] if (root / QUERIES).exists() else []
+    if (root / CORPUS).exists() and (root / CORPUS).stat().st_size:  # empty where documents are known by id
+        names.append(CORPUS)
+    return [*names, *(f"{QRELS}/{name}" for name in splits)]
+
+
+def _open_child(source: Source, name: str, problems: Problems) -> Source | None:
+    """A file of the folder; None after noting that it lies outside or cannot be read."""
+    try:
+        child = source.child(name)
+        child.open().close()
+    except ValidationError as error:
+        problems.add(None, f"{name} to be a file within the folder", str(error))
+        return None
+    return child
+
+
+def _read_objects(
+    source: Source,
+    problems: Problems,
+    read_object: Callable[[Row, Problems], tuple[str, T] | None],
+) -> dict[str, T]:
+    """The records of a JSONL file by their `_id`, each once."""
+    found: dict[str, T] = {}
+    here = Problems(source.path)
+    for line, value in read_objects(source, here):
+        record = read_object(Row(line, value), here)
+        if record is None:
+            continue
+        if record[0] in found:
+            here.add(line, "each _id once", f"{describe(record[0])} again")
+        found[record[0]] = record[1]
+    problems.found.extend(here.found)
+    return found
+
+
+def _read_query(row: Row, problems: Problems) -> tuple[str, Query] | None:
+    query_id = take_id(row, ("_id",), problems)
+    text = _take_text(row, "text", problems, required=True)
+    if len(text) > MAX_TEXT:
+        problems.add(row.line, f"text to be {TEXT_LIMIT}", f"{len(text):,} characters")
+    metadata = _read_metadata(row, problems)
+    about = Row(row.line, metadata)
+    fields = {name: take_text(about, (name,), problems) for name in QUERY_FIELDS}
+    return None if query_id is None else (query_id, Query(query_id, text, **fields, metadata=metadata))
+
+
+def _read_document(row: Row, problems: Problems) -> tuple[str, Document] | None:
+    doc_id = take_id(row, ("_id",), problems)
+    title = _take_text(row, "title", problems)
+    text = _take_text(row, "text", problems)
+    metadata = _read_metadata(row, problems)
+    about = Row(row.line, metadata)
+    url = take_text(about, ("url",), problems)
+    media_type = take_text(about, ("media_type",), problems) or "text/plain"
+    if media_type not in MEDIA_TYPES:
+        problems.add(row.line, f"media_type to be one of {', '.join(MEDIA_TYPES)}", describe(media_type))
+    if doc_id is None:
+        return None
+    return doc_id, Document(doc_id, title, text, url, media_type, metadata)
+
+
+def _take_text(row: Row, name: str, problems: Problems, *, required: bool = False) -> str:
+    found = row.cells.pop(name, None)
+    if isinstance(found, str):
+        return found
+    if found is not None or required:
+        problems.add(row.line, f"{name} to be a text", describe(found))
+    return ""
+
+
+def _read_metadata(row: Row, problems: Problems) -> dict[str, Any]:
+    """What stands in `metadata`, and the keys that stand beside it."""
+    found = row.cells.pop("metadata", None)
+    if found is not None and not isinstance(found, dict):
+        problems.add(row.line, "metadata to be a mapping", describe(found))
+    nested = found if isinstance(found, dict) else {}
+    if BESIDE in nested:
+        problems.add(row.line, "another name in metadata: this one is used by this program", BESIDE)
+    beside = row.cells
+    if set(nested) & set(beside):
+        return {**nested, BESIDE: beside}
+    return {**beside, **nested}
+
+
+def _add_query(query: Query, _: Sequence[Qrel], __: int) -> str:
+    metadata: dict[str, Any] = list_fields(query)
+    return _write_object({"_id": query.query_id, "text": query.text}, query.metadata, metadata, QUERY_FIELDS)
+
+
+def _add_document(document: Document) -> str:
+    metadata: dict[str, Any] = {} if document.url is None else {"url": document.url}
+    if document.media_type != "text/plain":
+        metadata["media_type"] = document.media_type
+    known = {"_id": document.doc_id, "title": document.title, "text": document.text}
+    return _write_object(known, document.metadata, metadata, ("url", "media_type"))
+
+
+def _write_object(
+    known: dict[str, Any], metadata: Metadata, fields: dict[str, Any], taken: Sequence[str]
+) -> str:
+    """One line: what the loaders read, the metadata, and beside it the keys whose name is in the metadata already."""
+    nested = {**fields, **{key: value for key, value in metadata.items() if key not in (*taken, BESIDE)}}
+    beside = metadata.get(BESIDE)
+    if not isinstance(beside, Mapping):
+        beside = {} if beside is None else {BESIDE: beside}
+    beside = {key: value for key, value in beside.items() if key not in (*known, "metadata")}
+    return write_object({**known, "metadata": nested, **beside})
+
+
+FORMAT = Format(
+    name="beir",
+    about="folder of BEIR: queries.jsonl, corpus.jsonl, qrels/test.tsv (or a single .tsv of qrels)",
+    suffixes=(".tsv",),
+    holds=("queries", "query metadata", "documents", "grades, 0 included"),
+    cannot_hold=(
+        "notes",
+        "descriptions",
+        "annotators' own grades",
+        "further keys of a qrel",
+        "what the file says of itself",
+    ),
+    features=frozenset(
+        (
+            "query_ids",
+            "query_texts",
+            "query_fields",
+            "query_metadata",
+            "queries_without_qrels",
+            "grades",
+            "large_grades",
+            "documents",
+            "typed_metadata",
+            "empty_texts",
+        )
+    ),
+    read=read,
+    files=(
+        FileWriter(QUERIES, add=_add_query, end=end_lines),
+        FileWriter(CORPUS, add_document=_add_document),
+        FileWriter(f"{QRELS}/{TEST}.tsv", begin=begin_qrels, add=add_qrels, by_qrel=True),
+    ),
+    certain=lambda head: bool(_CERTAIN.match(head)),
+    tells_grade_0=True,
+    find_query_lines=find_query_lines,
+    reserved=Reserved(
+        query=frozenset({*QUERY_FIELDS, BESIDE}), document=frozenset({"url", "media_type", BESIDE})
+    ),
+)

@@ -1,0 +1,80 @@
+"""What the registry knows of a format: the words for the table, what it holds, and who reads and writes it.
+
+Each format's own file ends with its `FORMAT`; `registry.py` lists them. What a format holds is said twice: in words
+for people (`holds`, `cannot_hold`), and as `features`, from which losses are found and tests draw their data.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from annotator.domain.ground_truth import GroundTruth
+from annotator.formats.source import Source
+from annotator.formats.writing import FileWriter
+
+Feature = Literal[
+    "query_ids",
+    "query_texts",
+    "query_fields",  # category, language, query_type, difficulty, primary_domain, narrative
+    "query_metadata",
+    "queries_without_qrels",
+    "grades",  # without it only the order of grades comes back
+    "large_grades",  # above 3: from a ranked file read by position
+    "descriptions",
+    "notes",
+    "two_annotators",  # the first two annotators' grades, under the names annotator_1 and annotator_2
+    "annotator_grades",  # those of any number of annotators
+    "origins",
+    "qrel_metadata",
+    "iterations",  # of a qrel's metadata only TREC's iteration
+    "file_metadata",
+    "documents",
+    "typed_metadata",  # numbers, lists, mappings, null; without it metadata values come back as texts
+    "empty_texts",  # tells "" from absent where a text may be absent
+]
+
+
+class Reserved(NamedTuple):
+    """Keys that cannot be metadata in a format, since it uses them itself: of the file, a query, and so on."""
+
+    file: frozenset[str] = frozenset()
+    query: frozenset[str] = frozenset()
+    qrel: frozenset[str] = frozenset()
+    document: frozenset[str] = frozenset()
+
+
+NONE_RESERVED = Reserved()
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One file format. `certain(head)` says from the first 64 kB (in UTF-8) whether a file can only be this one.
+
+    `read(source)` raises BadInput with every bad place. `files`: its files, one of path "" where the format is one
+    file. `tells_grade_0`: grade 0 is always listed, since readers tell it from unjudged. `find_query_lines(source)`
+    gives the line on which each query begins, for messages. `schema` names a file in `formats/schemas/`.
+    `read_graded(source, grades_by)` reads a format without grades. `carries_id`: None where every id can be held.
+    `lay_out(truth)`: the files for one truth, where their shape depends on all of it (a table's columns).
+    """
+
+    name: str
+    about: str
+    suffixes: tuple[str, ...]
+    holds: tuple[str, ...]
+    cannot_hold: tuple[str, ...]
+    features: frozenset[Feature]
+    read: Callable[[Source], GroundTruth]
+    files: tuple[FileWriter, ...]
+    certain: Callable[[bytes], bool]
+    tells_grade_0: bool
+    find_query_lines: Callable[[Source], list[int]] | None = None
+    schema: str | None = None
+    read_graded: Callable[[Source, str], GroundTruth] | None = None
+    carries_id: Callable[[str], bool] | None = None
+    reserved: Reserved = NONE_RESERVED
+    lay_out: Callable[[GroundTruth], tuple[FileWriter, ...]] | None = None
+
+    @property
+    def needs_grades_by(self) -> bool:
+        """Whether reading needs `--grades-by`, since the file holds no grades."""
+        return self.read_graded is not None

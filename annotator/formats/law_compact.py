@@ -1,0 +1,86 @@
+"""`law-compact`: the short form of `law`, in which a document has a grade and nothing else. Read and written.
+
+    {version, created_at, queries: [{query_id, query_text, query_type, difficulty, primary_domain,
+      ground_truth: {doc_id: relevance}, …}]}
+
+Loaded by the same law-search evaluator. Every key without a name here is kept, at its level: the file's, the query's.
+Refused: a query or a document of one twice, a grade other than 0-3 or of another type than a number.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from annotator.domain.ground_truth import GroundTruth, Qrel, Query
+from annotator.formats.format import Format, Reserved
+from annotator.formats.json_text import quote
+from annotator.formats.law import (
+    QUERY_KEYS,
+    begin,
+    close_query,
+    end,
+    find_query_lines,
+    is_compact,
+    is_law,
+    open_query,
+    read_law,
+)
+from annotator.formats.source import Source
+from annotator.formats.tree import Place, TreeProblems
+from annotator.formats.writing import ONE_FILE, FileWriter
+
+_QUERY_KEYS = QUERY_KEYS - {"total_relevant"}
+
+
+def read(source: Source) -> GroundTruth:
+    """The queries and qrels of a compact law JSON file. BadInput names every bad place with its line."""
+    return read_law(source, _read_qrels, counted=())
+
+
+def _read_qrels(
+    query_id: str, judged: dict[str, Any], place: Place, problems: TreeProblems
+) -> Iterator[Qrel]:
+    for doc_id, found in judged.items():
+        here = (*place, doc_id)
+        problems.id(doc_id, here)
+        yield Qrel(query_id, doc_id, problems.grade(found, here))
+
+
+def _add(query: Query, qrels: Sequence[Qrel], place: int) -> str:
+    judged = ",\n".join([f"        {quote(qrel.doc_id)}: {qrel.grade}" for qrel in qrels])
+    truth = f"{{\n{judged}\n      }}" if qrels else "{}"
+    return f'{open_query(query, place)},\n      "ground_truth": {truth}{close_query(query, _QUERY_KEYS)}'
+
+
+FORMAT = Format(
+    name="law-compact",
+    about="JSON of the law-search evaluator, short: a grade per document",
+    suffixes=(".json",),
+    holds=("queries", "query metadata", "grades", "further keys of the file and of queries"),
+    cannot_hold=(
+        "notes",
+        "descriptions",
+        "annotators' own grades",
+        "documents' further keys",
+        "grade 0 apart from relevant (left out unless asked for)",
+    ),
+    features=frozenset(
+        (
+            "query_ids",
+            "query_texts",
+            "query_fields",
+            "query_metadata",
+            "queries_without_qrels",
+            "grades",
+            "file_metadata",
+            "typed_metadata",
+            "empty_texts",
+        )
+    ),
+    read=read,
+    files=(FileWriter(ONE_FILE, begin=begin, add=_add, end=end),),
+    certain=lambda head: is_law(head) and is_compact(head),
+    tells_grade_0=False,
+    find_query_lines=find_query_lines,
+    schema="law-compact.schema.json",
+    reserved=Reserved(file=frozenset({"queries"}), query=_QUERY_KEYS),
+)

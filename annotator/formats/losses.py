@@ -1,0 +1,202 @@
+"""What a format cannot hold of a ground truth, said in sentences with counts before anything is written.
+
+Between reading and writing of a conversion. A loss is `wrong` when the file would say something untrue or could not
+be written at all (an id that the format cannot carry, a grade outside its scale): then nothing is to be written.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from annotator.domain.grades import GRADES
+from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth
+from annotator.formats.format import Format
+from annotator.formats.text import describe
+
+MAX_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One thing lost. `what` is a sentence with its count; `wrong`: it would be wrong rather than smaller."""
+
+    what: str
+    wrong: bool = False
+
+
+def find_losses(truth: GroundTruth, known: Format, *, list_grade_0: bool = False) -> tuple[Loss, ...]:
+    """Everything that a file of this format would not give back, what would be wrong first. Empty: nothing is."""
+    losses = [
+        *_ids(truth, known),
+        *_texts(truth, known),
+        *_grades(truth, known, list_grade_0=list_grade_0),
+        *_queries(truth, known),
+        *_qrels(truth, known),
+        *_metadata(truth, known),
+    ]
+    return tuple(sorted(losses, key=lambda loss: not loss.wrong))
+
+
+def _ids(truth: GroundTruth, known: Format) -> Iterator[Loss]:
+    carries = known.carries_id
+    if carries is not None:
+        queries = [query.query_id for query in truth.queries if not carries(query.query_id)]
+        documents = {qrel.doc_id for qrel in truth.qrels if not carries(qrel.doc_id)}
+        if queries:
+            yield Loss(
+                f"{_count(queries, 'query id')} that {known.name} cannot carry: {_name(queries)}", True
+            )
+        if documents:
+            found = sorted(documents)
+            yield Loss(f"{_count(found, 'document id')} that {known.name} cannot carry: {_name(found)}", True)
+    if "query_ids" not in known.features and truth.queries:
+        places = enumerate(truth.queries, 1)
+        changed = [query.query_id for place, query in places if query.query_id != f"q{place}"]
+        if changed:
+            yield Loss(f"{_count(changed, 'query id')} left out; a query is known by its text and place")
+
+
+def _texts(truth: GroundTruth, known: Format) -> Iterator[Loss]:
+    missing = [query.query_id for query in truth.queries if not query.text]
+    if "query_texts" not in known.features:
+        held = [query for query in truth.queries if query.text]
+        if held:
+            yield Loss(f"{_count(held, 'query text')} left out: {known.name} holds query ids only")
+    elif missing and "query_ids" not in known.features:
+        yield Loss(
+            f"{_count(missing, 'query', 'queries')} without a text, which is all that {known.name} knows them by "
+            f"(--queries FILE supplies texts): {_name(missing)}",
+            True,
+        )
+    elif missing:
+        yield Loss(
+            f'{_count(missing, "query", "queries")} without a text, written as "" (--queries FILE supplies texts)'
+        )
+
+
+def _grades(truth: GroundTruth, known: Format, *, list_grade_0: bool) -> Iterator[Loss]:
+    counts = Counter(qrel.grade for qrel in truth.qrels)
+    beyond = {grade: count for grade, count in counts.items() if grade not in GRADES}
+    if beyond and "large_grades" not in known.features:
+        yield Loss(
+            f"{_number(sum(beyond.values()), 'grade')} outside of 0 to 3 (up to {max(beyond)}), which {known.name} "
+            "cannot hold",
+            True,
+        )
+    elif beyond and "grades" in known.features:
+        yield Loss(
+            f"{_number(sum(beyond.values()), 'grade')} above 3 (up to {max(beyond)}) written as they are: they stand for "
+            "places in a list, not for the scale 0 to 3, and this program reads them back from no file"
+        )
+    zeros = counts[0]
+    if "grades" not in known.features:
+        if len(truth.qrels) > zeros:
+            yield Loss(
+                f"{_number(len(truth.qrels) - zeros, 'grade')} left out: only the order of documents is kept"
+            )
+        if zeros:
+            yield Loss(
+                f"{_number(zeros, 'qrel')} of grade 0 left out: {known.name} lists relevant documents only"
+            )
+    elif zeros and not known.tells_grade_0:
+        if list_grade_0:
+            yield Loss(
+                f"{_number(zeros, 'qrel')} of grade 0 listed as asked for: the evaluator counts every listed "
+                "document as relevant in its set-based figures"
+            )
+        else:
+            yield Loss(f"{_number(zeros, 'qrel')} of grade 0 left out (--list-grade-0 lists them)")
+
+
+def _queries(truth: GroundTruth, known: Format) -> Iterator[Loss]:
+    if "queries_without_qrels" not in known.features:
+        judged = {qrel.query_id for qrel in truth.qrels}
+        bare = [query.query_id for query in truth.queries if query.query_id not in judged]
+        if bare:
+            yield Loss(f"{_count(bare, 'query', 'queries')} without qrels left out: {_name(bare)}")
+    if "query_fields" not in known.features:
+        for name in QUERY_FIELDS:
+            held = sum(getattr(query, name) is not None for query in truth.queries)
+            if held:
+                yield Loss(f"{name} of {_number(held, 'query', 'queries')} left out")
+
+
+def _qrels(truth: GroundTruth, known: Format) -> Iterator[Loss]:
+    held: Counter[str] = Counter()
+    for qrel in truth.qrels:
+        if qrel.description is not None:
+            held["descriptions"] += 1
+        if qrel.note is not None:
+            held["notes"] += 1
+        if qrel.origin != "imported":
+            held["origins"] += 1
+        if qrel.annotator_grades:
+            held["annotator_grades"] += len(qrel.annotator_grades)
+            held["two_annotators"] += len(qrel.annotator_grades[2:])
+    for feature, word in (("descriptions", "description"), ("notes", "note"), ("origins", "origin")):
+        if held[feature] and feature not in known.features:
+            yield Loss(f"{_number(held[feature], word)} left out")
+    if "annotator_grades" in known.features:
+        return
+    both = "two_annotators" in known.features
+    lost = held["two_annotators" if both else "annotator_grades"]
+    if lost:
+        yield Loss(f"{_number(lost, 'grade')} of {'further ' if both else ''}annotators left out")
+
+
+def _metadata(truth: GroundTruth, known: Format) -> Iterator[Loss]:
+    if truth.documents and "documents" not in known.features:
+        yield Loss(f"{_count(truth.documents, 'document')} with title and text left out")
+    qrels = [qrel.metadata for qrel in truth.qrels if qrel.metadata]
+    if qrels and "iterations" in known.features:
+        qrels = [{key: held[key] for key in held if key != "iteration"} for held in qrels]
+    yield from _lost_keys(
+        "the file's own keys", [truth.metadata], "file_metadata", known, known.reserved.file
+    )
+    kept = [query.metadata for query in truth.queries]
+    yield from _lost_keys("metadata of queries", kept, "query_metadata", known, known.reserved.query)
+    yield from _lost_keys("metadata of qrels", qrels, "qrel_metadata", known, known.reserved.qrel)
+
+
+def _lost_keys(
+    what: str, held: Iterable[Any], feature: str, known: Format, reserved: Collection[str]
+) -> Iterator[Loss]:
+    """What becomes of the keys of metadata: left out, taken by the format itself, or turned into texts."""
+    left, turned = Counter[str](), Counter[str]()
+    holds, typed = feature in known.features, "typed_metadata" in known.features
+    for metadata in held:
+        for key, value in metadata.items():
+            if not holds or key in reserved:
+                left[key] += 1
+            elif not typed and not isinstance(value, str):
+                turned[key] += 1
+    if left:
+        yield Loss(f"{what} left out: {_name_counts(left)}")
+    if turned:
+        yield Loss(f"{what} turned into texts: {_name_counts(turned)}")
+
+
+def list_wrong(losses: Iterable[Loss]) -> list[Loss]:
+    """Those that stop a conversion."""
+    return [loss for loss in losses if loss.wrong]
+
+
+def _number(count: int, word: str, many: str | None = None) -> str:
+    return f"{count:,} {word if count == 1 else many or word + 's'}"
+
+
+def _count(found: Collection[Any], word: str, many: str | None = None) -> str:
+    return _number(len(found), word, many)
+
+
+def _name(found: list[str]) -> str:
+    more = len(found) - MAX_NAMED
+    shown = ", ".join(describe(item) for item in found[:MAX_NAMED])
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def _name_counts(counts: Counter[str]) -> str:
+    more = len(counts) - MAX_NAMED
+    shown = ", ".join(f"{key} ({count:,})" for key, count in list(counts.items())[:MAX_NAMED])
+    return f"{shown} and {more:,} more" if more > 0 else shown

@@ -1,0 +1,221 @@
+"""`csv`: one row per qrel, for spreadsheets and data frames. Read and written; TSV is read too.
+
+The columns are those of `qrel_rows.py`; written are only those in use. Every cell is text, and an empty one is absent:
+numbers, lists and the like in metadata are written as JSON and come back as text.
+Refused beside what `qrel_rows.py` refuses: a column twice, a row with another number of cells, broken quoting.
+"""
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from annotator.domain.errors import BadInput, Problems, ValidationError
+from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
+from annotator.formats.format import Format
+from annotator.formats.judgments import quote_cell
+from annotator.formats.qrel_rows import (
+    JUDGMENTS,
+    QREL_FIELDS,
+    QUERY_PREFIX,
+    ROW_FEATURES,
+    RowReader,
+    list_annotators,
+    name_column,
+    name_qrel_key,
+    sort_annotators,
+)
+from annotator.formats.source import MAX_LINE, Source
+from annotator.formats.text import describe
+from annotator.formats.writing import ONE_FILE, FileWriter
+
+REQUIRED = ("query_id", "doc_id", "grade")
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def read(source: Source) -> GroundTruth:
+    """The queries and qrels of a table. BadInput names every bad line."""
+    return _collect(source).finish()
+
+
+def find_query_lines(source: Source) -> list[int]:
+    """The line of each query's first row, in order."""
+    return list(_collect(source).first_row.values())
+
+
+def _collect(source: Source) -> RowReader:
+    problems = Problems(source.path)
+    csv.field_size_limit(MAX_LINE)
+    reader: RowReader | None = None
+    try:
+        for line, columns, cells in _read_rows(source, problems):
+            reader = reader or RowReader(problems, header=columns)
+            reader.add(line, {name: cell for name, cell in zip(columns, cells, strict=True) if cell})
+    except BadInput as error:
+        problems.found.extend(error.problems)
+    return reader or RowReader(problems)
+
+
+def lay_out(truth: GroundTruth) -> tuple[FileWriter, ...]:
+    """The file for this truth: the columns that it uses."""
+    fields = [name for name in QUERY_FIELDS if any(getattr(query, name) for query in truth.queries)]
+    of_query = {key: f"{QUERY_PREFIX}{key}" for query in truth.queries for key in _list_used(query.metadata)}
+    of_qrel = _QrelColumns(truth.qrels)
+    texts = ["query"] if any(query.text for query in truth.queries) else []
+    header = [*REQUIRED, *texts, *fields, *of_qrel.names, *of_query.values(), *of_qrel.metadata.values()]
+
+    def begin(_: Metadata, __: int) -> str:
+        return ",".join(map(_cell, header)) + "\n"
+
+    def add(query: Query, qrels: Sequence[Qrel], _: int) -> str:
+        query_id = _cell(query.query_id)
+        before = "".join(f",{_cell(getattr(query, name))}" for name in fields)
+        before = f",{_cell(query.text)}{before}" if texts else before
+        after = "".join(f",{_cell(query.metadata.get(key))}" for key in of_query)
+        if not qrels:
+            return f"{query_id},,{before}{of_qrel.nothing}{after}{',' * len(of_qrel.metadata)}\n"
+        if not of_qrel.names and not of_qrel.metadata:
+            rest = before + after
+            return "".join([f"{query_id},{_cell(qrel.doc_id)},{qrel.grade}{rest}\n" for qrel in qrels])
+        return "".join(
+            f"{query_id},{_cell(qrel.doc_id)},{qrel.grade}{before}{of_qrel.write(qrel)}{after}"
+            f"{of_qrel.write_metadata(qrel)}\n"
+            for qrel in qrels
+        )
+
+    return (FileWriter(ONE_FILE, begin=begin, add=add, by_qrel=True),)
+
+
+class _QrelColumns:
+    """The columns that say more about a qrel than its grade, as far as these qrels use them."""
+
+    def __init__(self, qrels: Sequence[Qrel]) -> None:
+        used: set[str] = set()
+        self.metadata: dict[str, str] = {}
+        for qrel in qrels:
+            if qrel.origin != "imported":
+                used.add("origin")
+            if qrel.description:
+                used.add("description")
+            if qrel.note:
+                used.add("note")
+            if qrel.annotator_grades:
+                used.update(name for name, _ in list_annotators(qrel))
+            for key in _list_used(qrel.metadata):
+                if key not in self.metadata:
+                    self.metadata[key] = name_qrel_key(key)
+        self.fields = [name for name in QREL_FIELDS if name in used]
+        self.annotators = sort_annotators(name for name in used if name not in QREL_FIELDS)
+        self.names = [*self.fields, *self.annotators]
+        self.nothing = "," * len(self.names)
+
+    def write(self, qrel: Qrel) -> str:
+        """The cells of the fields and of the annotators, each after a comma."""
+        cells = [f",{_cell(getattr(qrel, name))}" for name in self.fields]
+        if self.annotators:
+            grades = dict(list_annotators(qrel))
+            cells += [f",{grades.get(name, '')}" for name in self.annotators]
+        return "".join(cells)
+
+    def write_metadata(self, qrel: Qrel) -> str:
+        """The cells of the metadata, each after a comma."""
+        return "".join([f",{_cell(qrel.metadata.get(key))}" for key in self.metadata])
+
+
+def _read_rows(source: Source, problems: Problems) -> Iterator[tuple[int, tuple[str, ...], list[str]]]:
+    """Every row below the header: the line it begins on, the columns, the cells."""
+    lines = (text for _, text in source.read_lines(keep_ends=True))
+    first = next(lines, "")
+    delimiter = "\t" if "\t" in first and "," not in first else ","
+    rows = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
+    columns: tuple[str, ...] = ()
+    start = 0
+    try:
+        for cells in rows:
+            start, line = rows.line_num, start + 1
+            if not cells:
+                continue
+            if not columns:
+                columns = _read_header(cells, line, problems)
+                if problems:
+                    return
+            elif len(cells) != len(columns):
+                problems.add(line, f"{len(columns)} cells", str(len(cells)))
+            else:
+                yield line, columns, cells
+    except csv.Error as error:
+        problems.add(start + 1, "a CSV row", str(error))
+    if not columns and not problems:
+        problems.add(None, f"a header with {', '.join(REQUIRED)}", "an empty file")
+
+
+def _read_header(cells: Sequence[str], line: int, problems: Problems) -> tuple[str, ...]:
+    """The columns as they are written. Noted: one twice, an empty one, one that is missing, an annotator."""
+    names = [cell.strip() for cell in cells]
+    columns = [name_column(cell) for cell in cells]
+    for name in dict.fromkeys(
+        name for name, column in zip(names, columns, strict=True) if columns.count(column) > 1
+    ):
+        problems.add(line, "each column once", f"{describe(name)} again")
+    if "" in names:
+        problems.add(line, "a name for every column", "an empty one")
+    parts = {column.part for column in columns}
+    missing = [name for name in REQUIRED if name not in parts]
+    if missing:
+        problems.add(line, f"a column {', '.join(missing)}", ", ".join(names))
+    if JUDGMENTS in names:
+        problems.add(line, "qrels, settled", "judgments (a column annotator: import judgments reads these)")
+    return tuple(cells)
+
+
+def _list_used(metadata: Metadata) -> list[str]:
+    """The keys whose value is not an empty cell."""
+    return [key for key, value in metadata.items() if value is not None and value != ""] if metadata else []
+
+
+def _cell(value: Any) -> str:
+    """A value as a cell, in quotes where it needs them."""
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else _ENCODE(value)
+    return quote_cell(text)
+
+
+def _is_certain(head: bytes) -> bool:
+    """Whether the first line names the columns of qrels, and not those of judgments."""
+    line = head.split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "ignore")
+    cells = [cell.strip().strip('"') for cell in line.split("\t" if "\t" in line else ",")]
+    parts = {name_column(cell).part for cell in cells}
+    return parts.issuperset(REQUIRED) and JUDGMENTS not in parts
+
+
+def _refuse_stream(_: Metadata, __: int) -> str:
+    raise ValidationError(
+        "a csv has the columns that its ground truth uses: it is laid out for the whole of it"
+    )
+
+
+FORMAT = Format(
+    name="csv",
+    about="one row for each qrel, for spreadsheets and data frames (TSV is read too)",
+    suffixes=(".csv", ".tsv"),
+    holds=(
+        "queries",
+        "query metadata",
+        "grades, 0 included",
+        "notes",
+        "descriptions",
+        "every annotator's grade",
+        "origins",
+        "further columns",
+    ),
+    cannot_hold=("what the file says of itself", "types of metadata: all is text"),
+    features=ROW_FEATURES,
+    read=read,
+    files=(FileWriter(ONE_FILE, begin=_refuse_stream),),
+    certain=_is_certain,
+    tells_grade_0=True,
+    find_query_lines=find_query_lines,
+    lay_out=lay_out,
+)

@@ -1,0 +1,166 @@
+"""`jsonl`: one flat JSON object a line per qrel, with the columns of `csv` and typed values. Read and written.
+
+    {"query_id": "Q1", "doc_id": "d", "grade": 3, "query": "…", "category": "…", "query.weight": 0.5}
+
+The columns, and what is refused, are those of `qrel_rows.py`. Refused with the line too: what is no JSON object, a key
+twice in one, a grade that is a text.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from json.encoder import encode_basestring as quote
+from typing import Any
+
+from annotator.domain.errors import BadInput, Problems, ValidationError
+from annotator.domain.ground_truth import GroundTruth, Qrel, Query
+from annotator.formats.format import Format
+from annotator.formats.grouping import list_fields
+from annotator.formats.json_tree import parse_json
+from annotator.formats.qrel_rows import (
+    GRADE_NAMES,
+    JUDGMENTS,
+    QUERY_PREFIX,
+    ROW_FEATURES,
+    RowReader,
+    list_annotators,
+    name_qrel_key,
+)
+from annotator.formats.source import Source
+from annotator.formats.text import describe
+from annotator.formats.writing import ONE_FILE, FileWriter
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def read(source: Source) -> GroundTruth:
+    """The queries and qrels of a file. BadInput names every bad line."""
+    return _collect(source).finish()
+
+
+def find_query_lines(source: Source) -> list[int]:
+    """The line of each query's first row, in order."""
+    return list(_collect(source).first_row.values())
+
+
+def _collect(source: Source) -> RowReader:
+    problems = Problems(source.path)
+    rows = RowReader(problems)
+    for line, value in read_objects(source, problems):
+        rows.add(line, value)
+    return rows
+
+
+def read_objects(source: Source, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each line's object with its number. Every line that is none is noted; blank lines are passed over.
+
+    A file without any line is noted too: where there is nothing to write, a blank line is written.
+    """
+    line = 0
+    try:
+        for line, content in source.read_lines():
+            if not content or content.isspace():
+                continue
+            try:
+                value = parse_json(content)
+            except json.JSONDecodeError as error:
+                problems.add(
+                    line, "a JSON object", f"{error.msg} at character {error.pos + 1}", path=source.path
+                )
+                continue
+            except ValueError as error:
+                problems.add(line, str(error), describe(content), path=source.path)
+                continue
+            if isinstance(value, dict):
+                yield line, value
+            else:
+                problems.add(line, "a JSON object", describe(value), path=source.path)
+    except BadInput as error:
+        problems.found.extend(error.problems)
+        return
+    if not line:
+        problems.add(None, "JSON objects, one a line", "an empty file", path=source.path)
+
+
+def write_object(value: dict[str, Any]) -> str:
+    """One line. ValidationError for what JSON cannot hold."""
+    try:
+        return f"{_ENCODE(value)}\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValidationError(f"expected values that JSON can hold: {error}") from None
+
+
+def end_lines(queries: int) -> str:
+    """A blank line where there is nothing else, since an empty file says that something went wrong."""
+    return "" if queries else "\n"
+
+
+def _add(query: Query, qrels: Sequence[Qrel], _: int) -> str:
+    about: dict[str, Any] = {"query": query.text} if query.text else {}
+    about |= list_fields(query)
+    about |= {f"{QUERY_PREFIX}{key}": value for key, value in query.metadata.items()}
+    start = f'{{"query_id": {quote(query.query_id)}'
+    rest = f", {write_object(about)[1:-2]}" if about else ""
+    if not qrels:
+        return f"{start}{rest}}}\n"
+    start += ', "doc_id": '
+    return "".join(
+        [f'{start}{quote(qrel.doc_id)}, "grade": {qrel.grade}{rest}{_write_rest(qrel)}}}\n' for qrel in qrels]
+    )
+
+
+def _write_rest(qrel: Qrel) -> str:
+    """What there is beside the grade, as the end of an object."""
+    rest: dict[str, Any] = {}
+    if qrel.origin != "imported":
+        rest["origin"] = qrel.origin
+    if qrel.description is not None:
+        rest["description"] = qrel.description
+    if qrel.note is not None:
+        rest["note"] = qrel.note
+    if qrel.annotator_grades:
+        rest.update(list_annotators(qrel))
+    if qrel.metadata:
+        rest.update({name_qrel_key(key): value for key, value in qrel.metadata.items()})
+    return f", {write_object(rest)[1:-2]}" if rest else ""
+
+
+def _is_certain(head: bytes) -> bool:
+    """Whether every whole line is an object, and one of them a qrel that is not a judgment."""
+    lines = head.split(b"\n")
+    found = False
+    for line in lines[:-1] if len(lines) > 1 else lines:
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except ValueError:
+            return False
+        if not isinstance(value, dict) or "query_id" not in value or JUDGMENTS in value:
+            return False
+        found = found or ("doc_id" in value and any(name in value for name in GRADE_NAMES))
+    return found
+
+
+FORMAT = Format(
+    name="jsonl",
+    about="one JSON object a line for each qrel",
+    suffixes=(".jsonl", ".ndjson"),
+    holds=(
+        "queries",
+        "query metadata",
+        "grades, 0 included",
+        "notes",
+        "descriptions",
+        "every annotator's grade",
+        "origins",
+        "further keys",
+    ),
+    cannot_hold=("what the file says of itself",),
+    features=ROW_FEATURES | {"typed_metadata", "empty_texts"},
+    read=read,
+    files=(FileWriter(ONE_FILE, add=_add, end=end_lines, by_qrel=True),),
+    certain=_is_certain,
+    tells_grade_0=True,
+    find_query_lines=find_query_lines,
+    schema="jsonl.schema.json",
+)

@@ -1,0 +1,269 @@
+"""What the `csv` and `jsonl` ground truths share: the names of their columns, and rows that become queries and qrels.
+
+    query_id, doc_id, grade, query (the text), category … narrative, origin, description, note, annotator_1 …
+
+One row per qrel; a query without qrels is a row without doc_id and grade. `query.KEY` is metadata of the query, every
+further column metadata of the qrel (`qrel.KEY` where KEY is a name of ours). What rows of a query say about the query must
+agree; it need not be said on each. Refused: a document of a query twice, a grade other than 0-3, an id that is empty.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, get_args
+
+from annotator.domain.errors import Problems
+from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Origin, Qrel, Query
+from annotator.formats.format import Feature
+from annotator.formats.qrel_list import QrelList
+from annotator.formats.text import ID_LIMIT, describe, is_too_long
+from annotator.formats.tree import MAX_TEXT, TEXT_LIMIT
+
+QUERY_PREFIX, QREL_PREFIX = "query.", "qrel."
+GRADE_NAMES = ("grade", "relevance")  # the first that a row has; another one is metadata then
+TEXT_NAMES = ("query", "query_text", "text")
+QREL_FIELDS = ("origin", "description", "note")
+ANNOTATOR = re.compile(r"annotator_([1-9][0-9]{0,5})")
+JUDGMENTS = "annotator"  # a file with this column holds judgments, not qrels
+ROW_FEATURES: frozenset[Feature] = frozenset(
+    (
+        "query_ids",
+        "query_texts",
+        "query_fields",
+        "query_metadata",
+        "queries_without_qrels",
+        "grades",
+        "large_grades",
+        "descriptions",
+        "notes",
+        "annotator_grades",
+        "origins",
+        "qrel_metadata",
+    )
+)
+MAX_PLANS = 10_000
+_ORIGINS = get_args(Origin)
+_OURS = frozenset({"query_id", "doc_id", *GRADE_NAMES, *TEXT_NAMES, *QUERY_FIELDS, *QREL_FIELDS, JUDGMENTS})
+
+
+class Column(NamedTuple):
+    """What a column is about: `part` is "id", "text", "field", "query", "origin", … or "qrel" (metadata)."""
+
+    part: str
+    key: str
+
+
+def name_column(name: str) -> Column:
+    """What the column of this name holds. White space around a name of ours does not matter."""
+    bare = name.strip()
+    if bare in TEXT_NAMES:
+        return Column("text", bare)
+    if bare in QUERY_FIELDS:
+        return Column("field", bare)
+    if bare in GRADE_NAMES:
+        return Column("grade", bare)
+    if bare in ("query_id", "doc_id", JUDGMENTS, *QREL_FIELDS):
+        return Column(bare, bare)
+    if ANNOTATOR.fullmatch(bare):
+        return Column("annotator_", bare)
+    if name.startswith(QUERY_PREFIX):
+        return Column("query", name.removeprefix(QUERY_PREFIX))
+    return Column("qrel", name.removeprefix(QREL_PREFIX))
+
+
+def name_qrel_key(key: str) -> str:
+    """The column of a key of a qrel's metadata: the key itself unless that means something else."""
+    ours = key.strip() in _OURS or ANNOTATOR.fullmatch(key.strip()) or not key.strip()
+    return f"{QREL_PREFIX}{key}" if ours or key.startswith((QUERY_PREFIX, QREL_PREFIX)) else key
+
+
+def sort_annotators(names: Iterable[str]) -> list[str]:
+    """annotator_2 before annotator_10."""
+    return sorted(names, key=lambda name: int(name.removeprefix("annotator_")))
+
+
+def list_annotators(qrel: Qrel) -> Iterator[tuple[str, int]]:
+    """The annotators' grades by column: their pseudonym, or `annotator_1` … by place where it is not of that form."""
+    for place, (name, grade) in enumerate(qrel.annotator_grades, 1):
+        yield name if ANNOTATOR.fullmatch(name) else f"annotator_{place}", grade
+
+
+class _Plan(NamedTuple):
+    """The cells of a row by what they are about: of the query, of ours, and metadata of the qrel."""
+
+    about: list[tuple[str, tuple[str, str]]]
+    kept: list[tuple[str, str]]
+    metadata: list[tuple[str, str]]
+
+
+def _is_second(part: str, key: str, present: Collection[str]) -> bool:
+    """Whether a column is one more name for what another column of the row is: then it is metadata."""
+    names = GRADE_NAMES if part == "grade" else TEXT_NAMES if part == "text" else ()
+    return bool(names) and any(name in present for name in names[: names.index(key)])
+
+
+class RowReader:
+    """Takes rows one by one and gives the ground truth at the end. `header`: the columns of a CSV file, where grades
+    are written as text and an empty cell is absent; None for JSONL, whose rows differ."""
+
+    def __init__(self, problems: Problems, *, header: Collection[str] | None = None) -> None:
+        self.problems = problems
+        self.header = header
+        self.grades: dict[Any, int] = {} if header is None else {str(grade): grade for grade in range(4)}
+        self.plans: dict[tuple[str, ...], _Plan] = {}  # by the names of a row's cells
+        self.about: dict[str, dict[tuple[str, str], Any]] = {}
+        self.first_row: dict[str, int] = {}
+        self.without: dict[str, int] = {}
+        self.qrels = QrelList(problems)
+        self.ids: dict[str, str] = {}  # one object for all rows of a query
+
+    def add(self, line: int, cells: Mapping[str, Any]) -> None:
+        """One row; what is wrong with it is noted."""
+        names = tuple(cells)
+        plan = self.plans.get(names)
+        if plan is None:
+            plan = self._make_plan(names)
+        about = {column: cells[name] for name, column in plan.about}
+        kept = {key: cells[name] for name, key in plan.kept}
+        if self.header is None:
+            about = {at: value for at, value in about.items() if value is not None or at[0] == "query"}
+            kept = {key: value for key, value in kept.items() if value is not None}
+        metadata = {key: cells[name] for name, key in plan.metadata}
+        query_id = self._read_query_id(kept.pop("query_id", None), line)
+        if JUDGMENTS in kept:
+            self.problems.add(line, "a qrel, settled", "a judgment (it has an annotator: import judgments)")
+        elif query_id is not None:
+            self._merge(query_id, about, line)
+            if "doc_id" in kept or "grade" in kept:
+                self._add_qrel(query_id, kept, metadata, line)
+            else:
+                self._add_query_alone(query_id, [*kept, *metadata], line)
+
+    def finish(self) -> GroundTruth:
+        """The truth of all rows. BadInput names every bad one."""
+        for query_id, line in self.without.items():
+            if query_id in self.qrels.places:
+                self.problems.add(line, "a doc_id and a grade, as the query's other rows have", "neither")
+        queries = tuple(self._make_query(query_id) for query_id in self.about)
+        self.problems.found.sort(key=lambda problem: problem.line or 0)
+        self.problems.raise_if_any()
+        return GroundTruth(queries, tuple(self.qrels.qrels))
+
+    def _merge(self, query_id: str, about: dict[tuple[str, str], Any], line: int) -> None:
+        known = self.about.get(query_id)
+        if known is None:
+            self.about[query_id] = about
+            self.first_row[query_id] = line
+            return
+        if known == about or not about:
+            return
+        for column, value in about.items():
+            before = known.setdefault(column, value)
+            if before != value or type(before) is not type(value):
+                name = column[1] if column[0] != "query" else f"{QUERY_PREFIX}{column[1]}"
+                self.problems.add(
+                    line, f"{name} as in the query's rows before ({describe(before)})", describe(value)
+                )
+
+    def _add_query_alone(self, query_id: str, rest: list[str], line: int) -> None:
+        if rest:
+            self.problems.add(line, f"a doc_id and a grade for {describe(rest[0])}", "neither")
+        elif query_id in self.without:
+            self.problems.add(
+                line, f"each query_id once (first on line {self.without[query_id]})", describe(query_id)
+            )
+        self.without.setdefault(query_id, line)
+
+    def _add_qrel(self, query_id: str, kept: dict[str, Any], metadata: dict[str, Any], line: int) -> None:
+        doc_id = self._read_id("doc_id", kept.pop("doc_id", None), line)
+        grade = self._read_grade("a grade", kept.pop("grade", None), line)
+        if doc_id is None or grade is None:
+            return
+        if not kept:
+            qrel = Qrel(query_id, doc_id, grade, metadata=metadata or NOTHING)
+        else:
+            origin = kept.pop("origin", None)
+            if origin is not None and origin not in _ORIGINS:
+                self.problems.add(line, f"origin to be one of {', '.join(_ORIGINS)}", describe(origin))
+            qrel = Qrel(
+                query_id,
+                doc_id,
+                grade,
+                origin=origin or "imported",
+                description=self._read_text("description", kept.pop("description", None), line),
+                note=self._read_text("note", kept.pop("note", None), line),
+                annotator_grades=self._read_annotators(kept, line),
+                metadata=metadata or NOTHING,
+            )
+        self.qrels.add(qrel, line)
+
+    def _make_plan(self, names: tuple[str, ...]) -> _Plan:
+        """Where the cells of a row with these names belong."""
+        present = names if self.header is None else self.header
+        plan = _Plan([], [], [])
+        for name in names:
+            part, key = name_column(name)
+            if part == "qrel" or _is_second(part, key, present):
+                plan.metadata.append((name, key))
+            elif part in ("text", "field", "query"):
+                plan.about.append((name, (part, "text" if part == "text" else key)))
+            else:
+                plan.kept.append((name, key if part == "annotator_" else part))
+        if len(self.plans) >= MAX_PLANS:
+            self.plans.clear()
+        self.plans[names] = plan
+        return plan
+
+    def _read_annotators(self, kept: dict[str, Any], line: int) -> tuple[tuple[str, int], ...]:
+        found = [
+            (name, self._read_grade(f"{name} to be a grade", kept[name], line))
+            for name in sort_annotators(kept)
+        ]
+        return tuple((name, grade) for name, grade in found if grade is not None)
+
+    def _make_query(self, query_id: str) -> Query:
+        line = self.first_row[query_id]
+        text, fields, metadata = "", {}, {}
+        for (part, key), value in self.about[query_id].items():
+            if part == "query":
+                metadata[key] = value
+            elif part == "text":
+                text = self._read_text("query", value, line) or ""
+            else:
+                fields[key] = self._read_text(key, value, line)
+        return Query(query_id, text, **fields, metadata=metadata)
+
+    def _read_query_id(self, found: Any, line: int) -> str | None:
+        known = self.ids.get(found) if isinstance(found, str) else None
+        if known is None:
+            known = self._read_id("query_id", found, line)
+            if known is not None:
+                known = self.ids.setdefault(known, known)
+        return known
+
+    def _read_id(self, name: str, found: Any, line: int) -> str | None:
+        """An id exactly as it stands, a JSON number as its digits."""
+        if type(found) is int:
+            found = str(found)
+        if not isinstance(found, str) or not found:
+            self.problems.add(line, f"{name} to be a text that is not empty", describe(found))
+        elif is_too_long(found):
+            self.problems.add(line, f"{name} of {ID_LIMIT}", f"{len(found):,} characters")
+        else:
+            return found
+        return None
+
+    def _read_grade(self, what: str, found: Any, line: int) -> int | None:
+        grade = self.grades.get(found) if isinstance(found, str) else found
+        if type(grade) is int and 0 <= grade <= 3:
+            return grade
+        self.problems.add(line, f"{what} 0, 1, 2 or 3", describe(found))
+        return None
+
+    def _read_text(self, name: str, found: Any, line: int) -> str | None:
+        if isinstance(found, str) and len(found) > MAX_TEXT:
+            self.problems.add(line, f"{name} to be {TEXT_LIMIT}", f"{len(found):,} characters")
+        elif found is not None and not isinstance(found, str):
+            self.problems.add(line, f"{name} to be a text", describe(found))
+        else:
+            return found
+        return None

@@ -1,0 +1,35 @@
+"""Compact law JSON: a grade per document, and the law form told apart by it."""
+
+import json
+
+import pytest
+
+from annotator.domain.errors import BadInput
+from annotator.domain.ground_truth import GroundTruth, Qrel, Query
+from annotator.formats import law, law_compact
+from annotator.formats.registry import detect_format, write_files
+from annotator.formats.source import Source
+
+
+def test_grades_stand_alone_and_grade_0_only_when_asked_for() -> None:
+    truth = GroundTruth((Query("Q", "17조"),), (Qrel("Q", "제17조", 3, note="x"), Qrel("Q", "b", 0)))
+    (query,) = json.loads(write_files(law_compact.FORMAT, truth)[""])["queries"]
+    assert query == {"query_id": "Q", "query_text": "17조", "ground_truth": {"제17조": 3}}
+    (query,) = json.loads(write_files(law_compact.FORMAT, truth, list_grade_0=True)[""])["queries"]
+    assert query["ground_truth"] == {"제17조": 3, "b": 0}
+
+
+def test_neither_form_is_read_as_the_other() -> None:
+    truth = GroundTruth((Query("Q", "17조"),), (Qrel("Q", "a", 3),))
+    full, compact = (write_files(known, truth)[""] for known in (law.FORMAT, law_compact.FORMAT))
+    assert detect_format(Source("f", full)) is law.FORMAT
+    assert detect_format(Source("f", compact)) is law_compact.FORMAT
+    with pytest.raises(BadInput, match="a mapping with relevance, found 3"):
+        law.read(Source("f", compact))
+    with pytest.raises(BadInput, match="a grade 0, 1, 2 or 3, found a mapping"):
+        law_compact.read(Source("f", full))
+
+
+def test_a_total_of_the_file_s_own_is_kept() -> None:
+    text = b'{"queries": [{"query_id": "Q", "query_text": "t", "ground_truth": {}, "total_relevant": 7}]}'
+    assert law_compact.read(Source("f", text)).queries[0].metadata == {"total_relevant": 7}
