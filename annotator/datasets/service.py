@@ -16,12 +16,14 @@ from sqlmodel import col
 
 from annotator.accounts.service import list_roles, require_admin, require_role
 from annotator.datasets.rubric_file import read_rubric as read_rubric
+from annotator.datasets.settings import NO_REQUIREMENTS as NO_REQUIREMENTS
 from annotator.datasets.settings import SETTINGS, read_setting
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, GradeDefinition, Rubric
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.pool import select_documents_left
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DatasetRow,
@@ -37,7 +39,7 @@ NAME = re.compile(r"[^\W_][\w.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A dataset with its settings."""
+    """A dataset with its settings. `requirements`: as `coverage.service.read_requirements` gives them."""
 
     name: str
     title: str
@@ -47,6 +49,7 @@ class Dataset:
     lease_minutes: int
     seed: int
     list_grade_0: bool
+    requirements: Mapping[str, Any] | None
     created_at: datetime
 
 
@@ -107,9 +110,21 @@ def show_dataset(database: Database, actor: Actor, name: str) -> tuple[Dataset, 
         return _record(row), _counts(session, key_of(row.pk))
 
 
-def change_settings(database: Database, actor: Actor, name: str, changes: Mapping[str, str]) -> Dataset:
-    """Set each KEY to the VALUE as typed. ValidationError for an unknown key or value; then nothing changes."""
+def change_settings(
+    database: Database,
+    actor: Actor,
+    name: str,
+    changes: Mapping[str, str],
+    *,
+    requirements: Mapping[str, Any] | None = None,
+) -> Dataset:
+    """Set each KEY to the VALUE as typed. ValidationError for an unknown key or value; then nothing changes.
+
+    `requirements`: those of a file that the caller has read, which a typed value never names.
+    """
     values = {key: read_setting(key, found) for key, found in changes.items()}
+    if requirements is not None:
+        values["requirements"] = dict(requirements)
     with database.write() as session:
         row = find_dataset(session, name)
         require_role(session, actor, key_of(row.pk), "lead")
@@ -168,11 +183,12 @@ def _counts(session: Session, dataset_pk: int) -> DatasetCounts:
         )
         return session.scalar(statement) or 0
 
+    there = col(DocumentRow.pk).not_in(select_documents_left())
     return DatasetCounts(
         queries=count(QueryRow),
-        documents=count(DocumentRow),
-        documents_without_text=count(DocumentRow, col(DocumentRow.text_sha256).is_(None)),
-        pairs=count(PairRow),
+        documents=count(DocumentRow, there),
+        documents_without_text=count(DocumentRow, there, col(DocumentRow.text_sha256).is_(None)),
+        pairs=count(PairRow, col(PairRow.retired_at).is_(None)),
         judgments=count(CurrentJudgmentRow, col(CurrentJudgmentRow.outcome) != "later"),
         releases=count(ReleaseRow),
     )

@@ -4,7 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from annotator.coverage.service import TEMPLATES, read_requirements
 from annotator.domain.errors import ValidationError
+
+NO_REQUIREMENTS = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,15 @@ def _yes_or_no(found: str) -> bool:
     return words[found.lower()]
 
 
+def _requirements(found: str) -> dict[str, Any] | None:
+    """Of a template. A file is read by who may name one: see `change_settings`."""
+    if found.lower() in (NO_REQUIREMENTS, ""):
+        return None
+    if found not in TEMPLATES:
+        raise ValueError(found)
+    return read_requirements(found)
+
+
 SETTINGS: tuple[Setting, ...] = (
     Setting("title", "a text", "the name shown to people", str),
     Setting("language", "a language tag such as ja, or nothing", "the main language of the documents", lambda v: v or None),
@@ -58,6 +70,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("lease_minutes", "a whole number 1-10080", "how long a pair stays with the annotator it was given to", _whole(1, 10080)),
     Setting("seed", "a whole number 0-2147483647", "fixes every order and sample drawn", _whole(0, 2**31 - 1)),
     Setting("list_grade_0", "true or false", "whether set-based formats list grade-0 documents (they count as relevant there)", _yes_or_no),
+    Setting("requirements", f"{', '.join(TEMPLATES)}, {NO_REQUIREMENTS}, or a YAML file", "what the queries and qrels must cover", _requirements),
 )  # fmt: skip
 
 

@@ -17,6 +17,16 @@ def includes(role: str, needed: str) -> bool:
     return ROLES.index(role) >= ROLES.index(needed)
 
 
+def name_annotator(number: int) -> str:
+    """The pseudonym of somebody as an annotator: what releases call them."""
+    return f"annotator_{number}"
+
+
+def name_lead(number: int) -> str:
+    """The pseudonym of somebody as a lead."""
+    return f"lead_{number}"
+
+
 @dataclass(frozen=True, slots=True)
 class Actor:
     """Who acts. `person_id` is None only for the operator, who owns the database file."""

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-PairStatus = Literal["unjudged", "unrateable", "single", "unanimous", "disagreement", "adjudicated"]
+PairStatus = Literal[
+    "unjudged", "unrateable", "imported", "single", "unanimous", "disagreement", "adjudicated"
+]
 PAIR_STATUSES: tuple[str, ...] = (
-    "unjudged", "unrateable", "single", "unanimous", "disagreement", "adjudicated",
+    "unjudged", "unrateable", "imported", "single", "unanimous", "disagreement", "adjudicated",
 )  # fmt: skip
 
 
@@ -22,16 +24,21 @@ class Settlement:
     grade: int | None
 
 
-def settle(grades: Sequence[int], unrateable: int, adjudicated: int | None) -> Settlement:
+def settle(
+    grades: Sequence[int], unrateable: int, adjudicated: int | None, imported: int | None = None
+) -> Settlement:
     """Derive a pair's status from its current independent judgments and its current adjudication.
 
     `grades`: the grades given, in any order. `unrateable`: how many said it cannot be rated.
-    `adjudicated`: the lead's settled grade, None when there is no decision.
+    `adjudicated`: the lead's settled grade, None when there is no decision. `imported`: the grade of an
+    earlier ground truth that is kept; any judgment made here takes its place.
     A disagreement is a pair whose independent judgments differ; it has no settled grade until it is
     adjudicated. One grade alone is "single": a grade, but nobody's second opinion.
     """
     if adjudicated is not None:
         return Settlement("adjudicated", adjudicated)
+    if not grades and not unrateable and imported is not None:
+        return Settlement("imported", imported)
     if not grades:
         return Settlement("unrateable" if unrateable else "unjudged", None)
     if len(set(grades)) > 1:

@@ -1,42 +1,58 @@
 """The trail behind a qrel: the pair, the judgments it rests on, and the decision, if there was one.
 
 Who judged is named by a key of the storage, which means nothing outside; releases give it a pseudonym.
+Tuples, not dataclasses: a release makes millions of them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from annotator.domain.ground_truth import NOTHING
 from annotator.domain.settling import PairStatus
 
 
-@dataclass(frozen=True, slots=True)
-class GivenJudgment:
-    """One annotator's current judgment, graded or unrateable, with everything a release publishes of it."""
+class GivenJudgment(NamedTuple):
+    """One annotator's current judgment, graded or unrateable, with everything a release publishes of it.
 
-    event_id: str
+    `key` and `annotator` are the storage's keys. `judged_at`: ISO 8601 in UTC, ended by Z.
+    """
+
+    key: int
     annotator: int
     outcome: str
     grade: int | None
     note: str | None
     purpose: str
-    judged_at: datetime
+    judged_at: str
     seconds: float | None
     guideline_version: int
 
     @property
     def is_independent_grade(self) -> bool:
         """Whether it is one of those that qrels are made of."""
-        return self.purpose == "independent" and self.grade is not None
+        return self.grade is not None and self.purpose == "independent"
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedPair:
+class KeptGrade(NamedTuple):
+    """What an earlier ground truth said of a pair, where its grade is kept. `key` is the storage's.
+
+    `annotator_grades`: as that file named its annotators. `source_path` and `source_format`: of that file.
+    """
+
+    key: int
+    source_path: str = ""
+    source_format: str = ""
+    description: str | None = None
+    note: str | None = None
+    annotator_grades: tuple[tuple[str, int], ...] = ()
+    metadata: Mapping[str, Any] = NOTHING
+
+
+class JudgedPair(NamedTuple):
     """A pair of the pool with its settlement (`status`, `grade`) and what led to it.
 
-    `decided_by` and `rationale`: of the decision that holds. `best_rank`: the best at which a system proposed
-    the pair, None when unknown. `title` and `document_metadata` are the document's.
+    `decided_by`, `rationale` and `decision` (the storage's key): of the decision that holds. `best_rank`: the best
+    at which a system proposed the pair, None when unknown. `title` and `document_metadata` are the document's.
     """
 
     query_id: str
@@ -48,11 +64,12 @@ class JudgedPair:
     rationale: str | None = None
     best_rank: int | None = None
     title: str = ""
-    document_metadata: Mapping[str, Any] = field(default_factory=dict)
+    document_metadata: Mapping[str, Any] = NOTHING
+    decision: int | None = None
+    kept: KeptGrade | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Participant:
+class Participant(NamedTuple):
     """Somebody who judged, decided or publishes. `simulated`: not a person."""
 
     key: int

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.find import key_of
-from annotator.storage.pool import Candidate
+from annotator.storage.pool import Candidate, select_documents_left
 from annotator.storage.tables import (
     DocumentRow,
     DocumentTextRow,
@@ -76,7 +76,10 @@ def list_first_results(session: Session, runs: Mapping[int, str], depth: int) ->
     )
     entry = (
         select(RunEntryRow.__table__.c, place.label("place"))  # type: ignore[attr-defined]
-        .where(col(RunEntryRow.run_pk).in_(list(runs)))
+        .where(
+            col(RunEntryRow.run_pk).in_(list(runs)),
+            col(RunEntryRow.document_pk).not_in(select_documents_left()),
+        )
         .subquery()
         .c
     )
@@ -100,12 +103,16 @@ def list_first_results(session: Session, runs: Mapping[int, str], depth: int) ->
 
 def count_documents(session: Session, dataset_pk: int) -> int:
     """How many documents a dataset has."""
-    statement = select(func.count()).select_from(DocumentRow).where(col(DocumentRow.dataset_pk) == dataset_pk)
+    statement = (
+        select(func.count())
+        .select_from(DocumentRow)
+        .where(col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left()))
+    )
     return session.scalar(statement) or 0
 
 
 def read_documents(session: Session, dataset_pk: int) -> Iterator[Searched]:
-    """Every document with its present text, a few hundred at a time."""
+    """Every document with its present text, a few hundred at a time; those that have left are not searched."""
     statement = (
         select(
             col(DocumentRow.pk), col(DocumentRow.doc_id), col(DocumentRow.title), col(DocumentTextRow.text)
@@ -117,7 +124,7 @@ def read_documents(session: Session, dataset_pk: int) -> Iterator[Searched]:
                 col(DocumentTextRow.sha256) == DocumentRow.text_sha256,
             ),
         )
-        .where(col(DocumentRow.dataset_pk) == dataset_pk)
+        .where(col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left()))
         .execution_options(yield_per=500)
     )
     for pk, doc_id, title, text in session.execute(statement):

@@ -3,6 +3,7 @@
 Rule: of all the answers an annotator gave for a pair, the one pressed last holds; of two pressed at the
 same instant, the one received last. A late delivery of an older press therefore never undoes a newer
 one. `later` (put off) is an answer too: the pair is then open again for its annotator.
+A pair that has left the pool (`retired_at`) has no current judgment; what was said of it stays on record.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +28,7 @@ from annotator.storage.tables import (
 _DERIVE = """
 INSERT INTO current_judgment (pair_pk, annotator_pk, judgment_pk, dataset_pk, outcome, grade, purpose)
 SELECT j.pair_pk, j.annotator_pk, j.pk, :dataset_pk, j.outcome, j.grade, j.purpose
-FROM judgment j
+FROM judgment j JOIN pair p ON p.pk = j.pair_pk AND p.retired_at IS NULL
 WHERE j.pair_pk IN {pairs}
   AND NOT EXISTS (
     SELECT 1 FROM judgment newer
@@ -44,6 +45,10 @@ UPDATE pair SET judged = (
   WHERE c.pair_pk = pair.pk AND c.outcome <> 'later' AND c.purpose = 'independent')
 WHERE pk IN {pairs}
 """
+_FORGET = (
+    "DELETE FROM current_judgment WHERE pair_pk IN :pairs",
+    "UPDATE pair SET judged = 0 WHERE pk IN :pairs",
+)
 _ALL_PAIRS = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
 
 
@@ -62,6 +67,16 @@ def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | 
         derive = text(_DERIVE.format(pairs=":pairs")).bindparams(some)
         connection.execute(derive, {"dataset_pk": dataset_pk, "pairs": chunk})
         connection.execute(text(_COUNT.format(pairs=":pairs")).bindparams(some), {"pairs": chunk})
+
+
+def forget_current(session: Session, pair_pks: Sequence[int]) -> None:
+    """Take the current judgments of pairs that have just been retired; the judgments themselves stay."""
+    session.flush()
+    some: BindParameter[list[int]] = bindparam("pairs", expanding=True)
+    for start in range(0, len(pair_pks), 500):
+        for statement in _FORGET:
+            forget = text(statement).bindparams(some)
+            session.connection().execute(forget, {"pairs": list(pair_pks[start : start + 500])})
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,13 +92,17 @@ def has_text(session: Session, document_pk: int, sha256: str) -> bool:
 
 
 def find_needless(session: Session, worklist: Worklist, have: Sequence[str]) -> list[str]:
+    """Those of the pairs in the browser that need nothing any more: judged by this annotator elsewhere, settled by
+    a lead or by an earlier ground truth, or no longer in the pool."""
     mine = exists().where(
         col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk),
         col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
         col(CurrentJudgmentRow.outcome) != "later",
     )
     settled = exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk))
-    return list(session.scalars(select(col(PairRow.key)).where(col(PairRow.key).in_(have), mine | settled)))
+    left = col(PairRow.retired_at).is_not(None) | (col(PairRow.kept) & (col(PairRow.judged) == 0))
+    needless = select(col(PairRow.key)).where(col(PairRow.key).in_(have), mine | settled | left)
+    return list(session.scalars(needless))
 
 
 def find_whole_text(session: Session, dataset_pk: int, pair: str) -> str | None:

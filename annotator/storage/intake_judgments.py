@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.bulk import add_rows, split
+from annotator.storage.current import derive_current
 from annotator.storage.intake import CHUNK_OF_KEYS
 from annotator.storage.tables import (
     AdjudicationRow,
@@ -92,6 +93,12 @@ def list_current_places(session: Session, pair_pks: Sequence[int]) -> set[tuple[
     return places
 
 
-def add_judgments(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Append judgments, in this order; each row holds the columns of `judgment` but its key."""
+def add_judgments(session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Append judgments, in this order; each row holds the columns of `judgment` but its key. Returns how many
+    revise an earlier one."""
+    places = {(row["pair_pk"], row["annotator_pk"]) for row in rows}
+    pairs = sorted({pair_pk for pair_pk, _ in places})
+    first = len(places - list_current_places(session, pairs))
     add_rows(session, JudgmentRow, rows)
+    derive_current(session, dataset_pk, pairs)
+    return len(rows) - first

@@ -1,32 +1,39 @@
-"""The state of every pair of a dataset, read in three queries whatever its size.
+"""The state of every pair of a dataset, read a few hundred queries at a time whatever its size.
 
 Stands between judging and everything that follows: the list of pairs, the queue of disagreements, the
 gates and the releases all ask here, so that they cannot differ. The rule itself is `domain/settling.py`;
-what is current is `storage/current.py`.
+what is current is `storage/current.py`; which grade of an earlier ground truth is kept, `storage/imported.py`.
+Pairs that a remap retired have left the pool and are in none of it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from sqlalchemy import Executable, func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.settling import Settlement, settle
+from annotator.storage.bulk import split
 from annotator.storage.current import list_current_adjudications
 from annotator.storage.find import key_of
-from annotator.storage.tables import CurrentJudgmentRow, DocumentRow, PairRow, QueryRow
+from annotator.storage.imported import list_kept_imports
+from annotator.storage.plain import fetch_plain
+from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, DocumentRow, PairRow, QueryRow
 
 FEW = 500
+QUERIES_AT_ONCE = 200
+settle_again = lru_cache(4096)(settle)  # a million pairs have a few hundred different answers
+_UNJUDGED: tuple[Mapping[int, int], int] = ({}, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class PairState:
+class PairState(NamedTuple):
     """A pair with its current independent judgments and the settlement they and a decision lead to.
 
     `grades`: grade by annotator_pk, in the order of annotator_pk. `unrateable`: how many said that it
-    cannot be rated. `adjudicated`: the lead's current settled grade. Quality-control judgments and
-    answers put off ("later") are in none of them.
+    cannot be rated. `adjudicated`: the lead's current settled grade. `imported`: the grade of an earlier
+    ground truth that is kept. Quality-control judgments and answers put off ("later") are in none of them.
     """
 
     pair_pk: int
@@ -40,36 +47,28 @@ class PairState:
     unrateable: int
     adjudicated: int | None
     settlement: Settlement
+    imported: int | None = None
+
+
+def iterate_pair_states(session: Session, dataset_pk: int) -> Iterator[PairState]:
+    """The state of every pair, by query position, then doc_id in code point order; a chunk of queries in memory.
+
+    The order is the same on every database, whatever its collation.
+    """
+    for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
+        yield from _read_states(session, dataset_pk, query_pks, col(PairRow.query_pk).in_(query_pks))
 
 
 def list_pair_states(
     session: Session, dataset_pk: int, pair_pks: Sequence[int] | None = None
 ) -> list[PairState]:
-    """The state of every pair (or of these ones), by query position, then doc_id in code point order.
-
-    The order is the same on every database, whatever its collation.
-    """
-    some = set(pair_pks) if pair_pks is not None else None
-    in_sql = sorted(some) if some is not None and len(some) <= FEW else None
-    judgments = _list_judgments(session, dataset_pk, in_sql)
-    decisions = list_current_adjudications(session, dataset_pk, in_sql)
-    found: list[tuple[tuple[int, int, str], PairState]] = []
-    for stored_pk, key, query_pk, document_pk, position, query_id, category, doc_id in session.execute(
-        _select_pairs(dataset_pk, in_sql)
-    ):
-        pk = key_of(stored_pk)
-        if some is not None and pk not in some:
-            continue
-        grades, unrateable = judgments.get(pk, ({}, 0))
-        adjudicated = decisions[pk].grade if pk in decisions else None
-        settlement = settle(list(grades.values()), unrateable, adjudicated)
-        state = PairState(
-            pk, key, query_pk, query_id, document_pk, doc_id, category,
-            grades, unrateable, adjudicated, settlement,
-        )  # fmt: skip
-        found.append(((position, query_pk, doc_id), state))
-    found.sort(key=lambda item: item[0])
-    return [state for _, state in found]
+    """The state of every pair (or of these ones), in the order of `iterate_pair_states`."""
+    if pair_pks is None:
+        return list(iterate_pair_states(session, dataset_pk))
+    some = set(pair_pks)
+    if len(some) > FEW:
+        return [state for state in iterate_pair_states(session, dataset_pk) if state.pair_pk in some]
+    return _read_states(session, dataset_pk, None, col(PairRow.pk).in_(sorted(some))) if some else []
 
 
 def list_contested_pairs(session: Session, dataset_pk: int) -> list[int]:
@@ -91,23 +90,53 @@ def list_contested_pairs(session: Session, dataset_pk: int) -> list[int]:
     return sorted({*session.scalars(differing), *list_current_adjudications(session, dataset_pk)})
 
 
-def _select_pairs(dataset_pk: int, pair_pks: Sequence[int] | None) -> Executable:
-    columns = (
-        col(PairRow.pk), col(PairRow.key), col(PairRow.query_pk), col(PairRow.document_pk),
-        col(QueryRow.position), col(QueryRow.query_id), col(QueryRow.category), col(DocumentRow.doc_id),
-    )  # fmt: skip
-    pairs = (
-        select(*columns)
+def list_query_pks(session: Session, dataset_pk: int) -> list[int]:
+    """The keys of the dataset's queries, in the queries' order."""
+    statement = select(col(QueryRow.pk)).where(col(QueryRow.dataset_pk) == dataset_pk)
+    return [
+        key_of(pk) for pk in session.scalars(statement.order_by(col(QueryRow.position), col(QueryRow.pk)))
+    ]
+
+
+def _read_states(
+    session: Session, dataset_pk: int, query_pks: Sequence[int] | None, chosen: ColumnElement[bool]
+) -> list[PairState]:
+    """The pairs for which `chosen` holds, in order. `query_pks`: the queries they belong to, where known."""
+    rows = _list_pairs(session, dataset_pk, chosen)
+    judgments = _list_judgments(session, chosen)
+    decisions = _list_decisions(session, chosen)
+    queries = sorted({row[1] for row in rows}) if query_pks is None else query_pks
+    imports = list_kept_imports(session, dataset_pk, queries)
+    states = []
+    for _, query_pk, doc_id, pk, key, document_pk, query_id, category in rows:
+        grades, unrateable = judgments.get(pk, _UNJUDGED)
+        adjudicated = decisions.get(pk)
+        imported = imports[pk].grade if pk in imports else None
+        settlement = settle_again(tuple(grades.values()), unrateable, adjudicated, imported)
+        states.append(
+            PairState(
+                pk, key, query_pk, query_id, document_pk, doc_id, category,
+                grades, unrateable, adjudicated, settlement, imported,
+            )
+        )  # fmt: skip
+    return states
+
+
+def _list_pairs(session: Session, dataset_pk: int, chosen: ColumnElement[bool]) -> list[Any]:
+    """Rows of position, query_pk, doc_id, pair_pk, key, document_pk, query_id, category: in order, by the first three."""
+    statement = (
+        select(
+            col(QueryRow.position), col(PairRow.query_pk), col(DocumentRow.doc_id), col(PairRow.pk),
+            col(PairRow.key), col(PairRow.document_pk), col(QueryRow.query_id), col(QueryRow.category),
+        )
         .join(QueryRow, col(QueryRow.pk) == PairRow.query_pk)
         .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
-        .where(col(PairRow.dataset_pk) == dataset_pk)
-    )
-    return pairs if pair_pks is None else pairs.where(col(PairRow.pk).in_(pair_pks))
+        .where(chosen, col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+    )  # fmt: skip
+    return sorted(fetch_plain(session, statement))
 
 
-def _list_judgments(
-    session: Session, dataset_pk: int, pair_pks: Sequence[int] | None
-) -> dict[int, tuple[dict[int, int], int]]:
+def _list_judgments(session: Session, chosen: ColumnElement[bool]) -> dict[int, tuple[dict[int, int], int]]:
     """By pair_pk: the grades by annotator_pk, and how many said unrateable."""
     statement = (
         select(
@@ -115,21 +144,34 @@ def _list_judgments(
             col(CurrentJudgmentRow.annotator_pk),
             col(CurrentJudgmentRow.grade),
         )
+        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
         .where(
-            col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
+            chosen,
             col(CurrentJudgmentRow.purpose) == "independent",
             col(CurrentJudgmentRow.outcome) != "later",
         )
-        .order_by(col(CurrentJudgmentRow.pair_pk), col(CurrentJudgmentRow.annotator_pk))
     )
-    if pair_pks is not None:
-        statement = statement.where(col(CurrentJudgmentRow.pair_pk).in_(pair_pks))
+    return _gather(sorted(fetch_plain(session, statement)))
+
+
+def _gather(rows: Iterable[Any]) -> dict[int, tuple[dict[int, int], int]]:
+    """From rows of pair_pk, annotator_pk, grade, in that order."""
     found: dict[int, tuple[dict[int, int], int]] = {}
-    for pair_pk, annotator_pk, grade in session.execute(statement):
-        grades, unrateable = found.get(pair_pk, ({}, 0))
+    for pair_pk, annotator_pk, grade in rows:
+        grades, unrateable = found.get(pair_pk) or found.setdefault(pair_pk, ({}, 0))
         if grade is None:
             found[pair_pk] = (grades, unrateable + 1)
         else:
             grades[annotator_pk] = grade
-            found[pair_pk] = (grades, unrateable)
     return found
+
+
+def _list_decisions(session: Session, chosen: ColumnElement[bool]) -> dict[int, int]:
+    """The settled grade of the decision that holds, by pair_pk."""
+    statement = (
+        select(col(AdjudicationRow.pair_pk), col(AdjudicationRow.grade))
+        .join(PairRow, col(PairRow.pk) == AdjudicationRow.pair_pk)
+        .where(chosen)
+        .order_by(col(AdjudicationRow.pair_pk), col(AdjudicationRow.revision))
+    )
+    return dict(fetch_plain(session, statement))

@@ -5,13 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.pairs import pair_key
-from annotator.storage.bulk import add_rows
-from annotator.storage.tables import PairRow, ProvenanceRow
+from annotator.storage.bulk import add_rows, split
+from annotator.storage.tables import PairRow, ProvenanceRow, RemapRow
+
+CHUNK_OF_KEYS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +48,93 @@ def add_candidates(
     queries = {candidate.query_pk for candidate in candidates}
     pairs = list_pair_pks(session, dataset_pk, queries)
     new = {
-        (candidate.query_pk, candidate.document_pk): {
-            "dataset_pk": dataset_pk,
-            "query_pk": candidate.query_pk,
-            "document_pk": candidate.document_pk,
-            "key": pair_key(dataset, candidate.query_id, candidate.doc_id),
-            "judged": 0,
-            "created_at": now,
-        }
+        (candidate.query_pk, candidate.document_pk): (candidate.query_id, candidate.doc_id)
         for candidate in candidates
         if (candidate.query_pk, candidate.document_pk) not in pairs
     }
-    add_rows(session, PairRow, list(new.values()))
+    add_pairs(session, dataset_pk, dataset, new, now=now)
     if new:
         pairs = list_pair_pks(session, dataset_pk, queries)
     return PoolGrowth(len(new), _add_provenance(session, dataset_pk, pairs, candidates))
+
+
+def add_missing(
+    session: Session,
+    dataset_pk: int,
+    dataset: str,
+    names: Mapping[tuple[int, int], tuple[str, str]],
+    *,
+    system: str,
+    now: datetime,
+) -> tuple[dict[tuple[int, int], int], int]:
+    """Make a pair, with the provenance `system`, for each of these that is not in the pool; those there are keep
+    theirs. `names`: (query_id, doc_id) by (query_pk, document_pk). Returns every pair_pk, and how many are new.
+    """
+    queries = {query_pk for query_pk, _ in names}
+    pairs = list_pair_pks(session, dataset_pk, queries)
+    missing = [
+        Candidate(query_pk, query_id, document_pk, doc_id, system)
+        for (query_pk, document_pk), (query_id, doc_id) in names.items()
+        if (query_pk, document_pk) not in pairs
+    ]
+    if missing:
+        add_candidates(session, dataset_pk, dataset, missing, now=now)
+        pairs = list_pair_pks(session, dataset_pk, queries)
+    return pairs, len(missing)
+
+
+def add_pairs(
+    session: Session,
+    dataset_pk: int,
+    dataset: str,
+    names: Mapping[tuple[int, int], tuple[str, str]],
+    *,
+    now: datetime,
+    retired_at: datetime | None = None,
+) -> None:
+    """Insert pairs that are not there; `names`: (query_id, doc_id) by (query_pk, document_pk)."""
+    keys = _make_keys(session, dataset_pk, dataset, list(names.values()))
+    rows = [
+        {
+            "dataset_pk": dataset_pk,
+            "query_pk": query_pk,
+            "document_pk": document_pk,
+            "key": key,
+            "judged": 0,
+            "kept": False,
+            "retired_at": retired_at,
+            "created_at": now,
+        }
+        for (query_pk, document_pk), key in zip(names, keys, strict=True)
+    ]
+    add_rows(session, PairRow, rows)
+
+
+def _make_keys(
+    session: Session, dataset_pk: int, dataset: str, names: Sequence[tuple[str, str]]
+) -> list[str]:
+    """A key for each (query_id, doc_id). A pair keeps its key when its document gets another id, so where documents
+    were remapped a key may be taken: then the next in a row of keys that no other name leads to."""
+    keys = [pair_key(dataset, query_id, doc_id) for query_id, doc_id in names]
+    remapped = select(col(RemapRow.pk)).where(col(RemapRow.dataset_pk) == dataset_pk).limit(1)
+    if not keys or session.scalar(remapped) is None:
+        return keys
+    attempt, doubtful = 1, list(range(len(keys)))
+    while doubtful:
+        taken: set[str] = set()
+        for chunk in split([keys[place] for place in doubtful], CHUNK_OF_KEYS):
+            taken.update(session.scalars(select(col(PairRow.key)).where(col(PairRow.key).in_(chunk))))
+        doubtful = [place for place in doubtful if keys[place] in taken]
+        attempt += 1
+        for place in doubtful:  # no id holds a NUL
+            query_id, doc_id = names[place]
+            keys[place] = pair_key(dataset, query_id, f"{doc_id}\0{attempt}")
+    return keys
+
+
+def select_documents_left() -> Select[Any]:
+    """The keys of the documents whose ids have gone to others: their pairs have left the pool."""
+    return select(col(PairRow.document_pk)).where(col(PairRow.retired_at).is_not(None))
 
 
 def list_pair_pks(session: Session, dataset_pk: int, queries: set[int]) -> dict[tuple[int, int], int]:

@@ -1,82 +1,44 @@
-"""What a release is made from, read in a handful of statements whatever the dataset's size, and its own rows.
+"""A release's own rows, and what a whole dataset says in a handful of figures. The pairs: `storage/judged.py`.
 
-Columns instead of whole rows, because a release reads every judgment of a dataset. Orders do not depend on
-a database's collation.
+Orders do not depend on a database's collation.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
-from sqlmodel import col
+from sqlmodel import SQLModel, col
 
-from annotator.domain.ground_truth import Qrel, Query
-from annotator.domain.trail import GivenJudgment, JudgedPair, Participant
-from annotator.storage.current import list_current_adjudications
+from annotator.domain.trail import Participant
 from annotator.storage.find import key_of
-from annotator.storage.pairs import PairState
 from annotator.storage.tables import (
+    AdjudicationRow,
     CurrentJudgmentRow,
-    DocumentRow,
     JudgmentRow,
     PairRow,
     PersonRow,
     ProvenanceRow,
     PseudonymRow,
-    QueryRow,
     ReleaseQrelRow,
+    ReleaseQueryRow,
     ReleaseRow,
     RubricRow,
 )
 
-CHUNK = 5_000
+QUERY_COLUMNS = ("position", "query_id", "text")
+QREL_COLUMNS = (
+    "position", "query_id", "doc_id", "grade", "origin", "judgments", "adjudication_pk", "imported_qrel_pk",
+)  # fmt: skip
 
 
-def list_queries(session: Session, dataset_pk: int) -> list[Query]:
-    """The dataset's queries in their order."""
-    rows = session.scalars(select(QueryRow).where(col(QueryRow.dataset_pk) == dataset_pk))
-    return [
-        Query(
-            query_id=row.query_id,
-            text=row.text,
-            category=row.category,
-            language=row.language,
-            query_type=row.query_type,
-            difficulty=row.difficulty,
-            primary_domain=row.primary_domain,
-            narrative=row.narrative,
-            metadata=row.extra,
-        )
-        for row in sorted(rows, key=lambda row: (row.position, row.query_id))
-    ]
+class System(NamedTuple):
+    """Who proposed pairs of the pool: how many, and at which ranks (None where no rank is known)."""
 
-
-def list_judged_pairs(session: Session, dataset_pk: int, states: Iterable[PairState]) -> list[JudgedPair]:
-    """These pairs, in their order, with everything that led to their settlement."""
-    documents = _list_documents(session, dataset_pk)
-    judgments = _list_judgments(session, dataset_pk)
-    ranks = _list_best_ranks(session, dataset_pk)
-    decisions = list_current_adjudications(session, dataset_pk)
-    pairs = []
-    for state in states:
-        title, metadata = documents[state.document_pk]
-        decision = decisions.get(state.pair_pk)
-        pairs.append(
-            JudgedPair(
-                query_id=state.query_id,
-                doc_id=state.doc_id,
-                status=state.settlement.status,
-                grade=state.settlement.grade,
-                judgments=tuple(judgments.get(state.pair_pk, ())),
-                decided_by=decision.lead_pk if decision else None,
-                rationale=decision.rationale if decision else None,
-                best_rank=ranks.get(state.pair_pk),
-                title=title,
-                document_metadata=metadata,
-            )
-        )
-    return pairs
+    system: str
+    pairs: int
+    best_rank: int | None
+    worst_rank: int | None
 
 
 def list_participants(session: Session, person_pks: Collection[int]) -> list[Participant]:
@@ -84,6 +46,90 @@ def list_participants(session: Session, person_pks: Collection[int]) -> list[Par
     statement = select(col(PersonRow.pk), col(PersonRow.username), col(PersonRow.simulated))
     rows = session.execute(statement.where(col(PersonRow.pk).in_(sorted(person_pks))))
     return [Participant(key_of(pk), username, simulated) for pk, username, simulated in rows]
+
+
+def list_secrets(session: Session, dataset_pk: int) -> dict[int, str]:
+    """The smallest event id, in code point order, of everybody who has a current judgment, by person_pk.
+
+    Event ids are never published.
+    """
+    postgresql = session.get_bind().dialect.name == "postgresql"
+    smallest = func.min(col(JudgmentRow.event_id).collate("C" if postgresql else "BINARY"))
+    statement = (
+        select(col(JudgmentRow.annotator_pk), smallest)
+        .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
+        .where(col(CurrentJudgmentRow.dataset_pk) == dataset_pk, col(CurrentJudgmentRow.outcome) != "later")
+        .group_by(col(JudgmentRow.annotator_pk))
+    )
+    rows: Any = session.execute(statement)
+    return dict(rows.all())
+
+
+def count_decisions(session: Session, dataset_pk: int) -> dict[int, int]:
+    """How many of the decisions that hold each lead made, by person_pk."""
+    latest = (
+        select(col(AdjudicationRow.pair_pk), func.max(col(AdjudicationRow.revision)).label("revision"))
+        .join(PairRow, col(PairRow.pk) == col(AdjudicationRow.pair_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+        .group_by(col(AdjudicationRow.pair_pk))
+        .subquery()
+    )
+    holds = (latest.c.pair_pk == col(AdjudicationRow.pair_pk)) & (
+        latest.c.revision == col(AdjudicationRow.revision)
+    )
+    statement = select(col(AdjudicationRow.lead_pk), func.count()).join(latest, holds)
+    rows: Any = session.execute(statement.group_by(col(AdjudicationRow.lead_pk)))
+    return dict(rows.all())
+
+
+def list_systems(session: Session, dataset_pk: int) -> list[System]:
+    """Who proposed the pairs of the pool, by name in code point order."""
+    rank = col(ProvenanceRow.rank)
+    statement = (
+        select(col(ProvenanceRow.system), func.count(), func.min(rank), func.max(rank))
+        .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+        .group_by(col(ProvenanceRow.system))
+    )
+    return sorted(System(*row) for row in session.execute(statement))
+
+
+def list_rubric_versions(session: Session, dataset_pk: int) -> list[tuple[int, str]]:
+    """Version and change ("minor", "semantic") of every rubric, oldest first."""
+    statement = select(col(RubricRow.version), col(RubricRow.change))
+    rows: Any = session.execute(statement.where(col(RubricRow.dataset_pk) == dataset_pk))
+    return sorted((version, change) for version, change in rows)
+
+
+def list_old_judgments(session: Session, dataset_pk: int, before: int) -> dict[int, int]:
+    """The lowest guideline version that independent grades were given under, where it is below `before`, by pair_pk."""
+    version = func.min(col(RubricRow.version))
+    statement = (
+        select(col(CurrentJudgmentRow.pair_pk), version)
+        .join(JudgmentRow, col(JudgmentRow.pk) == col(CurrentJudgmentRow.judgment_pk))
+        .join(RubricRow, col(RubricRow.pk) == col(JudgmentRow.rubric_pk))
+        .where(
+            col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
+            col(CurrentJudgmentRow.purpose) == "independent",
+            col(CurrentJudgmentRow.outcome) == "graded",
+            col(RubricRow.version) < before,
+        )
+        .group_by(col(CurrentJudgmentRow.pair_pk))
+    )
+    rows: Any = session.execute(statement)
+    return dict(rows.all())
+
+
+def list_decision_versions(session: Session, dataset_pk: int) -> dict[int, int]:
+    """The guideline version of the decision that holds, by pair_pk."""
+    statement = (
+        select(col(AdjudicationRow.pair_pk), col(RubricRow.version))
+        .join(RubricRow, col(RubricRow.pk) == col(AdjudicationRow.rubric_pk))
+        .where(col(RubricRow.dataset_pk) == dataset_pk)
+        .order_by(col(AdjudicationRow.pair_pk), col(AdjudicationRow.revision))
+    )
+    rows: Any = session.execute(statement)
+    return dict(rows.all())
 
 
 def list_pseudonyms(session: Session, dataset_pk: int) -> dict[int, int]:
@@ -116,60 +162,42 @@ def add_pseudonyms(session: Session, dataset_pk: int, numbers: Mapping[int, int]
         session.execute(insert(PseudonymRow), rows)
 
 
-def add_release(session: Session, release: ReleaseRow, qrels: Sequence[Qrel]) -> None:
-    """Store a release and its qrels, in the order in which they were published."""
+def add_release(
+    session: Session,
+    release: ReleaseRow,
+    queries: Iterable[Sequence[Sequence[Any]]],
+    qrels: Iterable[Sequence[Sequence[Any]]],
+) -> None:
+    """Store a release with its queries and qrels, in the order in which they were published.
+
+    Both come in chunks of rows: QUERY_COLUMNS and QREL_COLUMNS.
+    """
     session.add(release)
     session.flush()
     release_pk = key_of(release.pk)
-    for start in range(0, len(qrels), CHUNK):
-        session.execute(
-            insert(ReleaseQrelRow),
-            [
-                {
-                    "release_pk": release_pk,
-                    "position": position,
-                    "query_id": qrel.query_id,
-                    "doc_id": qrel.doc_id,
-                    "grade": qrel.grade,
-                    "origin": qrel.origin,
-                }
-                for position, qrel in enumerate(qrels[start : start + CHUNK], start)
-            ],
-        )
+    _add_chunks(session, ReleaseQueryRow, ("release_pk", *QUERY_COLUMNS), release_pk, queries)
+    _add_chunks(session, ReleaseQrelRow, ("release_pk", *QREL_COLUMNS), release_pk, qrels)
 
 
-def _list_documents(session: Session, dataset_pk: int) -> dict[int, tuple[str, Mapping[str, Any]]]:
-    """Title and metadata of every document, by document_pk."""
-    statement = select(col(DocumentRow.pk), col(DocumentRow.title), col(DocumentRow.extra))
-    rows = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
-    return {key_of(pk): (title, extra) for pk, title, extra in rows}
-
-
-def _list_judgments(session: Session, dataset_pk: int) -> dict[int, list[GivenJudgment]]:
-    """The current judgments by pair_pk; answers put off ("later") judge nothing and are absent."""
-    columns = (
-        col(JudgmentRow.event_id), col(JudgmentRow.annotator_pk), col(JudgmentRow.outcome),
-        col(JudgmentRow.grade), col(JudgmentRow.note), col(JudgmentRow.purpose),
-        col(JudgmentRow.judged_at), col(JudgmentRow.seconds), col(RubricRow.version),
-    )  # fmt: skip
-    statement = (
-        select(col(JudgmentRow.pair_pk), *columns)
-        .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
-        .join(RubricRow, col(RubricRow.pk) == col(JudgmentRow.rubric_pk))
-        .where(col(CurrentJudgmentRow.dataset_pk) == dataset_pk, col(CurrentJudgmentRow.outcome) != "later")
-    )
-    found: dict[int, list[GivenJudgment]] = {}
-    for pair_pk, *values in session.execute(statement):
-        found.setdefault(pair_pk, []).append(GivenJudgment(*values))
-    return found
-
-
-def _list_best_ranks(session: Session, dataset_pk: int) -> dict[int, int]:
-    """The best rank at which any system proposed each pair; pairs of unknown rank are absent."""
-    statement = (
-        select(col(ProvenanceRow.pair_pk), func.min(col(ProvenanceRow.rank)))
-        .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
-        .where(col(PairRow.dataset_pk) == dataset_pk)
-        .group_by(col(ProvenanceRow.pair_pk))
-    )
-    return {pair_pk: rank for pair_pk, rank in session.execute(statement) if rank is not None}
+def _add_chunks(
+    session: Session,
+    row_class: type[SQLModel],
+    names: Sequence[str],
+    release_pk: int,
+    chunks: Iterable[Sequence[Sequence[Any]]],
+) -> None:
+    """Insert rows of numbers and texts, which need no preparing, with one compiled statement."""
+    connection = session.connection()
+    table = SQLModel.metadata.tables[str(row_class.__tablename__)]
+    compiled = insert(table).compile(dialect=connection.dialect, column_keys=list(names))
+    order = compiled.positiontup
+    for chunk in chunks:
+        rows: list[Any]
+        if order is None:
+            rows = [dict(zip(names, (release_pk, *row), strict=True)) for row in chunk]
+        elif tuple(order) == tuple(names):
+            rows = [(release_pk, *row) for row in chunk]
+        else:
+            places = [names.index(name) for name in order]
+            rows = [tuple((release_pk, *row)[place] for place in places) for row in chunk]
+        connection.exec_driver_sql(str(compiled), rows)

@@ -84,14 +84,21 @@ class DatasetRow(SQLModel, table=True):
     lease_minutes: int = 60
     seed: int = 0
     list_grade_0: bool = False
+    requirements: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
     created_at: datetime = _time()
 
 
 class RubricRow(SQLModel, table=True):
-    """One version of a dataset's grade definitions and guideline; never changed, only succeeded."""
+    """One version of a dataset's grade definitions and guideline; never changed, only succeeded.
+
+    `change`, against the version before: "minor" (wording), or "semantic" (what a grade means).
+    """
 
     __tablename__ = "rubric"
-    __table_args__ = (UniqueConstraint("dataset_pk", "version"),)
+    __table_args__ = (
+        UniqueConstraint("dataset_pk", "version"),
+        CheckConstraint("change IN ('minor', 'semantic')", name="change"),
+    )
 
     pk: int | None = Field(default=None, primary_key=True)
     dataset_pk: int = Field(foreign_key="dataset.pk")
@@ -99,6 +106,7 @@ class RubricRow(SQLModel, table=True):
     title: str = _text()
     guideline: str = _text()
     grades: list[dict[str, Any]] = Field(sa_column=Column(JSON, nullable=False))
+    change: str = Field(default="semantic", sa_column_kwargs={"server_default": text("'semantic'")})
     created_at: datetime = _time()
 
 
@@ -181,6 +189,8 @@ class PairRow(SQLModel, table=True):
 
     `key` is the opaque id the app uses; it says nothing about rank. `judged` counts the annotators whose
     current independent judgment is a grade or "unrateable"; it is derived together with `current_judgment`.
+    `kept`: the grade of an earlier ground truth is kept for it, so it is handed to nobody. `retired_at`: its
+    document got other ids (`remap`), so it has left the pool; what was judged of it stays on record.
     """
 
     __tablename__ = "pair"
@@ -196,6 +206,8 @@ class PairRow(SQLModel, table=True):
     document_pk: int = Field(foreign_key="document.pk", index=True)
     key: str = Field(unique=True)
     judged: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+    kept: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
+    retired_at: datetime | None = _time(nullable=True)
     created_at: datetime = _time()
 
 
@@ -365,6 +377,45 @@ class AdjudicationRow(SQLModel, table=True):
     decided_at: datetime = _time()
 
 
+class ImportedQrelRow(SQLModel, table=True):
+    """A grade from an earlier ground truth, with where it came from. Append-only; the latest of a pair holds.
+
+    `keep`: it settles the pair as long as nobody judges it; otherwise it is a suggestion, for leads only.
+    `source`: {"kind": "qrels", path, format, sha256, origin} or {"kind": "remap", old_doc_id, …}.
+    """
+
+    __tablename__ = "imported_qrel"
+    __table_args__ = (CheckConstraint("grade IN (0, 1, 2, 3)", name="grade"),)
+
+    pk: int | None = Field(default=None, primary_key=True)
+    pair_pk: int = Field(foreign_key="pair.pk", index=True)
+    grade: int
+    keep: bool
+    source: dict[str, Any] = _json()
+    description: str | None = _text(nullable=True)
+    note: str | None = _text(nullable=True)
+    annotator_grades: list[Any] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
+    extra: dict[str, Any] = _json()
+    imported_at: datetime = _time()
+
+
+class RemapRow(SQLModel, table=True):
+    """A document got a new id when its corpus was ingested anew. Append-only.
+
+    `kind`: "renamed" (one to one), "split" (one to many) or "merged" (many to one).
+    """
+
+    __tablename__ = "remap"
+    __table_args__ = (CheckConstraint("kind IN ('renamed', 'split', 'merged')", name="kind"),)
+
+    pk: int | None = Field(default=None, primary_key=True)
+    dataset_pk: int = Field(foreign_key="dataset.pk", index=True)
+    old_doc_id: str = _text()
+    new_doc_id: str = _text()
+    kind: str
+    remapped_at: datetime = _time()
+
+
 class PseudonymRow(SQLModel, table=True):
     """The number by which a person appears in a dataset's releases; given once, never changed."""
 
@@ -393,8 +444,22 @@ class ReleaseRow(SQLModel, table=True):
     manifest: dict[str, Any] = _json()
 
 
+class ReleaseQueryRow(SQLModel, table=True):
+    """A query as it was published. Immutable."""
+
+    __tablename__ = "release_query"
+    __table_args__ = (UniqueConstraint("release_pk", "query_id"),)
+
+    release_pk: int = Field(primary_key=True, foreign_key="release.pk")
+    position: int = Field(primary_key=True)
+    query_id: str = _text()
+    text: str = _text()
+
+
 class ReleaseQrelRow(SQLModel, table=True):
-    """A qrel as it was published. Immutable."""
+    """A qrel as it was published. Immutable. What it rests on: the keys of its current judgments, of its
+    adjudication, of the imported qrel. `judgments` is null in releases made before this was recorded.
+    """
 
     __tablename__ = "release_qrel"
     __table_args__ = (
@@ -408,6 +473,11 @@ class ReleaseQrelRow(SQLModel, table=True):
     doc_id: str = _text()
     grade: int
     origin: str
+    judgments: str | None = _text(nullable=True)  # the judgment_pks in ascending order, separated by spaces
+    adjudication_pk: int | None = None
+    imported_qrel_pk: int | None = None
 
 
-APPEND_ONLY = ("judgment", "adjudication", "release", "release_qrel", "rubric")
+APPEND_ONLY = (
+    "judgment", "adjudication", "imported_qrel", "remap", "release", "release_query", "release_qrel", "rubric",
+)  # fmt: skip

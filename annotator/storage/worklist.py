@@ -1,21 +1,22 @@
 """Which pairs are open to an annotator, and the leases that keep two people from overshooting an overlap.
 
 A pair is open to an annotator who has no current judgment of it (or put it off), while its judgments and the
-running leases of others together are fewer than the dataset's overlap, and no lead has settled it.
+running leases of others together are fewer than the dataset's overlap, and no lead has settled it. Never open:
+a pair that has left the pool, and one whose grade is kept from an earlier ground truth, until somebody judges it.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Exists, bindparam, delete, exists, func, insert, select, text, update
+from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, select, text, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, LeaseRow, PairRow, UtcDateTime
 
 _ROOM = """
-  p.judged < :overlap
+  p.judged < :overlap AND p.retired_at IS NULL AND (p.judged > 0 OR NOT p.kept)
   AND p.judged + (SELECT count(*) FROM lease l
     WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk AND l.expires_at > :now) < :overlap
   AND NOT EXISTS (SELECT 1 FROM adjudication a WHERE a.pair_pk = p.pk)
@@ -104,8 +105,7 @@ def count_open_pairs(session: Session, worklist: Worklist) -> int:
     wanting = select(func.count()).select_from(PairRow)
     wanting = wanting.where(
         col(PairRow.dataset_pk) == worklist.dataset_pk,
-        col(PairRow.judged) < worklist.overlap,
-        ~_is_settled(),
+        *_wanting(worklist.overlap),
     )
     mine = (
         select(func.count())
@@ -115,15 +115,20 @@ def count_open_pairs(session: Session, worklist: Worklist) -> int:
             col(CurrentJudgmentRow.dataset_pk) == worklist.dataset_pk,
             col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
             col(CurrentJudgmentRow.outcome) != "later",
-            col(PairRow.judged) < worklist.overlap,
-            ~_is_settled(),
+            *_wanting(worklist.overlap),
         )
     )
     return (session.scalar(wanting) or 0) - (session.scalar(mine) or 0)
 
 
-def _is_settled() -> Exists:
-    return exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk))
+def _wanting(overlap: int) -> tuple[ColumnElement[bool], ...]:
+    """The conditions under which a pair still wants judgments, leases aside."""
+    return (
+        col(PairRow.judged) < overlap,
+        col(PairRow.retired_at).is_(None),
+        (col(PairRow.judged) > 0) | ~col(PairRow.kept),
+        ~exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk)),
+    )
 
 
 def count_done(session: Session, worklist: Worklist) -> int:

@@ -55,6 +55,23 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
+def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """A database without any table."""
+    if request.param == "sqlite":
+        database = Database(f"sqlite:///{tmp_path / 'empty.db'}")
+        yield database
+        database.dispose()
+        return
+    base = request.getfixturevalue("postgres_url")
+    name = f"empty_{uuid.uuid4().hex}"
+    _run(base, f"CREATE DATABASE {name}")
+    database = Database(make_url(base).set(database=name))
+    yield database
+    database.dispose()
+    _run(base, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of a migrated database of the test's own."""
     if request.param == "sqlite":

@@ -3,15 +3,18 @@
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import CheckConstraint, inspect, text
+from sqlalchemy.exc import IntegrityError
 from sqlmodel import SQLModel
 
 from annotator.domain.errors import StateError
 from annotator.storage import schema
 from annotator.storage.database import Database
-from annotator.storage.schema import upgrade_schema
+from annotator.storage.schema import MIGRATIONS, upgrade_schema
 from tests.integration.judged_world import JudgedWorld
 
 
@@ -85,3 +88,48 @@ def test_a_migration_that_fails_half_way_leaves_nothing(
     upgrade_schema(database)
     assert "judgment" in read_all(database)
     database.dispose()
+
+
+AT = "2026-01-02 03:04:05+00:00"
+FIRST_ROWS = (
+    ("dataset", {"pk": 1, "name": "d", "title": "法律 🔎", "overlap": 2, "kappa_target": 0.7, "lease_minutes": 60, "seed": 0,
+                 "list_grade_0": False, "created_at": AT}),
+    ("person", {"pk": 1, "username": "花子", "name": "", "must_change_password": False, "simulated": False, "created_at": AT}),
+    ("rubric", {"pk": 1, "dataset_pk": 1, "version": 1, "title": "", "guideline": "", "grades": "[]", "created_at": AT}),
+    ("query", {"pk": 1, "dataset_pk": 1, "position": 1, "query_id": "Q1", "text": "제17조", "extra": "{}"}),
+    ("document", {"pk": 1, "dataset_pk": 1, "doc_id": "법률_제17조", "title": "", "media_type": "text/plain", "extra": "{}"}),
+    ("pair", {"pk": 1, "dataset_pk": 1, "query_pk": 1, "document_pk": 1, "key": "k", "judged": 1, "created_at": AT}),
+    ("judgment", {"pk": 1, "event_id": "e", "pair_pk": 1, "annotator_pk": 1, "rubric_pk": 1, "outcome": "graded", "grade": 3,
+                  "purpose": "independent", "judged_at": AT, "received_at": AT}),
+    ("release", {"pk": 1, "dataset_pk": 1, "version": "1.0.0", "created_at": AT, "note": "", "content_sha256": "0",
+                 "sums": "", "manifest": "{}"}),
+    ("release_qrel", {"release_pk": 1, "position": 0, "query_id": "Q1", "doc_id": "법률_제17조", "grade": 3, "origin": "single"}),
+)  # fmt: skip
+
+
+def test_a_database_of_the_first_schema_keeps_every_row_and_its_locks(empty_database: Database) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with empty_database.write() as session:
+        config.attributes["connection"] = session.connection()
+        command.upgrade(config, "0001")
+        for table, values in FIRST_ROWS:
+            places = ", ".join(f":{name}" for name in values)
+            statement = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})"
+            session.connection().execute(text(statement), values)
+    before = read_all(empty_database)
+    upgrade_schema(empty_database)
+    after = read_all(empty_database)
+    for table, _ in FIRST_ROWS:
+        ((old,), (row,)) = before[table], after[table]
+        assert row[: len(old)] == old, table
+    with empty_database.read() as session:
+        connection = session.connection()
+        new = connection.execute(text("SELECT kept, retired_at FROM pair")).one()
+        assert (bool(new[0]), new[1]) == (False, None)
+        assert connection.execute(text("SELECT change FROM rubric")).scalar_one() == "semantic"
+        assert connection.execute(text("SELECT name, requirements FROM dataset")).one() == ("d", None)
+        assert connection.execute(text("SELECT judgments, grade FROM release_qrel")).one() == (None, 3)
+    for table in ("rubric", "judgment", "release", "release_qrel"):
+        with pytest.raises(IntegrityError, match="append-only"):
+            run(empty_database, f"DELETE FROM {table}")

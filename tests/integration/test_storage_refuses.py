@@ -70,6 +70,22 @@ class Stored:
             **changes,
         }  # fmt: skip
 
+    def published_query(self) -> dict[str, Any]:
+        (release,) = self.column("SELECT pk FROM release")
+        return {"release_pk": release, "position": 0, "query_id": "Q1", "text": "検索 🔎"}
+
+    def imported_qrel(self, **changes: Any) -> dict[str, Any]:
+        return {
+            "pair_pk": self.pair, "grade": 2, "keep": True, "source": "{}", "annotator_grades": "[]", "extra": "{}",
+            "imported_at": AT, **changes,
+        }  # fmt: skip
+
+    def remap(self, **changes: Any) -> dict[str, Any]:
+        return {
+            "dataset_pk": self.dataset, "old_doc_id": "문서/1", "new_doc_id": "문서/1#1", "kind": "renamed",
+            "remapped_at": AT, **changes,
+        }  # fmt: skip
+
 
 @pytest.fixture
 def stored(database: Database) -> Stored:
@@ -187,8 +203,11 @@ def test_rows_that_are_written_once_can_neither_be_changed_nor_deleted(stored: S
     stored.insert("adjudication", stored.decision())
     stored.insert("release", stored.release())
     stored.insert("release_qrel", stored.qrel())
+    stored.insert("release_query", stored.published_query())
+    stored.insert("imported_qrel", stored.imported_qrel())
+    stored.insert("remap", stored.remap())
     before = stored.column(f"SELECT count(*) FROM {table}")
-    column = "position" if table == "release_qrel" else "pk"
+    column = "position" if table in ("release_qrel", "release_query") else "pk"
     statements = [f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}"]
     if not stored.database.is_sqlite:
         statements.append(f"TRUNCATE {table} CASCADE")

@@ -1,0 +1,210 @@
+"""Every query of a dataset with its judged pairs: what a release is written from, a few hundred queries in memory.
+
+Columns instead of whole rows, and times as text, because a release reads every judgment of a dataset. Orders do
+not depend on a database's collation. Pairs that a remap retired are left out.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Text, cast, func, select, type_coerce
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.ground_truth import NOTHING, Document, Query
+from annotator.domain.trail import GivenJudgment, JudgedPair, KeptGrade
+from annotator.storage.bulk import split
+from annotator.storage.find import key_of
+from annotator.storage.imported import ImportedQrel, list_kept_imports
+from annotator.storage.pairs import QUERIES_AT_ONCE, list_query_pks, settle_again
+from annotator.storage.plain import fetch_plain
+from annotator.storage.pool import select_documents_left
+from annotator.storage.tables import (
+    AdjudicationRow,
+    CurrentJudgmentRow,
+    DocumentRow,
+    DocumentTextRow,
+    JudgmentRow,
+    PairRow,
+    ProvenanceRow,
+    QueryRow,
+    RubricRow,
+)
+
+JudgedQuery = tuple[Query, list[JudgedPair]]
+ROWS_AT_ONCE = 2_000
+
+
+def iterate_judged_queries(session: Session, dataset_pk: int) -> Iterator[JudgedQuery]:
+    """Every query in the queries' order, with its pairs in no particular order, and what led to their settlement."""
+    versions = _list_versions(session, dataset_pk)
+    for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
+        queries = _list_queries(session, query_pks)
+        pairs = _list_pairs(session, dataset_pk, query_pks, queries, versions)
+        for query_pk in query_pks:
+            yield queries[query_pk], pairs[query_pk]
+
+
+def list_queries(session: Session, dataset_pk: int) -> dict[int, Query]:
+    """The dataset's queries in their order, by query_pk."""
+    found: dict[int, Query] = {}
+    for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
+        some = _list_queries(session, query_pks)
+        found.update((query_pk, some[query_pk]) for query_pk in query_pks)
+    return found
+
+
+def iterate_documents(session: Session, dataset_pk: int) -> Iterator[Document]:
+    """Every document of the dataset with its present text, in the code point order of doc_id; none that has left."""
+    postgresql = session.get_bind().dialect.name == "postgresql"
+    statement = (
+        select(
+            col(DocumentRow.doc_id), col(DocumentRow.title), col(DocumentRow.url), col(DocumentRow.media_type),
+            col(DocumentRow.extra), col(DocumentTextRow.text),
+        )
+        .outerjoin(
+            DocumentTextRow,
+            (col(DocumentTextRow.document_pk) == col(DocumentRow.pk))
+            & (col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256)),
+        )
+        .where(
+            col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left())
+        )
+        .order_by(col(DocumentRow.doc_id).collate("C" if postgresql else "BINARY"))
+    )  # fmt: skip
+    rows = session.execute(statement, execution_options={"yield_per": ROWS_AT_ONCE})
+    for doc_id, title, url, media_type, extra, text in rows:
+        yield Document(doc_id, title, text or "", url, media_type, extra)
+
+
+def _list_queries(session: Session, query_pks: Sequence[int]) -> dict[int, Query]:
+    columns = (
+        col(QueryRow.pk), col(QueryRow.query_id), col(QueryRow.text), col(QueryRow.category),
+        col(QueryRow.language), col(QueryRow.query_type), col(QueryRow.difficulty),
+        col(QueryRow.primary_domain), col(QueryRow.narrative), col(QueryRow.extra),
+    )  # fmt: skip
+    rows: Any = session.execute(select(*columns).where(col(QueryRow.pk).in_(query_pks)))
+    return {pk: Query(*values) for pk, *values in rows}
+
+
+def _list_pairs(
+    session: Session,
+    dataset_pk: int,
+    query_pks: Sequence[int],
+    queries: Mapping[int, Query],
+    versions: Mapping[int, int],
+) -> dict[int, list[JudgedPair]]:
+    """The pairs of these queries, by query_pk."""
+    chosen = col(PairRow.query_pk).in_(query_pks)
+    judgments = _list_judgments(session, chosen, versions)
+    decisions = _list_decisions(session, chosen)
+    ranks = _list_best_ranks(session, chosen)
+    imports = list_kept_imports(session, dataset_pk, query_pks)
+    statement = (
+        select(
+            col(PairRow.pk), col(PairRow.query_pk), col(DocumentRow.doc_id), col(DocumentRow.title),
+            cast(col(DocumentRow.extra), Text),
+        )
+        .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
+        .where(chosen, col(PairRow.retired_at).is_(None))
+    )  # fmt: skip
+    found: dict[int, list[JudgedPair]] = {query_pk: [] for query_pk in query_pks}
+    for pk, query_pk, doc_id, title, extra in fetch_plain(session, statement):
+        given = judgments.get(pk, ())
+        decision, lead_pk, rationale, decided = decisions.get(pk, _UNDECIDED)
+        kept = imports.get(pk)
+        counted = [item.grade for item in given if item.purpose == "independent"]
+        grades = tuple([grade for grade in counted if grade is not None])
+        imported = kept.grade if kept else None
+        settlement = settle_again(grades, len(counted) - len(grades), decided, imported)
+        found[query_pk].append(
+            JudgedPair(
+                queries[query_pk].query_id, doc_id, settlement.status, settlement.grade, tuple(given),
+                lead_pk, rationale, ranks.get(pk), title, NOTHING if extra == "{}" else json.loads(extra),
+                decision, _to_kept(kept) if kept and settlement.status == "imported" else None,
+            )
+        )  # fmt: skip
+    return found
+
+
+_UNDECIDED: tuple[int | None, int | None, str | None, int | None] = (None, None, None, None)
+
+
+def _to_kept(kept: ImportedQrel) -> KeptGrade:
+    path, known = str(kept.source.get("path") or ""), str(kept.source.get("format") or "")
+    return KeptGrade(kept.pk, path, known, kept.description, kept.note, kept.annotator_grades, kept.extra)
+
+
+def _list_versions(session: Session, dataset_pk: int) -> dict[int, int]:
+    """The guideline version by rubric_pk."""
+    statement = select(col(RubricRow.pk), col(RubricRow.version))
+    rows = session.execute(statement.where(col(RubricRow.dataset_pk) == dataset_pk))
+    return {key_of(pk): version for pk, version in rows}
+
+
+def _list_judgments(
+    session: Session, chosen: ColumnElement[bool], versions: Mapping[int, int]
+) -> dict[int, list[GivenJudgment]]:
+    """The current judgments by pair_pk; answers put off ("later") judge nothing and are absent."""
+    statement = (
+        select(
+            col(CurrentJudgmentRow.pair_pk), col(JudgmentRow.pk), col(JudgmentRow.annotator_pk),
+            col(JudgmentRow.outcome), col(JudgmentRow.grade), col(JudgmentRow.note), col(JudgmentRow.purpose),
+            type_coerce(col(JudgmentRow.judged_at), Text), col(JudgmentRow.seconds), col(JudgmentRow.rubric_pk),
+        )
+        .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
+        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
+        .where(chosen, col(CurrentJudgmentRow.outcome) != "later")
+    )  # fmt: skip
+    found: dict[int, list[GivenJudgment]] = {}
+    make = tuple.__new__  # what the class's own call comes to, without its keywords
+    rows = fetch_plain(session, statement)
+    for pair_pk, pk, annotator, outcome, grade, note, purpose, judged_at, seconds, rubric_pk in rows:
+        at, version = to_iso(judged_at), versions[rubric_pk]
+        given = make(GivenJudgment, (pk, annotator, outcome, grade, note, purpose, at, seconds, version))
+        known = found.get(pair_pk)
+        if known is None:
+            found[pair_pk] = [given]
+        else:
+            known.append(given)
+    return found
+
+
+def to_iso(stored: str | datetime) -> str:
+    """A stored time as ISO 8601 in UTC, ended by Z: from SQLite's text, or from PostgreSQL's time with a zone."""
+    if isinstance(stored, str):
+        fraction = "" if stored.endswith(".000000") else stored[19:]
+        return f"{stored[:10]}T{stored[11:19]}{fraction}Z"
+    return stored.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _list_decisions(
+    session: Session, chosen: ColumnElement[bool]
+) -> dict[int, tuple[int | None, int | None, str | None, int | None]]:
+    """The decision that holds, by pair_pk: its key, the lead, the rationale, the grade."""
+    statement = (
+        select(
+            col(AdjudicationRow.pair_pk), col(AdjudicationRow.pk), col(AdjudicationRow.lead_pk),
+            col(AdjudicationRow.rationale), col(AdjudicationRow.grade),
+        )
+        .join(PairRow, col(PairRow.pk) == AdjudicationRow.pair_pk)
+        .where(chosen)
+        .order_by(col(AdjudicationRow.pair_pk), col(AdjudicationRow.revision))
+    )  # fmt: skip
+    return {
+        pair_pk: (pk, lead, rationale, grade)
+        for pair_pk, pk, lead, rationale, grade in fetch_plain(session, statement)
+    }
+
+
+def _list_best_ranks(session: Session, chosen: ColumnElement[bool]) -> dict[int, int]:
+    """The best rank at which any system proposed each pair; pairs of unknown rank are absent."""
+    statement = (
+        select(col(ProvenanceRow.pair_pk), func.min(col(ProvenanceRow.rank)))
+        .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
+        .where(chosen, col(ProvenanceRow.rank).is_not(None))
+        .group_by(col(ProvenanceRow.pair_pk))
+    )
+    return dict(fetch_plain(session, statement))

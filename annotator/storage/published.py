@@ -1,0 +1,177 @@
+"""Reads what is published: queries, qrels and what they rest on. Nothing here writes: the rows are immutable.
+
+Qrels are read for some queries at a time, so that two releases of a million are compared without being held.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, func, null, or_, select
+from sqlalchemy.orm import Session, aliased
+from sqlmodel import col
+
+from annotator.domain.errors import NotFound
+from annotator.storage.tables import (
+    ReleaseQrelRow,
+    ReleaseQueryRow,
+    ReleaseRow,
+    RemapRow,
+    RubricRow,
+)
+
+QUERIES_AT_ONCE = 200
+
+
+def find_release(session: Session, dataset_pk: int, version: str) -> ReleaseRow:
+    """The release of that version. NotFound names the ones there are."""
+    rows = session.execute(
+        select(col(ReleaseRow.pk), col(ReleaseRow.version))
+        .where(col(ReleaseRow.dataset_pk) == dataset_pk)
+        .order_by(col(ReleaseRow.pk))
+    ).all()
+    for pk, found in rows:
+        if found == version:
+            return session.get_one(ReleaseRow, pk)
+    there = ", ".join(found for _, found in rows)
+    raise NotFound(
+        f"no release {version!r}; " + (f"there are: {there}" if there else "nothing is published yet")
+    )
+
+
+def list_published_queries(session: Session, release_pk: int) -> dict[str, str | None]:
+    """Text by query_id, in the release's order; the texts are None where they were not recorded yet."""
+    rows = session.execute(
+        select(col(ReleaseQueryRow.query_id), col(ReleaseQueryRow.text))
+        .where(col(ReleaseQueryRow.release_pk) == release_pk)
+        .order_by(col(ReleaseQueryRow.position))
+    )
+    found: dict[str, str | None] = {row.query_id: row.text for row in rows}
+    if found:
+        return found
+    first = func.min(col(ReleaseQrelRow.position))
+    ids = session.scalars(
+        select(col(ReleaseQrelRow.query_id))
+        .where(col(ReleaseQrelRow.release_pk) == release_pk)
+        .group_by(col(ReleaseQrelRow.query_id))
+        .order_by(first)
+    )
+    return dict.fromkeys(ids)
+
+
+def iterate_published_qrels(session: Session, release_pk: int, query_ids: Sequence[str]) -> Iterator[Any]:
+    """The qrels of these queries (in no order worth relying on): query_id, doc_id, grade, origin, judgments,
+    adjudication_pk, imported_qrel_pk."""
+    columns = (
+        col(ReleaseQrelRow.query_id), col(ReleaseQrelRow.doc_id), col(ReleaseQrelRow.grade),
+        col(ReleaseQrelRow.origin), col(ReleaseQrelRow.judgments), col(ReleaseQrelRow.adjudication_pk),
+        col(ReleaseQrelRow.imported_qrel_pk),
+    )  # fmt: skip
+    connection = session.connection()  # rows as they come: the session's own handling takes as long again
+    for start in range(0, len(query_ids), QUERIES_AT_ONCE):
+        chunk = query_ids[start : start + QUERIES_AT_ONCE]
+        yield from connection.execute(
+            select(*columns).where(
+                col(ReleaseQrelRow.release_pk) == release_pk, col(ReleaseQrelRow.query_id).in_(chunk)
+            )
+        )
+
+
+def list_qrels_on_page(
+    session: Session,
+    release_pk: int,
+    *,
+    search: str,
+    grade: int | None,
+    origin: str | None,
+    changed_since: int | None,
+    limit: int,
+    offset: int,
+) -> tuple[int, list[tuple[Any, ...]]]:
+    """How many qrels pass the filters, and some of them in the release's order: query_id, doc_id, grade, origin, the
+    grade in the release `changed_since` (a release_pk; None: nothing to compare with).
+
+    `search`: part of a query_id, a query's text or a doc_id, whatever its case (in ASCII).
+    """
+    columns = [
+        col(ReleaseQrelRow.query_id), col(ReleaseQrelRow.doc_id), col(ReleaseQrelRow.grade), col(ReleaseQrelRow.origin)
+    ]  # fmt: skip
+    conditions = [col(ReleaseQrelRow.release_pk) == release_pk]
+    if search:
+        conditions.append(_holds(search, release_pk))
+    if grade is not None:
+        conditions.append(col(ReleaseQrelRow.grade) == grade)
+    if origin is not None:
+        conditions.append(col(ReleaseQrelRow.origin) == origin)
+    shown, counted = select(*columns, null()), select(func.count()).select_from(ReleaseQrelRow)
+    if changed_since is not None:
+        then = aliased(ReleaseQrelRow)
+        same = and_(
+            col(then.release_pk) == changed_since,
+            col(then.query_id) == col(ReleaseQrelRow.query_id),
+            col(then.doc_id) == col(ReleaseQrelRow.doc_id),
+        )
+        conditions.append(or_(col(then.grade).is_(None), col(then.grade) != col(ReleaseQrelRow.grade)))
+        shown = select(*columns, col(then.grade)).outerjoin(then, same)
+        counted = counted.outerjoin(then, same)
+    total = session.scalar(counted.where(*conditions)) or 0
+    page = shown.where(*conditions).order_by(col(ReleaseQrelRow.position)).limit(limit).offset(offset)
+    return total, [tuple(row) for row in session.execute(page)]
+
+
+def _holds(search: str, release_pk: int) -> ColumnElement[bool]:
+    """Whether the search is part of a qrel's ids or of its query's text."""
+    queries = select(col(ReleaseQueryRow.query_id)).where(
+        col(ReleaseQueryRow.release_pk) == release_pk,
+        col(ReleaseQueryRow.text).icontains(search, autoescape=True),
+    )
+    return or_(
+        col(ReleaseQrelRow.query_id).icontains(search, autoescape=True),
+        col(ReleaseQrelRow.doc_id).icontains(search, autoescape=True),
+        col(ReleaseQrelRow.query_id).in_(queries),
+    )
+
+
+def find_qrel(session: Session, release_pk: int, query_id: str, doc_id: str) -> ReleaseQrelRow | None:
+    """The qrel of that pair in a release; None: the release holds none."""
+    return session.scalars(
+        select(ReleaseQrelRow).where(
+            col(ReleaseQrelRow.release_pk) == release_pk,
+            col(ReleaseQrelRow.query_id) == query_id,
+            col(ReleaseQrelRow.doc_id) == doc_id,
+        )
+    ).first()
+
+
+def list_query_texts(session: Session, release_pk: int, query_ids: Iterable[str]) -> dict[str, str]:
+    """The texts of these queries as published, by query_id; absent where they were not recorded yet."""
+    rows = session.execute(
+        select(col(ReleaseQueryRow.query_id), col(ReleaseQueryRow.text)).where(
+            col(ReleaseQueryRow.release_pk) == release_pk,
+            col(ReleaseQueryRow.query_id).in_(sorted(set(query_ids))),
+        )
+    )
+    return {row.query_id: row.text for row in rows}
+
+
+def list_rubrics(session: Session, dataset_pk: int) -> list[RubricRow]:
+    """Every version of the dataset's rubric, oldest first."""
+    statement = select(RubricRow).where(col(RubricRow.dataset_pk) == dataset_pk)
+    return list(session.scalars(statement.order_by(col(RubricRow.version))))
+
+
+def list_remaps(
+    session: Session, dataset_pk: int, *, since: datetime, until: datetime | None
+) -> list[tuple[str, str, str, datetime]]:
+    """(old_doc_id, new_doc_id, kind, remapped_at) of the remaps after `since` up to `until`, in their order."""
+    columns = (
+        col(RemapRow.old_doc_id), col(RemapRow.new_doc_id), col(RemapRow.kind), col(RemapRow.remapped_at)
+    )  # fmt: skip
+    statement = select(*columns).where(
+        col(RemapRow.dataset_pk) == dataset_pk, col(RemapRow.remapped_at) > since
+    )
+    if until is not None:
+        statement = statement.where(col(RemapRow.remapped_at) <= until)
+    return [
+        (old, new, kind, at) for old, new, kind, at in session.execute(statement.order_by(col(RemapRow.pk)))
+    ]
