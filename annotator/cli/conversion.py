@@ -1,0 +1,221 @@
+"""`annotator convert` and `annotator check`: ground-truth files without a database."""
+
+import gc
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from annotator.cli.terminal import JsonOption, print_json, print_table
+
+if TYPE_CHECKING:
+    from annotator.conversion.service import Conversion, WrittenFile
+    from annotator.coverage.service import CheckReport
+    from annotator.formats.source import Source
+
+EncodingOption = Annotated[
+    str | None,
+    typer.Option("--encoding", metavar="NAME", help="The text's encoding, if not UTF-8 (cp932, euc-kr …)."),
+]
+GradesByOption = Annotated[
+    str | None,
+    typer.Option(
+        "--grades-by",
+        metavar="RULE",
+        help="Grades for a file without any (ranked): position (list length down to 1), or all=N with N from 1 to 3.",
+    ),
+]
+
+
+def convert(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="The file to read (beir: or a folder).")],
+    target: Annotated[str, typer.Argument(metavar="DST", help="The file to write (beir: a folder).")],
+    from_format: Annotated[
+        str | None,
+        typer.Option("--from", metavar="F", help="SRC's format, where its content does not show it."),
+    ] = None,
+    to_format: Annotated[
+        str | None, typer.Option("--to", metavar="F", help="DST's format, where its name does not say it.")
+    ] = None,
+    queries: Annotated[
+        Path | None,
+        typer.Option(
+            "--queries", metavar="FILE", help="Any queries file, for the texts and fields SRC has not."
+        ),
+    ] = None,
+    grades_by: GradesByOption = None,
+    list_grade_0: Annotated[
+        bool, typer.Option("--list-grade-0", help="List grade 0 where the evaluator counts it as relevant.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over DST if it is there.")] = False,
+    encoding: EncodingOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Turn one evaluator's ground-truth file into another's, without a database."""
+    from annotator.conversion.service import prepare_conversion, write_conversion
+
+    gc.disable()  # a million records, all kept to the end: see cli/importing.py
+    prepared = prepare_conversion(
+        _open(source, encoding),
+        target,
+        source_format=from_format,
+        target_format=to_format,
+        queries=_open(str(queries), None) if queries else None,
+        grades_by=grades_by,
+        list_grade_0=list_grade_0,
+        overwrite=overwrite,
+        tell=_tell(),
+    )
+    said = _describe_losses(prepared)
+    if said and prepared.can_be_written:
+        typer.echo(said, err=json)
+    if json and not prepared.can_be_written:
+        print_json(_show_conversion(prepared, ()))
+    written = write_conversion(prepared, tell=_tell())
+    if json:
+        print_json(_show_conversion(prepared, written))
+        return
+    size = sum(file.bytes for file in written)
+    typer.echo(
+        f"{target}: {prepared.target_format.name}, {size:,} bytes, of {_count(len(prepared.truth.queries), 'query')} "
+        f"and {_count(len(prepared.truth.qrels), 'qrel')} read as {prepared.source_format.name}"
+    )
+
+
+def _open(path: str, encoding: str | None) -> "Source":
+    from annotator.formats.source import Source
+
+    return Source(path, encoding=encoding)
+
+
+def _tell() -> Callable[[str], None]:
+    """Somebody to tell how far it is: stderr, and only a terminal."""
+    if not sys.stderr.isatty():
+        return lambda _: None
+    return lambda step: typer.echo(f"{step} …", err=True)
+
+
+def _describe_losses(prepared: "Conversion") -> str:
+    lines = [f"- {loss.what}" for loss in prepared.losses]
+    if lines:
+        lines.insert(0, f"What {prepared.target_format.name} cannot hold of {prepared.source}:")
+    return "\n".join([*lines, *(f"Note: {note}" for note in prepared.notes)])
+
+
+def _show_conversion(prepared: "Conversion", written: "tuple[WrittenFile, ...]") -> dict[str, Any]:
+    return {
+        "source": prepared.source,
+        "from": prepared.source_format.name,
+        "target": str(prepared.target),
+        "to": prepared.target_format.name,
+        "queries": len(prepared.truth.queries),
+        "qrels": len(prepared.truth.qrels),
+        "losses": prepared.losses,
+        "notes": prepared.notes,
+        "written": bool(written),
+        "files": written,
+    }
+
+
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A ground-truth file (beir: or a folder).")],
+    format_name: Annotated[
+        str | None,
+        typer.Option("--format", metavar="F", help="Its format, where its content does not show it."),
+    ] = None,
+    requirements: Annotated[
+        str | None,
+        typer.Option(
+            "--requirements", metavar="FILE", help="What it must cover: nablarch, law, or a YAML file."
+        ),
+    ] = None,
+    grades_by: GradesByOption = None,
+    encoding: EncodingOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Validate a ground-truth file, and show what it covers beside what is required. Without a database."""
+    from annotator.coverage.service import check_file, read_requirements
+    from annotator.domain.errors import BadInput, GateNotMet
+
+    gc.disable()
+    required = read_requirements(requirements) if requirements else None
+    report = check_file(
+        _open(file, encoding),
+        format_name=format_name,
+        grades_by=grades_by,
+        requirements=required,
+        tell=_tell(),
+    )
+    if json:
+        print_json(_show_report(report))
+    elif report.valid:
+        _print_report(report)
+    if not report.valid:
+        raise BadInput(report.problems)
+    if report.coverage is not None and report.coverage.met < report.coverage.required:
+        lacking = report.coverage.required - report.coverage.met
+        raise GateNotMet(
+            f"{file}: {lacking} of {report.coverage.required} requirements "
+            f"{'is' if lacking == 1 else 'are'} not met"
+        )
+
+
+def _count(number: int, word: str) -> str:
+    many = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{number:,} {word if number == 1 else many}"
+
+
+def _print_report(report: "CheckReport") -> None:
+    typer.echo(
+        f"{report.file}: valid {report.format}: {_count(report.queries, 'query')}, {_count(report.qrels, 'qrel')}"
+        + (f", {_count(report.documents, 'document')}" if report.documents else "")
+    )
+    if report.qrels:
+        typer.echo(
+            f"By grade: {', '.join(f'{grade}: {found:,}' for grade, found in (report.by_grade or {}).items())}"
+        )
+    if report.grades_by is not None:
+        typer.echo(f"The file holds no grades: those counted here are by {report.grades_by}.")
+    if report.coverage is None:
+        return
+    required = [row for row in report.coverage.rows if row.met is not None]
+    figures = [row for row in report.coverage.rows if row.met is None]
+    if required:
+        rows = [("met" if row.met else "NOT MET", row.name, row.required, row.measured) for row in required]
+        typer.echo("")
+        print_table(("", "requirement", "required", "measured"), rows, empty="")
+    typer.echo("")
+    print_table(("coverage", "measured"), [(row.name, row.measured) for row in figures], empty="")
+    if not required:
+        typer.echo("\nNothing is required. To hold it to something: --requirements nablarch, law or FILE.")
+
+
+def _show_report(report: "CheckReport") -> dict[str, Any]:
+    from annotator.coverage.service import split_place
+
+    shown: dict[str, Any] = {
+        "file": report.file,
+        "format": report.format,
+        "valid": report.valid,
+        "queries": report.queries,
+        "qrels": report.qrels,
+        "documents": report.documents,
+        "by_grade": report.by_grade,
+        "grades_by": report.grades_by,
+        "problems": [],
+        "coverage": report.coverage,
+    }
+    for problem in report.problems:
+        place, expected = split_place(problem)
+        shown["problems"].append(
+            {
+                "path": problem.path,
+                "line": problem.line,
+                "place": place,
+                "expected": expected,
+                "found": problem.found,
+            }
+        )
+    return shown

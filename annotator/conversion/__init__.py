@@ -1,0 +1,1 @@
+"""One evaluator's file into another's, without a database."""

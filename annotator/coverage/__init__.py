@@ -1,0 +1,1 @@
+"""A ground truth against what it is required to hold."""

@@ -1,0 +1,298 @@
+"""The coverage table: each figure of a ground truth beside what is required of it.
+
+The rules. Numbers are required as "at least" and shares within a tolerance (or half a query, where a share of few
+queries is no whole number). Relevant is a document of grade 1, 2 or 3. A query that no document was graded for
+counts as one without relevant documents. The figures come from `tally.py`, the keys from `requirements.py`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from statistics import median
+from typing import Any
+
+from annotator.coverage.requirements import DEFAULT_TOLERANCE, SIZE_TIERS
+from annotator.coverage.tally import NAMED, Counts, Tally, count_others, match, same_label, tally_queries
+from annotator.coverage.words import LENGTHS
+from annotator.domain.coverage import Coverage, CoverageRow, QueryFacts
+
+Requirements = Mapping[str, Any]
+RELEVANT = "relevant documents per query"
+_UNGRADED = "queries without any graded document"
+_BY_KEY = {
+    "most_without_relevant": "queries without a relevant document",
+    "most_without_grade_2": "queries without a document of grade 2 or 3",
+    "most_with_one_relevant": "queries with one relevant document",
+    "most_with_one_grade": "queries with one grade only",
+}
+ROWS_OF_DOCUMENTS = frozenset({RELEVANT, _UNGRADED, *_BY_KEY.values()})  # the others are of queries alone
+_NAMED_IN_ROW = 3
+
+
+def measure_coverage(facts: Iterable[QueryFacts], requirements: Requirements | None) -> Coverage:
+    """The coverage of these queries. `requirements`: as `read_requirements` gives them; None: figures only."""
+    tally, wanted = tally_queries(facts), requirements or {}
+    rows = (
+        *_rows_of_size(tally, wanted),
+        *_rows_of_categories(tally, wanted),
+        *_rows_of_shares(tally, wanted),
+        *_rows_of_domains(tally, wanted),
+        *_rows_of_documents(tally, wanted),
+    )
+    required = [row for row in rows if row.met is not None]
+    return Coverage(rows, len(required), sum(bool(row.met) for row in required), _list_figures(tally, wanted))
+
+
+def find_size_tier(queries: int) -> int | None:
+    """The largest size (30, 100, 500) that so many queries reach; None below the smallest."""
+    return max((tier for tier in SIZE_TIERS if queries >= tier), default=None)
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+def _rows_of_size(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+    queries = wanted.get("queries")
+    required = f"at least {queries:,}" if queries is not None else ""
+    yield _row("queries", required, f"{tally.queries:,}", tally.queries >= (queries or 0))
+    tier, wanted_tier = find_size_tier(tally.queries), wanted.get("size_tier")
+    following = next((size for size in SIZE_TIERS if size > tally.queries), None)
+    measured = f"{tier} queries" if tier else f"below {SIZE_TIERS[0]} queries"
+    if following:
+        measured += f" ({following - tally.queries:,} more for {following})"
+    yield _row(
+        "size", f"{wanted_tier} queries" if wanted_tier else "", measured, (tier or 0) >= (wanted_tier or 0)
+    )
+
+
+def _rows_of_categories(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+    per = wanted.get("queries_per_category")
+    named = list(per) if isinstance(per, Mapping) else None
+    present = [category for category in tally.categories if category is not None]
+    if isinstance(per, Mapping):
+        met = all(match(tally.categories, name) >= least for name, least in per.items())
+        required = f"at least {_show_counts(per)}"
+    else:
+        met = bool(present) and all(tally.categories[name] >= (per or 0) for name in present)
+        required = f"at least {per} in each" if per is not None else ""
+    yield _row("queries per category", required, _show_found(tally.categories, named or present), met)
+    for key, name, by_category in (
+        ("languages_per_category", "languages", tally.languages_by_category),
+        ("lengths_per_category", "lengths", tally.lengths_by_category),
+    ):
+        least = wanted.get(key)
+        if least:
+            yield from _rows_by_category(name, by_category, least, named or present)
+
+
+def _rows_by_category(
+    name: str, by_category: Mapping[str | None, Counts], least: Mapping[str, int], categories: list[str]
+) -> Iterator[CoverageRow]:
+    required = f"at least {_show_counts(least)}"
+    if not categories:
+        yield CoverageRow(f"{name} per category", required, "no query has a category", False)
+    for category in categories:
+        counts: Counts = Counts()
+        for found, numbers in by_category.items():
+            if same_label(found, category):
+                counts.update(numbers)
+        met = all(match(counts, label) >= number for label, number in least.items())
+        yield CoverageRow(f"{name} in {category}", required, _show_found(counts, list(least)), met)
+
+
+def _rows_of_shares(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+    tolerance = float(wanted.get("tolerance", DEFAULT_TOLERANCE))
+    for key, name, counts in (
+        ("languages", "languages", tally.languages),
+        ("difficulty", "difficulty", tally.difficulty),
+        ("query_types", "query types", tally.query_types),
+        ("lengths", "query lengths", tally.lengths),
+    ):
+        shares: Mapping[str, float] = wanted.get(key, {})
+        required = ", ".join(f"{label} {share:g} %" for label, share in shares.items())
+        labels = list(shares) or (list(LENGTHS) if key == "lengths" else [])
+        others = sum(count_others(counts, shares).values())
+        found = [(match(counts, label), share) for label, share in shares.items()]
+        met = bool(tally.queries) and all(
+            _is_near(number, share, tally.queries, tolerance) for number, share in [*found, (others, 0.0)]
+        )
+        measured = _show_shares(counts, labels, tally.queries)
+        yield _row(name, f"{required} (each ± {tolerance:g} points)" if shares else "", measured, met)
+
+
+def _is_near(count: int, share: float, queries: int, tolerance: float) -> bool:
+    return abs(count - share * queries / 100) <= max(tolerance * queries / 100, 0.5) + 1e-9
+
+
+def _rows_of_domains(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+    rule: Mapping[str, Any] = wanted.get("domains", {})
+    across_type = rule.get("across_query_type")
+    across, within = _split_domains(tally, across_type)
+    sizes = sorted((number for name, number in within.items() if name is not None), reverse=True)
+    measured = _show_found(within, [])
+    if across_type:
+        measured += f"; across domains {across}"
+    if not rule:
+        yield _row("domains", "", measured, False)
+        return
+    least = sorted(rule["at_least"], reverse=True)
+    required = f"at least {', '.join(map(str, least))}"
+    if "across" in rule:
+        required += f", and {rule['across']} across"
+    met: bool | None = (
+        len(sizes) >= len(least)
+        and all(found >= number for found, number in zip(sizes, least, strict=False))
+        and across >= rule.get("across", 0)
+    )
+    start = rule.get("from_queries", 0)
+    if tally.queries < start:
+        required, met = f"from {start} queries on: {required}", None
+    yield CoverageRow("domains", required, measured, met)
+
+
+def _split_domains(tally: Tally, across_type: str | None) -> tuple[int, Counts]:
+    across, within = 0, Counts()
+    for query_type, domains in tally.domains_by_type.items():
+        if across_type is not None and same_label(query_type, across_type):
+            across += domains.total()
+        else:
+            within.update(domains)
+    return across, within
+
+
+def _rows_of_documents(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+    listed = frozenset(wanted.get("queries_without_relevant", ()))
+    yield _row_of_relevant(tally, wanted, listed)
+    yield _row(_UNGRADED, "", _show_ids(tally.ungraded), True)
+    ids_by_key = {
+        "most_without_relevant": tally.without_relevant,
+        "most_without_grade_2": tally.without_grade_2,
+        "most_with_one_relevant": tally.one_relevant,
+        "most_with_one_grade": tally.one_grade,
+    }
+    for key, ids in ids_by_key.items():
+        lacking = [query_id for query_id in ids if query_id not in listed]
+        most = wanted.get(key)
+        required = "" if most is None else f"at most {most:,}" if most else "none"
+        measured = _show_ids(lacking)
+        if len(lacking) < len(ids):
+            measured += f", and {len(ids) - len(lacking)} listed as such"
+        yield _row(_BY_KEY[key], required, measured, len(lacking) <= (most or 0))
+
+
+def _row_of_relevant(tally: Tally, wanted: Requirements, listed: frozenset[str]) -> CoverageRow:
+    counted = [number for query_id, number in tally.relevant if query_id not in listed]
+    measured = "no query"
+    if counted:
+        measured = f"{min(counted)} to {max(counted)}, median {median(counted):g}, {sum(counted):,} in all"
+    limits = _choose_range(wanted.get("relevant_documents"), tally.queries)
+    if limits is None:
+        return _row(RELEVANT, "", measured, True)
+    least, most = limits
+    within = sum(least <= number <= (number if most is None else most) for number in counted)
+    required = f"{least} to {most}" if most is not None else f"at least {least}"
+    return CoverageRow(
+        RELEVANT,
+        required,
+        f"{within:,} of {len(counted):,} queries ({measured})",
+        bool(counted) and within == len(counted),
+    )
+
+
+def _choose_range(ranges: Any, queries: int) -> tuple[int, int | None] | None:
+    """The range for this size: of the largest size that is reached, below the smallest that one's."""
+    if ranges is None:
+        return None
+    if isinstance(ranges, Mapping):
+        sizes = sorted(int(size) for size in ranges)
+        reached = [size for size in sizes if size <= queries]
+        ranges = ranges[str(reached[-1] if reached else sizes[0])]
+    return ranges[0], ranges[1]
+
+
+def _row(name: str, required: str, measured: str, met: bool) -> CoverageRow:
+    """A row that requires something only when `required` says what."""
+    return CoverageRow(name, required, measured, met if required else None)
+
+
+# In words -----------------------------------------------------------------------------------------
+
+
+def _show_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{label} {number}" for label, number in counts.items())
+
+
+def _show_found(counts: Counts, labels: list[str]) -> str:
+    """The named ones in their order, then the others, the most frequent first; all of them up to 20."""
+    found = [f"{label} {match(counts, label)}" for label in labels]
+    found += [f"{_name(label)} {number}" for label, number in count_others(counts, labels).items()]
+    return _shorten(found)
+
+
+def _show_shares(counts: Counts, labels: list[str], queries: int) -> str:
+    found = [(label, match(counts, label)) for label in labels]
+    found += [(_name(label), number) for label, number in count_others(counts, labels).items()]
+    return _shorten([f"{label} {100 * number / (queries or 1):.0f} % ({number})" for label, number in found])
+
+
+def _name(label: str | None) -> str:
+    return "(not said)" if label is None else label
+
+
+def _shorten(parts: list[str]) -> str:
+    if not parts:
+        return "none"
+    more = len(parts) - NAMED
+    return ", ".join(parts[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _show_ids(ids: list[str]) -> str:
+    if not ids:
+        return "none"
+    more = ", …" if len(ids) > _NAMED_IN_ROW else ""
+    return f"{len(ids):,} ({', '.join(ids[:_NAMED_IN_ROW])}{more})"
+
+
+# For programs -------------------------------------------------------------------------------------
+
+
+def _list_figures(tally: Tally, wanted: Requirements) -> dict[str, Any]:
+    numbers = [number for _, number in tally.relevant]
+    listed: list[str] = list(wanted.get("queries_without_relevant", ()))
+    known = {query_id for query_id, _ in tally.relevant} if listed else set()
+    return {
+        "queries": tally.queries,
+        "size_tier": find_size_tier(tally.queries),
+        "categories": _plain(tally.categories),
+        "languages": _plain(tally.languages),
+        "languages_by_category": {_name(name): _plain(counts) for name, counts in tally.languages_by_category.items()},
+        "difficulty": _plain(tally.difficulty),
+        "query_types": _plain(tally.query_types),
+        "lengths": {name: tally.lengths[name] for name in LENGTHS},
+        "lengths_by_category": {
+            _name(name): {length: counts[length] for length in LENGTHS}
+            for name, counts in tally.lengths_by_category.items()
+        },
+        "domains": _plain(sum(tally.domains_by_type.values(), Counts())),
+        "qrels_by_grade": {str(grade): number for grade, number in enumerate(tally.by_grade)},
+        "relevant_documents": {
+            "total": sum(numbers),
+            "least": min(numbers, default=None),
+            "median": median(numbers) if numbers else None,
+            "most": max(numbers, default=None),
+        },
+        "queries_ungraded": _first(tally.ungraded),
+        "queries_without_relevant": _first(tally.without_relevant),
+        "queries_without_grade_2": _first(tally.without_grade_2),
+        "queries_with_one_relevant": _first(tally.one_relevant),
+        "queries_with_one_grade": _first(tally.one_grade),
+        "listed_without_relevant": listed,
+        "listed_but_unknown": [query_id for query_id in listed if query_id not in known],
+    }  # fmt: skip
+
+
+def _plain(counts: Counts) -> dict[str, int]:
+    return {_name(label): number for label, number in counts.items()}
+
+
+def _first(ids: list[str]) -> dict[str, Any]:
+    """How many, and the first twenty of them."""
+    return {"count": len(ids), "query_ids": ids[:NAMED]}

@@ -1,0 +1,180 @@
+"""A ground truth against what it is required to hold: requirements read, coverage measured.
+
+Stands beside the walk: `annotator check`, the release gate `coverage` and the lead's overview all ask here, so
+that they cannot differ. What counts how is `counting.py`; the keys of a requirements file are `requirements.py`.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.coverage import requirements as requirements_file
+from annotator.coverage.counting import ROWS_OF_DOCUMENTS as ROWS_OF_DOCUMENTS
+from annotator.coverage.counting import measure_coverage as measure_coverage
+from annotator.coverage.schema_check import join_problems, list_schema_problems
+from annotator.coverage.schema_check import split_place as split_place
+from annotator.domain.coverage import Coverage, QueryFacts
+from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.ground_truth import GroundTruth, Query
+from annotator.formats.format import Format
+from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
+from annotator.formats.source import Source
+from annotator.storage.find import key_of
+from annotator.storage.pairs import PairState, iterate_pair_states
+from annotator.storage.tables import DatasetRow, QueryRow
+
+TEMPLATES: tuple[str, ...] = ("nablarch", "law")
+_COUNTED = "all=1"
+_FOLDER = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What `annotator check` found. Without a valid file there are problems, no counts and no coverage.
+
+    `problems`: all of them, by line. `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file
+    has none of its own ("all=1" unless another is given: every listed document counts as relevant).
+    """
+
+    file: str
+    format: str | None
+    valid: bool
+    queries: int = 0
+    qrels: int = 0
+    documents: int = 0
+    by_grade: Mapping[str, int] | None = None
+    grades_by: str | None = None
+    problems: tuple[FormatError, ...] = ()
+    coverage: Coverage | None = None
+
+
+def check_file(
+    source: Source,
+    *,
+    format_name: str | None = None,
+    grades_by: str | None = None,
+    requirements: Mapping[str, Any] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> CheckReport:
+    """Hold a ground-truth file to its format's reader and JSON Schema, and measure what it covers.
+
+    `grades_by`: see `formats.registry.read_truth`. What is wrong with the file is in the report, every problem once;
+    what is wrong with the request (a format that is not known, grades that nobody gave) is a ValidationError.
+    """
+    known = find_format(format_name) if format_name is not None else _detect(source)
+    if known is None:
+        return CheckReport(source.path, None, False, problems=(_say_unknown(source),))
+    if known.needs_grades_by and grades_by is None:
+        grades_by = _COUNTED
+    tell(f"holding {source.path} to the schema of {known.name}")
+    by_schema = list_schema_problems(
+        source, known
+    )  # first, so that two forms of the file are never in memory
+    tell(f"reading {source.path} as {known.name}")
+    try:
+        _, truth = read_truth(source, format_name=known.name, grades_by=grades_by)
+        found: tuple[FormatError, ...] = ()
+    except BadInput as error:
+        truth, found = GroundTruth(()), error.problems
+    problems = join_problems(found, by_schema)
+    if problems:
+        return CheckReport(source.path, known.name, False, problems=problems)
+    tell("counting")
+    counts = Counter(qrel.grade for qrel in truth.qrels)
+    return CheckReport(
+        file=source.path,
+        format=known.name,
+        valid=True,
+        queries=len(truth.queries),
+        qrels=len(truth.qrels),
+        documents=len(truth.documents),
+        by_grade={str(grade): counts[grade] for grade in sorted({0, 1, 2, 3, *counts})},
+        grades_by=grades_by,
+        coverage=measure_coverage(list_facts(truth), requirements),
+    )
+
+
+def _detect(source: Source) -> Format | None:
+    if not source.is_folder:
+        source.open().close()  # what cannot be read at all is refused, not reported
+    try:
+        return detect_format(source)
+    except ValidationError:
+        return None
+
+
+def _say_unknown(source: Source) -> FormatError:
+    with source.open() as file:
+        if not file.read(1):
+            return FormatError(source.path, None, "a ground-truth file", "an empty file")
+    certain = list_certain(source)
+    likely = certain or [known for known in FORMATS if source.path.lower().endswith(known.suffixes)]
+    could = f"it could be {', '.join(known.name for known in likely)}" if likely else "it could be any"
+    return FormatError(
+        source.path,
+        None,
+        "content that shows which format it is (else say --format)",
+        f"none for certain; {could}",
+    )
+
+
+def read_requirements(name: str) -> dict[str, Any]:
+    """The requirements of a template (nablarch, law) or of a YAML file, as plain JSON values.
+
+    ValidationError when there is no such file; BadInput with every bad line of it.
+    """
+    path = _FOLDER / f"{name}.yaml" if name in TEMPLATES else Path(name)
+    if not path.exists():
+        raise ValidationError(
+            f"no requirements {name!r}: expected a YAML file, or one of the templates {', '.join(TEMPLATES)}"
+        )
+    return requirements_file.read_requirements(Source(str(path)).read_bytes(), str(path))
+
+
+def list_facts(truth: GroundTruth) -> Iterator[QueryFacts]:
+    """The queries of a file with how many documents each has at each grade; a grade above 3 counts as 3."""
+    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for qrel in truth.qrels:
+        counts[qrel.query_id][min(qrel.grade, 3)] += 1
+    for query in truth.queries:
+        none, one, two, three = counts.get(query.query_id, (0, 0, 0, 0))
+        yield QueryFacts(query, (none, one, two, three))
+
+
+def measure_dataset_coverage(
+    session: Session, row: DatasetRow, states: Iterable[PairState] | None = None
+) -> Coverage:
+    """The coverage of a dataset's settled pairs against its requirements, over all of its queries.
+
+    `states`: its pairs' states where the caller has them already; they are read otherwise.
+    """
+    dataset_pk = key_of(row.pk)
+    counts: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for state in iterate_pair_states(session, dataset_pk) if states is None else states:
+        if state.settlement.grade is not None:
+            counts[state.query_pk][state.settlement.grade] += 1
+    facts = (
+        QueryFacts(query, (grades[0], grades[1], grades[2], grades[3]))
+        for query_pk, query in _iterate_queries(session, dataset_pk)
+        for grades in (counts.get(query_pk, [0, 0, 0, 0]),)
+    )
+    return measure_coverage(facts, row.requirements)
+
+
+def _iterate_queries(session: Session, dataset_pk: int) -> Iterator[tuple[int, Query]]:
+    statement = (
+        select(QueryRow)
+        .where(col(QueryRow.dataset_pk) == dataset_pk)
+        .order_by(col(QueryRow.position), col(QueryRow.pk))
+    )
+    for row in session.scalars(statement):
+        yield key_of(row.pk), Query(
+            row.query_id, row.text, row.category, row.language,
+            row.query_type, row.difficulty, row.primary_domain,
+        )  # fmt: skip

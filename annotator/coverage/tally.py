@@ -1,0 +1,103 @@
+"""Counts queries one by one: what the rows of the coverage table are made from, whatever the size.
+
+The queries come as a stream and are not kept. Values are counted as they are written; `match` puts a required
+label beside them with case, white space, `-` and `_` not told apart (`cross-law` is `cross_law`).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from annotator.coverage.words import name_length
+from annotator.domain.coverage import QueryFacts
+
+NAMED = 20
+Counts = Counter[str | None]
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts over all queries. `None` as a label: the query does not say.
+
+    `relevant` lists the number of relevant documents of each query; the `without_…` and `one_…` lists hold
+    query ids, in order.
+    """
+
+    queries: int = 0
+    by_grade: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
+    categories: Counts = field(default_factory=Counter)
+    languages: Counts = field(default_factory=Counter)
+    difficulty: Counts = field(default_factory=Counter)
+    query_types: Counts = field(default_factory=Counter)
+    lengths: Counts = field(default_factory=Counter)
+    languages_by_category: dict[str | None, Counts] = field(default_factory=dict)
+    lengths_by_category: dict[str | None, Counts] = field(default_factory=dict)
+    domains_by_type: dict[str | None, Counts] = field(default_factory=dict)
+    relevant: list[tuple[str, int]] = field(default_factory=list)
+    ungraded: list[str] = field(default_factory=list)
+    without_relevant: list[str] = field(default_factory=list)
+    without_grade_2: list[str] = field(default_factory=list)
+    one_relevant: list[str] = field(default_factory=list)
+    one_grade: list[str] = field(default_factory=list)
+
+
+def tally_queries(facts: Iterable[QueryFacts]) -> Tally:
+    """Everything there is to count, in one pass."""
+    tally = Tally()
+    for fact in facts:
+        _count_query(tally, fact)
+        _count_documents(tally, fact)
+    return tally
+
+
+def _count_query(tally: Tally, fact: QueryFacts) -> None:
+    query, length = fact.query, name_length(fact.query.text)
+    tally.queries += 1
+    tally.categories[query.category] += 1
+    tally.languages[query.language] += 1
+    tally.difficulty[query.difficulty] += 1
+    tally.query_types[query.query_type] += 1
+    tally.lengths[length] += 1
+    tally.languages_by_category.setdefault(query.category, Counter())[query.language] += 1
+    tally.lengths_by_category.setdefault(query.category, Counter())[length] += 1
+    tally.domains_by_type.setdefault(query.query_type, Counter())[query.primary_domain] += 1
+
+
+def _count_documents(tally: Tally, fact: QueryFacts) -> None:
+    query_id, relevant = fact.query.query_id, sum(fact.by_grade[1:])
+    for grade, number in enumerate(fact.by_grade):
+        tally.by_grade[grade] += number
+    tally.relevant.append((query_id, relevant))
+    if not any(fact.by_grade):
+        tally.ungraded.append(query_id)
+    if not relevant:
+        tally.without_relevant.append(query_id)
+    if not fact.by_grade[2] + fact.by_grade[3]:
+        tally.without_grade_2.append(query_id)
+    if relevant == 1:
+        tally.one_relevant.append(query_id)
+    if sum(map(bool, fact.by_grade)) == 1:
+        tally.one_grade.append(query_id)
+
+
+def match(counts: Mapping[str | None, int], label: str) -> int:
+    """How many have this label, however its words are joined."""
+    wanted = _fold(label)
+    return sum(number for found, number in counts.items() if found is not None and _fold(found) == wanted)
+
+
+def count_others(counts: Mapping[str | None, int], labels: Iterable[str]) -> dict[str | None, int]:
+    """Those whose label is none of these; most frequent first."""
+    known = {_fold(label) for label in labels}
+    others = {found: number for found, number in counts.items() if found is None or _fold(found) not in known}
+    return dict(sorted(others.items(), key=lambda item: (-item[1], item[0] is None, item[0] or "")))
+
+
+def same_label(found: str | None, label: str) -> bool:
+    """Whether a query's value is the one that is meant."""
+    return found is not None and _fold(found) == _fold(label)
+
+
+def _fold(label: str) -> str:
+    return re.sub(r"[\s_-]+", "_", label.strip()).casefold()

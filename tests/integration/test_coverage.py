@@ -1,0 +1,89 @@
+"""What a dataset must cover is one of its settings, and is measured on its settled pairs, on both databases."""
+
+from pathlib import Path
+
+import pytest
+
+from annotator.coverage.service import measure_dataset_coverage, read_requirements
+from annotator.datasets.service import change_settings, show_dataset
+from annotator.domain.coverage import Coverage
+from annotator.domain.errors import ValidationError
+from annotator.domain.people import OPERATOR
+from annotator.storage.database import Database
+from annotator.storage.find import find_dataset
+from annotator.storage.pairs import list_pair_states
+from tests.integration.judged_world import JudgedWorld
+
+
+class Covered(JudgedWorld):
+    """Three queries in two categories; of the first, two documents are settled and one is not."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.hanako, self.minjun = self.person("花子"), self.person("민준")
+        self.query("Q1", "ハンドラの設定", category="検索", language="ja", difficulty="easy")
+        self.query("Q2", "17조 검색", category="検索", language="ko", query_type="specific_article")
+        self.query("Q3", "no document at all", category="오류", language="en")
+        for doc_id, grades in (("甲", (3, 3)), ("乙", (0, 0)), ("丙", (1, 2))):
+            self.pair("Q1", doc_id)
+            self.judge(self.hanako, "Q1", doc_id, grades[0])
+            self.judge(self.minjun, "Q1", doc_id, grades[1])
+        self.pair("Q2", "甲")
+
+    def measure(self) -> Coverage:
+        with self.database.read() as session:
+            return measure_dataset_coverage(session, find_dataset(session, "d"))
+
+
+def say(coverage: Coverage) -> dict[str, tuple[str, bool | None]]:
+    return {row.name: (row.measured, row.met) for row in coverage.rows}
+
+
+def test_a_dataset_without_requirements_has_figures_of_all_its_queries(database: Database) -> None:
+    coverage = Covered(database).measure()
+    rows = say(coverage)
+    assert coverage.required == 0
+    assert rows["queries"] == ("3", None)
+    assert rows["queries per category"] == ("検索 2, 오류 1", None)
+    assert rows["relevant documents per query"] == ("0 to 1, median 0, 1 in all", None)
+    assert rows["queries without any graded document"] == ("2 (Q2, Q3)", None)
+    assert coverage.figures["qrels_by_grade"] == {"0": 1, "1": 0, "2": 0, "3": 1}
+
+
+def test_states_read_already_give_the_same(database: Database) -> None:
+    world = Covered(database)
+    with database.read() as session:
+        states = list_pair_states(session, world.dataset_pk)
+        row = find_dataset(session, "d")
+        assert measure_dataset_coverage(session, row, states) == measure_dataset_coverage(session, row)
+
+
+def test_what_is_required_is_a_setting(database: Database, tmp_path: Path) -> None:
+    world = Covered(database)
+    file = tmp_path / "요구.yaml"
+    file.write_text(
+        "queries: 3\nmost_without_relevant: 1\nqueries_without_relevant: [Q3]\n", encoding="utf-8"
+    )
+    change_settings(database, OPERATOR, "d", {}, requirements=read_requirements(str(file)))
+    coverage = world.measure()
+    assert (coverage.required, coverage.met) == (2, 2)
+    shown, _ = show_dataset(database, OPERATOR, "d")
+    assert shown.requirements == {
+        "queries": 3,
+        "most_without_relevant": 1,
+        "queries_without_relevant": ["Q3"],
+    }
+    change_settings(database, OPERATOR, "d", {"requirements": "law"})
+    assert say(world.measure())["size"] == ("below 30 queries (27 more for 30)", False)
+    change_settings(database, OPERATOR, "d", {"requirements": "none"})
+    assert world.measure().required == 0
+
+
+def test_a_typed_value_never_names_a_file(database: Database, tmp_path: Path) -> None:
+    """A page could hand in what somebody typed; only the command line reads files."""
+    Covered(database)
+    file = tmp_path / "law.yaml"
+    file.write_text("queries: 3\n", encoding="utf-8")
+    with pytest.raises(ValidationError, match="requirements: expected nablarch, law, none, or a YAML file"):
+        change_settings(database, OPERATOR, "d", {"requirements": str(file)})
+    assert show_dataset(database, OPERATOR, "d")[0].requirements is None

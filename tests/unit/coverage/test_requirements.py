@@ -1,0 +1,112 @@
+"""A requirements file is read whole: each bad key and value is named with its line."""
+
+from pathlib import Path
+
+import pytest
+
+from annotator.coverage.requirements import KEYS, read_requirements
+from annotator.coverage.service import TEMPLATES
+from annotator.coverage.service import read_requirements as read_named
+from annotator.domain.errors import BadInput, ValidationError
+
+FULL = """\
+about: "데모 요구사항 🔎"
+queries: 50
+size_tier: 30
+queries_per_category: {検索: 10, "no": 5}
+languages_per_category: {ja: 7, en: 2, mixed: 1}
+lengths_per_category: {short: 3, medium: 4, long: 3}
+languages: {ja: 70, en: 20, mixed: 10}
+difficulty: {easy: 40, medium: 40, hard: 20}
+query_types: {a: 33.3, b: 33.3, c: 33.4}
+lengths: {short: 50, long: 50}
+tolerance: 2.5
+domains: {at_least: [20, 15], across: 10, across_query_type: cross_law, from_queries: 100}
+relevant_documents: {30: [5, 10], 100: [8, null]}
+most_without_relevant: 0
+most_without_grade_2: 1
+most_with_one_relevant: 2
+most_with_one_grade: 3
+queries_without_relevant: [Q1, 007, "1e3", no]
+"""
+
+
+def read(text: str) -> dict[str, object]:
+    return read_requirements(text.encode(), "requirements.yaml")
+
+
+def complain(text: str) -> list[tuple[int | None, str]]:
+    with pytest.raises(BadInput) as refused:
+        read(text)
+    return [(problem.line, str(problem)) for problem in refused.value.problems]
+
+
+def test_every_key_is_read_as_plain_values() -> None:
+    found = read(FULL)
+    assert set(found) == {key.name for key in KEYS}
+    assert found["queries_per_category"] == {"検索": 10, "no": 5}
+    assert found["relevant_documents"] == {"30": [5, 10], "100": [8, None]}
+    assert found["queries_without_relevant"] == ["Q1", "007", "1e3", "no"]
+    assert found["query_types"] == {"a": 33.3, "b": 33.3, "c": 33.4}
+    assert type(found["about"]) is str
+
+
+def test_a_key_that_is_not_known_is_refused_with_its_line_and_the_likely_one() -> None:
+    (problem,) = complain("queries: 50\ndificulty: {easy: 100}\n")
+    assert problem[0] == 2
+    assert "did you mean difficulty?" in problem[1]
+
+
+def test_every_bad_value_is_named_at_once() -> None:
+    problems = complain(
+        "queries: -1\n"
+        "size_tier: 50\n"
+        "languages_per_category: {ja: seven}\n"
+        "difficulty:\n  easy: 40\n  hard: 120\n"
+        "tolerance: lots\n"
+        "relevant_documents: {30: [5], 31: [1, 2]}\n"
+        "domains: {across: 10, least: [1]}\n"
+        "queries_without_relevant: Q1\n"
+        "lengths_per_category: {tiny: 3}\n"
+    )
+    assert [line for line, _ in problems] == [1, 2, 3, 6, 7, 8, 8, 9, 9, 9, 10, 11]
+    assert (
+        "requirements.yaml:3: expected languages_per_category.ja to be a whole number, 0 or more, found 'seven'"
+        in [said for _, said in problems]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("difficulty: {easy: 40, hard: 40}\n", "100 together, found 80.0"),
+        ("relevant_documents: [10, 5]\n", "the least before the most"),
+        ("relevant_documents: 5\n", "[least, most]"),
+        ("- queries\n", "a mapping"),
+        ("", "a YAML document, found an empty file"),
+        ("{}\n", "requirements (about, queries"),
+        ("queries: ~\n", "requirements (about, queries"),
+        ("queries: 5\nqueries: 6\n", "each key once"),
+        ("queries: true\n", "a whole number"),
+        ("queries: 99999999999999\n", "a whole number"),
+        ("languages_per_category: {}\n", "at least one number"),
+        ("domains: {at_least: [1], across: 1}\n", "the query type of those across domains"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(text: str, said: str) -> None:
+    assert said in complain(text)[0][1]
+
+
+def test_every_key_is_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "files.md").read_text(encoding="utf-8")
+    assert [key.name for key in KEYS if f"`{key.name}`" not in page] == []
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_the_templates_are_readable(name: str) -> None:
+    assert read_named(name)["about"]
+
+
+def test_a_template_that_does_not_exist_is_answered_with_those_that_do() -> None:
+    with pytest.raises(ValidationError, match="nablarch, law"):
+        read_named("nowhere")
