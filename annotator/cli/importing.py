@@ -1,4 +1,4 @@
-"""`annotator import …`: queries, documents, runs, pairs and judgments from files, all or nothing."""
+"""`annotator import …`: queries, documents, runs, pairs, judgments and earlier ground truths, all or nothing."""
 
 import gc
 import sys
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotator.cli.format_help import CommandOnFormats
 from annotator.cli.terminal import (
     DatabaseOption,
     DatasetArgument,
@@ -42,7 +43,7 @@ SectionsOption = Annotated[
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Check everything, change nothing.")]
 
 
-@app.command()
+@app.command(cls=CommandOnFormats)
 def queries(
     dataset: DatasetArgument,
     path: PathArgument,
@@ -52,7 +53,7 @@ def queries(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Queries: Nablarch YAML, law JSON, CSV, TSV or JSONL (query_id, text, …)."""
+    """Queries: any ground-truth format, or CSV, TSV or JSONL (query_id, text, …)."""
     from annotator.importing.service import import_queries
 
     options: dict[str, Any] = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run}
@@ -150,6 +151,39 @@ def judgments(
         open_database(database), OPERATOR, dataset, path, simulated=simulated, **_common(), **options
     )
     _show(report, f"annotator agreement {dataset}", json=json)
+
+
+@app.command(cls=CommandOnFormats)
+def qrels(
+    dataset: DatasetArgument,
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The file (beir: the folder).")],
+    rejudge: Annotated[
+        bool,
+        typer.Option("--rejudge", help="Have the pairs judged; the grades stay as suggestions for leads."),
+    ] = False,
+    grades_by: Annotated[
+        str | None,
+        typer.Option(
+            "--grades-by",
+            metavar="position|all=N",
+            help="For a file without grades: list length down to 1, or one grade.",
+        ),
+    ] = None,
+    format_name: FormatOption = None,
+    encoding: EncodingOption = None,
+    dry_run: DryRunOption = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """An earlier ground truth, of any format: its grades settle the pairs that nobody has judged here."""
+    from annotator.importing.service import import_qrels
+
+    options: dict[str, Any] = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run}
+    report = import_qrels(
+        open_database(database), OPERATOR, dataset, path,
+        rejudge=rejudge, grades_by=grades_by, **_common(), **options,
+    )  # fmt: skip
+    _show(report, "annotator serve" if rejudge else f"annotator release check {dataset}", json=json)
 
 
 def _common() -> dict[str, Any]:

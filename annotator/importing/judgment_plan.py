@@ -75,30 +75,47 @@ def check_targets(
     problems.raise_if_any()
 
 
-def to_row(
-    event: JudgmentEvent,
+def name_pairs(
+    events: Iterable[JudgmentEvent],
+    queries: Mapping[str, int],
+    documents: Mapping[str, tuple[int, str | None]],
+) -> dict[tuple[int, int], tuple[str, str]]:
+    """(query_id, doc_id) of every pair that is judged, by (query_pk, document_pk)."""
+    names = dict.fromkeys((event.line.query_id, event.line.doc_id) for event in events)
+    return {(queries[query_id], documents[doc_id][0]): (query_id, doc_id) for query_id, doc_id in names}
+
+
+def to_rows(
+    events: Iterable[JudgmentEvent],
     *,
-    pair_pk: int,
-    annotator_pk: int,
+    queries: Mapping[str, int],
+    documents: Mapping[str, tuple[int, str | None]],
+    pairs: Mapping[tuple[int, int], int],
+    people: Mapping[str, tuple[int, bool]],
     rubric_pk: int,
-    document_sha256: str | None,
     now: datetime,
-) -> dict[str, Any]:
-    """The event as it is stored: an independent judgment, received now and, unless it says when, made now."""
-    return {
-        "event_id": event.event_id,
-        "pair_pk": pair_pk,
-        "annotator_pk": annotator_pk,
-        "rubric_pk": rubric_pk,
-        "outcome": event.line.outcome,
-        "grade": event.line.grade,
-        "note": event.line.note,
-        "purpose": "independent",
-        "document_sha256": document_sha256,
-        "judged_at": event.judged_at or now,
-        "received_at": now,
-        "seconds": event.line.seconds,
-    }
+) -> list[dict[str, Any]]:
+    """The events as they are stored: independent judgments, received now and, unless a line says when, made now.
+
+    `pairs`: pair_pk by (query_pk, document_pk). `documents` and `people` give a key first.
+    """
+    return [
+        {
+            "event_id": event.event_id,
+            "pair_pk": pairs[queries[event.line.query_id], documents[event.line.doc_id][0]],
+            "annotator_pk": people[event.username][0],
+            "rubric_pk": rubric_pk,
+            "outcome": event.line.outcome,
+            "grade": event.line.grade,
+            "note": event.line.note,
+            "purpose": "independent",
+            "document_sha256": documents[event.line.doc_id][1],
+            "judged_at": event.judged_at or now,
+            "received_at": now,
+            "seconds": event.line.seconds,
+        }
+        for event in events
+    ]
 
 
 def _event_id(dataset: str, username: str, line: JudgmentLine) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["queries", "documents", "run", "pairs", "judgments"]
+Kind = Literal["queries", "documents", "run", "pairs", "judgments", "qrels"]
 Progress = Callable[[str], None]
 
 
@@ -27,3 +27,15 @@ class ImportReport:
 
 def silent(_: str) -> None:
     """A Progress that tells nobody."""
+
+
+def note_joined(count: int) -> tuple[str, ...]:
+    """A note on pairs that were not in the pool."""
+    return (f"{count:,} pairs joined the pool",) if count else ()
+
+
+def note_by_id(count: int) -> tuple[str, ...]:
+    """A note on documents that nobody can read yet."""
+    if not count:
+        return ()
+    return (f"{count:,} documents are known by their id only: import them with annotator import documents",)

@@ -12,18 +12,20 @@ from annotator.domain.ground_truth import Run
 from annotator.formats.text import describe
 
 RESERVED = "import"
+OWN_SYSTEMS = (RESERVED, "remap")
 LONGEST_SYSTEM = 200
 
 
 def check_system(system: str) -> str:
-    """The system's name. ValidationError when it is empty, too long, or the name that imported pairs carry."""
+    """The system's name. ValidationError when it is empty, too long, or a name that pairs carry which no system proposed."""
     if not system.strip() or len(system) > LONGEST_SYSTEM or not system.isprintable():
         raise ValidationError(
             f"expected a system name of up to {LONGEST_SYSTEM} characters, found {system!r}"
         )
-    if system == RESERVED:
+    if system in OWN_SYSTEMS:
+        carried = "imported" if system == RESERVED else "remapped"
         raise ValidationError(
-            f"the system name {RESERVED!r} is what imported pairs carry; use another --system"
+            f"the system name {system!r} is what {carried} pairs carry; use another --system"
         )
     return system
 

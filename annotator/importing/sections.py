@@ -104,7 +104,8 @@ def _cut_front_matter(text: str) -> tuple[dict[str, Any], str]:
     if found is None:
         return {}, text
     try:
-        content = load_yaml((found.group(1) or "").encode("utf-8"), "front matter").value
+        tree = load_yaml((found.group(1) or "").encode("utf-8"), "front matter")
     except BadInput:
         return {}, text
+    content = None if tree.faults else tree.value
     return (resolve(content), text[found.end() :]) if isinstance(content, dict) else ({}, text)

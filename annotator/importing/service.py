@@ -1,4 +1,4 @@
-"""What a lead brings in from files: queries, documents, a run, pairs, judgments.
+"""What a lead brings in from files: queries, documents, a run, pairs, judgments, an earlier ground truth.
 
 The first stage of the walk. A file is read and checked before the write lock is taken; everything it holds is
 then stored in one transaction, or nothing is. The same file twice changes nothing. With `dry_run` everything
@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -21,16 +22,17 @@ from annotator.formats.judgments import read_judgments
 from annotator.formats.pairs import read_pairs
 from annotator.formats.trec_run import read_run_lines, to_run
 from annotator.importing.document_plan import KnownDocument, plan_documents
-from annotator.importing.judgment_plan import JudgmentEvent, check_targets, list_events, to_row
+from annotator.importing.judgment_plan import JudgmentEvent, check_targets, list_events, name_pairs, to_rows
+from annotator.importing.qrel_plan import list_imports, note_plan, plan_qrels
+from annotator.importing.qrel_source import match_qrels, read_qrel_source
 from annotator.importing.query_plan import KnownQuery, plan_queries
-from annotator.importing.report import ImportReport, Progress, silent
+from annotator.importing.report import ImportReport, Progress, note_by_id, note_joined, silent
 from annotator.importing.run_plan import RESERVED, check_queries, check_system, hash_run
 from annotator.importing.sources import read_document_source, read_query_source, read_source
-from annotator.storage import intake, intake_judgments
-from annotator.storage.current import derive_current
+from annotator.storage import imported, intake, intake_judgments
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_rubric, key_of
-from annotator.storage.pool import Candidate, add_candidates, list_pair_pks
+from annotator.storage.pool import Candidate, add_candidates, add_missing
 
 
 def import_queries(
@@ -117,8 +119,7 @@ def import_run(
     Documents not known yet are added by their id only. ConflictError when the system has another run already.
     """
     tell(f"reading {path}")
-    data = read_source(path, encoding=encoding)
-    lines = read_run_lines(data, str(path), kind=format_name)
+    lines = read_run_lines(read_source(path, encoding=encoding), str(path), kind=format_name)
     run = to_run(lines, str(path), system=system)
     check_system(run.system)
     content, size = hash_run(run), len(run.entries)
@@ -134,7 +135,7 @@ def import_run(
         queries = intake.map_queries(session, place.pk)
         check_queries(((line.line, line.entry.query_id) for line in lines), queries, str(path))
         by_id_only = intake.add_run(session, place.pk, run, content, queries=queries, now=now)
-    notes = (f"system {run.system}", *_note_by_id(by_id_only))
+    notes = (f"system {run.system}", *note_by_id(by_id_only))
     return ImportReport("run", str(path), size, size, 0, 0, notes, dry_run)
 
 
@@ -152,8 +153,7 @@ def import_pairs(
 ) -> ImportReport:
     """Pairs for the pool, from CSV, TSV or JSONL; their provenance is the system `import`."""
     tell(f"reading {path}")
-    data = read_source(path, encoding=encoding)
-    lines = read_pairs(data, str(path), kind=format_name)
+    lines = read_pairs(read_source(path, encoding=encoding), str(path), kind=format_name)
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
         queries = intake.map_queries(session, place.pk)
         check_queries(((line.line, line.query_id) for line in lines), queries, str(path))
@@ -165,9 +165,8 @@ def import_pairs(
             for _, query_id, doc_id, signals in lines
         ]
         growth = add_candidates(session, place.pk, place.name, candidates, now=now)
-    unchanged = len(lines) - growth.pairs
-    notes = _note_by_id(by_id_only)
-    return ImportReport("pairs", str(path), len(lines), growth.pairs, 0, unchanged, notes, dry_run)
+    new, notes = growth.pairs, note_by_id(by_id_only)
+    return ImportReport("pairs", str(path), len(lines), new, 0, len(lines) - new, notes, dry_run)
 
 
 def import_judgments(
@@ -189,8 +188,7 @@ def import_judgments(
     in the pool joins it. Refused: an unknown query, a pair that a lead has settled, a time to come.
     """
     tell(f"reading {path}")
-    data = read_source(path, encoding=encoding)
-    lines = read_judgments(data, str(path), kind=format_name)
+    lines = read_judgments(read_source(path, encoding=encoding), str(path), kind=format_name)
     events = list_events(dataset, lines, str(path), now=now)
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
         known = intake_judgments.find_event_ids(session, [event.event_id for event in events])
@@ -199,6 +197,48 @@ def import_judgments(
         revised, notes = _store_judgments(session, place, new, str(path), now=now, simulated=simulated)
     added, unchanged = len(new) - revised, len(lines) - len(new)
     return ImportReport("judgments", str(path), len(lines), added, revised, unchanged, notes, dry_run)
+
+
+def import_qrels(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    path: Path,
+    *,
+    now: datetime,
+    format_name: str | None = None,
+    encoding: str | None = None,
+    grades_by: str | None = None,
+    rejudge: bool = False,
+    dry_run: bool = False,
+    tell: Progress = silent,
+) -> ImportReport:
+    """An earlier ground truth, of any format: its grades settle the pairs that nobody has judged here.
+
+    With `rejudge` the pairs are to be judged, and the grades stay as suggestions that leads can see. Pairs not in
+    the pool join it. `grades_by`: for files without grades. Refused: a query that is not in the dataset.
+    """
+    tell(f"reading {path}")
+    file = read_qrel_source(path, format_name=format_name, encoding=encoding, grades_by=grades_by)
+    with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
+        tell(f"checking {len(file.truth.qrels):,} grades")
+        queries = {
+            query.query_id: (pk, query.text) for pk, query, _ in intake.list_queries(session, place.pk)
+        }
+        qrels, notes = match_qrels(file, queries, command=f"annotator import queries {dataset} {path}")
+        ids = [qrel.doc_id for _, qrel in qrels]
+        documents, by_id_only = intake.add_documents_by_id(session, place.pk, ids)
+        places = {(pk, documents[qrel.doc_id][0]): qrel for pk, qrel in qrels}
+        names = {key: (qrel.query_id, qrel.doc_id) for key, qrel in places.items()}
+        pairs, joined = add_missing(session, place.pk, place.name, names, system=RESERVED, now=now)
+        known, judged = imported.list_known_qrels(session, place.pk), imported.list_judged(session, place.pk)
+        by_pair = ((pairs[key], qrel) for key, qrel in places.items())
+        plan = plan_qrels(by_pair, known, judged, rejudge=rejudge)
+        tell(f"storing {len(plan.rows):,} grades")
+        imported.bring_in(session, list_imports(plan, file, now=now))
+    notes = (*notes, *note_plan(plan), *note_joined(joined), *note_by_id(by_id_only))
+    size, added, stored = len(file.truth.qrels), plan.added, len(plan.rows)
+    return ImportReport("qrels", str(path), size, added, stored - added, size - stored, notes, dry_run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +264,6 @@ def _writing(
             session.rollback()
 
 
-def _note_by_id(count: int) -> tuple[str, ...]:
-    if not count:
-        return ()
-    return (f"{count:,} documents are known by their id only: import them with annotator import documents",)
-
-
 def _store_judgments(
     session: Session,
     place: _Place,
@@ -241,9 +275,9 @@ def _store_judgments(
 ) -> tuple[int, tuple[str, ...]]:
     """Store new judgments with the people, documents and pairs they bring; how many are revisions, and notes."""
     queries = intake.map_queries(session, place.pk)
-    names = list(dict.fromkeys(event.username for event in events))
-    people = intake_judgments.find_people(session, names)
-    newcomers = [name for name in names if name not in people]
+    usernames = list(dict.fromkeys(event.username for event in events))
+    people = intake_judgments.find_people(session, usernames)
+    newcomers = [name for name in usernames if name not in people]
     check_targets(
         events,
         path,
@@ -253,46 +287,13 @@ def _store_judgments(
         real_people=[name for name, (_, known) in people.items() if simulated and not known],
     )
     intake_judgments.add_annotators(session, place.pk, newcomers, now=now, simulated=simulated)
-    people = intake_judgments.find_people(session, names)
+    people = intake_judgments.find_people(session, usernames)
     ids = (event.line.doc_id for event in events)
     documents, by_id_only = intake.add_documents_by_id(session, place.pk, ids)
-    keys = [(queries[event.line.query_id], documents[event.line.doc_id][0]) for event in events]
-    joined = _join_pool(session, place, events, keys, now)
-    pairs = list_pair_pks(session, place.pk, {query_pk for query_pk, _ in keys})
-    rubric_pk = key_of(find_rubric(session, place.pk).pk)
-    rows = [
-        to_row(
-            event,
-            pair_pk=pairs[key],
-            annotator_pk=people[event.username][0],
-            rubric_pk=rubric_pk,
-            document_sha256=documents[event.line.doc_id][1],
-            now=now,
-        )
-        for event, key in zip(events, keys, strict=True)
-    ]
-    places = {(row["pair_pk"], row["annotator_pk"]) for row in rows}
-    judged_pairs = sorted({pair_pk for pair_pk, _ in places})
-    first = len(places - intake_judgments.list_current_places(session, judged_pairs))
-    intake_judgments.add_judgments(session, rows)
-    derive_current(session, place.pk, judged_pairs)
-    notes = [f"{joined:,} pairs joined the pool"] if joined else []
-    notes += [f"new annotators, without a sign-in: {', '.join(newcomers)}"] if newcomers else []
-    return len(rows) - first, (*notes, *_note_by_id(by_id_only))
-
-
-def _join_pool(
-    session: Session,
-    place: _Place,
-    events: Sequence[JudgmentEvent],
-    keys: Sequence[tuple[int, int]],
-    now: datetime,
-) -> int:
-    """Make a pair, with the provenance `import`, for every judgment on a pair that is not in the pool."""
-    pairs = list_pair_pks(session, place.pk, {query_pk for query_pk, _ in keys})
-    missing = {
-        key: Candidate(key[0], event.line.query_id, key[1], event.line.doc_id, RESERVED)
-        for event, key in zip(events, keys, strict=True)
-        if key not in pairs
-    }
-    return add_candidates(session, place.pk, place.name, list(missing.values()), now=now).pairs
+    names = name_pairs(events, queries, documents)
+    pairs, joined = add_missing(session, place.pk, place.name, names, system=RESERVED, now=now)
+    known: dict[str, Any] = {"queries": queries, "documents": documents, "pairs": pairs, "people": people}
+    rows = to_rows(events, **known, rubric_pk=key_of(find_rubric(session, place.pk).pk), now=now)
+    revised = intake_judgments.add_judgments(session, place.pk, rows)
+    people_note = (f"new annotators, without a sign-in: {', '.join(newcomers)}",) if newcomers else ()
+    return revised, (*note_joined(joined), *people_note, *note_by_id(by_id_only))

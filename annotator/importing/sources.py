@@ -6,13 +6,14 @@ a format that the content does not show.
 
 from pathlib import Path
 
-from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.documents import read_documents
 from annotator.formats.queries import QueryLine, read_queries
-from annotator.formats.registry import FORMATS, Format, detect_format, find_format
+from annotator.formats.registry import FORMATS, HEAD, Format, detect_format, find_format, list_certain
+from annotator.formats.source import Source
 from annotator.formats.tables import KINDS, check_kind, detect_kind, kind_of_name
-from annotator.formats.text import to_utf8
+from annotator.formats.text import describe, to_utf8
 from annotator.importing.folder import MEDIA_TYPE_BY_SUFFIX, Folder, read_folder, read_one_file
 
 
@@ -30,15 +31,14 @@ def read_query_source(
     path: Path, *, format_name: str | None, encoding: str | None
 ) -> tuple[list[QueryLine], tuple[str, ...]]:
     """The queries of a table or of a ground-truth file, and notes on what was left alone."""
-    data = read_source(path, encoding=encoding)
-    if format_name in KINDS:
-        return read_queries(data, str(path), kind=format_name), ()
-    known = _find_query_format(data, path, format_name)
+    source = Source(str(path), encoding=encoding)
+    known = _find_query_format(source, format_name)
     if known is None:
-        return read_queries(data, str(path)), ()
-    truth = known.read(data, str(path))
-    lines = _locate(known, data, path, truth)
-    _check_texts(lines, path, known)
+        kind = format_name if format_name in KINDS else None
+        return read_queries(source.read_bytes(), str(path), kind=kind), ()
+    truth = known.read(source) if known.read_graded is None else known.read_graded(source, "all=1")
+    lines = _locate(known, source, truth)
+    _check_texts(lines, source, known)
     if not truth.qrels:
         return lines, ()
     left = "judgment" if len(truth.qrels) == 1 else "judgments"
@@ -69,31 +69,53 @@ def read_document_source(
     return Folder(tuple(documents), ())
 
 
-def _find_query_format(data: bytes, path: Path, name: str | None) -> Format | None:
-    """The ground-truth format; None for a table that its name or first line shows to be one."""
-    if name is not None:
+def _find_query_format(source: Source, name: str | None) -> Format | None:
+    """The ground-truth format; None for a table of queries. CSV and JSONL may be either: their columns tell."""
+    if name is not None and name not in KINDS:
         if name not in {known.name for known in FORMATS}:
-            names = ", ".join([*KINDS, *(known.name for known in FORMATS)])
-            raise ValidationError(f"no format named {name!r}; there are: {names}")
+            raise ValidationError(f"no format named {name!r}; there are: {', '.join(_list_names())}")
         return find_format(name)
-    if kind_of_name(str(path)) is not None:
+    if source.is_folder:
+        return detect_format(source)
+    certain = [known for known in list_certain(source) if name in (None, known.name)]
+    if len(certain) == 1:
+        return certain[0]
+    if name is not None or kind_of_name(source.path) is not None:
         return None
     try:
-        return detect_format(data, str(path))
+        return detect_format(source)
     except ValidationError:
-        if detect_kind(data, str(path)) is not None:
+        with source.open() as file:
+            head = file.read(HEAD)
+        if detect_kind(to_utf8(head, source.path, source.encoding), source.path) is not None:
             return None
         raise
 
 
-def _locate(known: Format, data: bytes, path: Path, truth: GroundTruth) -> list[QueryLine]:
+def _list_names() -> list[str]:
+    return list(dict.fromkeys([*KINDS, *(known.name for known in FORMATS)]))
+
+
+def _locate(known: Format, source: Source, truth: GroundTruth) -> list[QueryLine]:
     if known.find_query_lines is None:
         return [QueryLine(None, query) for query in truth.queries]
-    lines = known.find_query_lines(data, str(path))
+    lines = known.find_query_lines(source)
     return [QueryLine(line, query) for line, query in zip(lines, truth.queries, strict=True)]
 
 
-def _check_texts(lines: list[QueryLine], path: Path, known: Format) -> None:
-    if any(not query.text for _, query in lines):
+def _check_texts(lines: list[QueryLine], source: Source, known: Format) -> None:
+    """BadInput names every query that has no text: people cannot judge documents for it."""
+    if lines and "query_texts" not in known.features:
         expected = "queries with their texts"
-        raise BadInput([FormatError(str(path), None, expected, f"{known.name}, which holds query ids only")])
+        raise BadInput(
+            [FormatError(source.path, None, expected, f"{known.name}, which holds query ids only")]
+        )
+    within = (
+        f"/{known.files[0].path}" if source.is_folder else ""
+    )  # the first file of a folder holds its queries
+    problems = Problems(f"{source.path}{within}")
+    for line, query in lines:
+        if not query.text.strip():
+            expected = f"the text of query {query.query_id!r} to be a text that is not empty"
+            problems.add(line, expected, describe(query.text))
+    problems.raise_if_any()

@@ -416,10 +416,13 @@ def test_the_same_file_twice_changes_nothing_and_a_dry_run_changes_nothing(
 
 
 SJIS = "query_id,text\nQ3,ascii\nQ4,検索クエリ\n".encode("cp932")
-BOMB = "a: &a [x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a]\nqueries: [*b,*b,*b,*b]\n"
+BOMB = "a: &a [x]\n" + "".join(
+    f"{after}: &{after} [{','.join([f'*{before}'] * 9)}]\n"
+    for before, after in zip("abcde", "bcdef", strict=True)
+)
 BAD: list[tuple[Import, str, str | bytes, str]] = [
     (import_queries, "x.yaml", "queries:\n  - id: [\n", r"x\.yaml:3: expected YAML"),
-    (import_queries, "x.yaml", BOMB, r"x\.yaml:2: expected YAML without aliases"),
+    (import_queries, "x.yaml", f"{BOMB}queries: [*f]\n", r"x\.yaml:5: expected aliases that stand for at most 10,000"),
     (import_queries, "x.json", '{"queries": {"query_text": 1}}', r"x\.json:1: expected queries to be a list"),
     (import_queries, "x.json", '{"queries": [\n{"query_text": "t",}]}', r"x\.json:2: expected JSON"),
     (import_queries, "x.csv", SJIS, r"x\.csv:3: expected UTF-8 text .*--encoding NAME"),
