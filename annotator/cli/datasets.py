@@ -1,7 +1,8 @@
 """`annotator dataset …`: datasets and their settings."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -77,7 +78,18 @@ def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOptio
     if json:
         print_json({**asdict(dataset), "counts": asdict(counts)})
         return
-    rows = [*asdict(dataset).items(), *asdict(counts).items()]
+    settings = asdict(dataset)
+    required = settings.pop("requirements")
+    rows = [
+        *settings.items(),
+        ("requirements", _show_requirements(required)),
+        *(
+            (f"requirements: {key}", _show_required(value))
+            for key, value in (required or {}).items()
+            if key != "about"
+        ),
+        *asdict(counts).items(),
+    ]
     print_table(("setting", "value"), rows, empty="")
 
 
@@ -88,15 +100,46 @@ def set_(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Change settings: overlap, kappa_target, lease_minutes, seed, language, title, list_grade_0."""
+    """Change settings: overlap, kappa_target, lease_minutes, seed, language, title, list_grade_0,
+    requirements (nablarch, law, a YAML file, or none)."""
     from annotator.datasets.service import change_settings
 
     for change in changes:
         if "=" not in change:
             raise typer.BadParameter(f"expected KEY=VALUE, found {change!r}")
     pairs = dict(change.split("=", 1) for change in changes)
-    dataset = change_settings(open_database(database), OPERATOR, name, pairs)
+    typed = dict(pairs)
+    required = _read_required_file(typed)
+    dataset = change_settings(open_database(database), OPERATOR, name, typed, requirements=required)
     if json:
         print_json(dataset)
         return
-    typer.echo("\n".join(f"{key} = {getattr(dataset, key)}" for key in pairs))
+    values = {key: getattr(dataset, key) for key in pairs}
+    if "requirements" in values:
+        values["requirements"] = _show_requirements(dataset.requirements)
+    typer.echo("\n".join(f"{key} = {value}" for key, value in values.items()))
+
+
+def _read_required_file(typed: dict[str, str]) -> dict[str, Any] | None:
+    """The requirements of a file that is named, which then is no setting to be typed any more."""
+    from annotator.coverage.service import TEMPLATES, read_requirements
+    from annotator.datasets.service import NO_REQUIREMENTS
+
+    named = typed.get("requirements")
+    if not named or named.lower() == NO_REQUIREMENTS or named in TEMPLATES:
+        return None
+    return read_requirements(typed.pop("requirements"))
+
+
+def _show_required(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{label} {_show_required(item)}" for label, item in value.items())
+    if isinstance(value, list):
+        return ", ".join("no limit" if item is None else str(item) for item in value) or "none"
+    return str(value)
+
+
+def _show_requirements(required: Mapping[str, Any] | None) -> str:
+    if required is None:
+        return "none"
+    return str(required.get("about", ", ".join(required)))

@@ -10,15 +10,18 @@ from annotator import __version__
 from annotator.cli import (
     adjudication,
     agreement,
+    conversion,
     datasets,
     importing,
     labeling,
     people,
     pooling,
     releases,
+    remapping,
     serving,
     terminal,
 )
+from annotator.cli.format_help import CommandOnFormats
 
 app = typer.Typer(
     name="annotator",
@@ -53,6 +56,7 @@ app.command()(serving.serve)
 app.add_typer(datasets.app, name="dataset")
 app.add_typer(people.app, name="people")
 app.add_typer(importing.app, name="import")
+app.command("remap")(remapping.remap)
 app.command("pool")(pooling.pool)
 app.command("pairs")(pooling.pairs)
 app.command("judgments")(labeling.judgments)
@@ -61,6 +65,8 @@ app.command("agreement")(agreement.agreement)
 app.command("disagreements")(adjudication.disagreements)
 app.command("adjudicate")(adjudication.adjudicate)
 app.add_typer(releases.app, name="release")
+app.command("convert", cls=CommandOnFormats)(conversion.convert)
+app.command("check", cls=CommandOnFormats)(conversion.check)
 
 
 def run() -> None:

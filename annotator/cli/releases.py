@@ -1,4 +1,4 @@
-"""`annotator release …`: check the gates, publish, list, verify a folder."""
+"""`annotator release …`: check the gates, publish, list, compare, trace a qrel, verify a folder."""
 
 import os
 from datetime import UTC, datetime
@@ -21,10 +21,13 @@ from annotator.cli.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from annotator.published.service import ReleaseDiff, Trace
     from annotator.releases.gates import Gate
     from annotator.storage.database import Database
 
-app = typer.Typer(help="Releases: gates, publishing, verification.", no_args_is_help=True)
+app = typer.Typer(help="Releases: gates, publishing, comparison, verification.", no_args_is_help=True)
+
+VersionArgument = Annotated[str, typer.Argument(help="A published version.", metavar="VERSION")]
 
 
 @app.command()
@@ -104,6 +107,47 @@ def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonO
 
 
 @app.command()
+def diff(
+    dataset: DatasetArgument,
+    before: Annotated[str, typer.Argument(help="The older version.", metavar="V1")],
+    after: Annotated[str, typer.Argument(help="The newer version.", metavar="V2")],
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say what a release changed: every grade with its reason, queries, texts; and which version that calls for."""
+    from annotator.domain.people import OPERATOR
+    from annotator.published.service import compare_releases
+
+    opened, _ = _open(database)
+    found = compare_releases(opened, OPERATOR, dataset, before, after)
+    if json:
+        print_json(found)
+    else:
+        _print_diff(found)
+
+
+@app.command()
+def trace(
+    dataset: DatasetArgument,
+    version: VersionArgument,
+    query_id: Annotated[str, typer.Argument(help="The query's id.", metavar="QUERY_ID")],
+    doc_id: Annotated[str, typer.Argument(help="The document's id, as published.", metavar="DOC_ID")],
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what a published grade rests on: judgments, notes, guideline versions, the decision and its rationale."""
+    from annotator.domain.people import OPERATOR
+    from annotator.published.service import trace_qrel
+
+    opened, _ = _open(database)
+    found = trace_qrel(opened, OPERATOR, dataset, version, query_id, doc_id)
+    if json:
+        print_json(found)
+    else:
+        _print_trace(found)
+
+
+@app.command()
 def verify(
     path: Annotated[Path, typer.Argument(help="A release's folder.", metavar="PATH")],
     json: JsonOption = False,
@@ -165,4 +209,63 @@ def _print_gates(gates: "Iterable[Gate]") -> None:
     rows: list[tuple[Any, ...]] = [
         (gate.name, gate.required, gate.measured, "yes" if gate.met else "no", gate.why) for gate in gates
     ]
-    print_table(("gate", "required", "measured", "met", "why"), rows, empty="")
+    print_table(("gate", "required", "measured", "met", "work"), rows, empty="")
+
+
+def _print_diff(found: "ReleaseDiff") -> None:
+    """Everything that differs, one line each, after the version it calls for."""
+    from annotator.published.service import say_advice
+
+    typer.echo(f"{found.dataset} {found.before} to {found.after}")
+    typer.echo(say_advice(found).replace("**", ""))
+    if found.scale_changed:
+        typer.echo("The scale changed.")
+    for sign, query_ids in (("+", found.queries_added), ("-", found.queries_removed)):
+        for query_id in query_ids:
+            typer.echo(f"{sign} query {query_id} ({found.whole.get(query_id, 0):,} qrels)")
+    for query_id, old, new in found.texts_changed:
+        typer.echo(f"~ query {query_id}: {_quote(old)} is now {_quote(new)}")
+    rows = [
+        (item.kind, item.query_id, item.doc_id, item.old_doc_id, item.old, item.new, item.reason)
+        for item in found.changes
+    ]
+    if rows:
+        print_table(("change", "query_id", "doc_id", "was", "old", "new", "reason"), rows, empty="")
+
+
+def _print_trace(found: "Trace") -> None:
+    typer.echo(f"{found.dataset} {found.version}: grade {found.grade}, {found.origin}")
+    typer.echo(f"query     {found.query_id}  {'' if found.query is None else _quote(found.query)}".rstrip())
+    typer.echo(f"document  {found.doc_id}")
+    rows = [
+        (
+            item.judged_at, f"{item.annotator} (simulated)" if item.simulated else item.annotator,
+            item.outcome if item.grade is None else item.grade, item.guideline_version, item.purpose, item.note,
+        )
+        for item in found.judgments
+    ]  # fmt: skip
+    columns = ("judged_at", "annotator", "grade", "guideline", "purpose", "note")
+    print_table(columns, rows, empty="No judgment made here.")
+    if found.adjudication is not None:
+        decision = found.adjudication
+        typer.echo(
+            f"decided   {decision.decided_at:%Y-%m-%d} by {decision.lead}, guideline {decision.guideline_version}:"
+        )
+        reason = f" ({decision.reason})" if decision.reason else ""
+        typer.echo(f"          grade {decision.grade}, {_quote(decision.rationale)}{reason}")
+    if found.imported is not None:
+        source = ", ".join(f"{key} {value}" for key, value in found.imported.source.items())
+        typer.echo(f"imported  grade {found.imported.grade}: {source}")
+    if not found.complete:
+        typer.echo(
+            "This release was made before it was recorded what each qrel rests on: "
+            "shown is what had been received until then.",
+            err=True,
+        )
+
+
+def _quote(text: str) -> str:
+    """A text in quotes on one line."""
+    import json
+
+    return json.dumps(text, ensure_ascii=False)

@@ -1,106 +1,142 @@
 """The content of a release: which pairs are qrels, in which order, and how many of each kind. Pure rules.
 
-A qrel is a settled pair: unanimous, adjudicated, or judged by one annotator and marked "single". Open
-disagreements, unrateable and unjudged pairs are absent and counted; absence is never grade 0. A query without
-any qrel is absent too: an evaluator would count it as one for which nothing is relevant.
+A qrel is a settled pair: unanimous, adjudicated, judged by one annotator and marked "single", or kept from an
+earlier ground truth and marked "imported". Open disagreements, unrateable and unjudged pairs are absent and
+counted; absence is never grade 0. A query without any qrel is absent too: an evaluator would count it as one for
+which nothing is relevant. Works query by query, so that a million qrels are never held at once.
 """
 
 import hashlib
-import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby
+from json.encoder import encode_basestring
 from typing import Any
 
 from annotator.domain.errors import StateError
 from annotator.domain.grades import GRADES
-from annotator.domain.ground_truth import GroundTruth, Metadata, Origin, Qrel, Query
+from annotator.domain.ground_truth import NOTHING, Metadata, Origin, Qrel
+from annotator.domain.settling import PAIR_STATUSES
 from annotator.domain.trail import GivenJudgment, JudgedPair
 from annotator.releases.pseudonyms import name_annotator
 
 DOCUMENT_KEYS = (
     "law_type",
 )  # what evaluators read of a document's metadata; more would upset strict loaders
-_ORIGINS: dict[str, Origin] = {"unanimous": "unanimous", "adjudicated": "adjudicated", "single": "single"}
+_ORIGINS: dict[str, Origin] = {
+    "unanimous": "unanimous", "adjudicated": "adjudicated", "single": "single", "imported": "imported",
+}  # fmt: skip
+_name = lru_cache(4096)(name_annotator)  # a few names, wanted millions of times
+_LISTED = ("unanimous", "adjudicated", "single", "imported", "disagreement", "unrateable", "unjudged")
 
 
-def build_truth(
-    queries: Sequence[Query],
-    pairs: Iterable[JudgedPair],
-    *,
-    numbers: Mapping[int, int],
-    metadata: Metadata,
-) -> GroundTruth:
-    """The queries that have a qrel, in their order, each with its qrels in the order of `sort_place`.
-
-    `numbers`: everybody's pseudonym number, by person. `metadata`: what the files say about themselves.
-    """
-    order = {query.query_id: place for place, query in enumerate(queries)}
-    settled = [pair for pair in pairs if pair.grade is not None]
-    settled.sort(key=lambda pair: (order[pair.query_id], *sort_place(pair)))
-    kept = {pair.query_id for pair in settled}
-    return GroundTruth(
-        tuple(query for query in queries if query.query_id in kept),
-        tuple(to_qrel(pair, numbers) for pair in settled),
-        metadata,
-    )
+def list_settled(pairs: Iterable[JudgedPair]) -> list[JudgedPair]:
+    """A query's settled pairs in the order in which their qrels are published (see `sort_place`)."""
+    return sorted([pair for pair in pairs if pair.grade is not None], key=sort_place)
 
 
 def sort_place(pair: JudgedPair) -> tuple[float, float, bool, int, str]:
     """Best settled grade first, then highest mean annotator grade, best pool rank (unknown last), doc_id."""
-    grades = [item.grade for item in pair.judgments if item.is_independent_grade and item.grade is not None]
+    if pair.kept is not None:
+        grades = [grade for _, grade in pair.kept.annotator_grades]
+    else:
+        grades = [
+            item.grade for item in pair.judgments if item.grade is not None and item.purpose == "independent"
+        ]
     mean = sum(grades) / len(grades) if grades else 0.0
     return -(pair.grade or 0), -mean, pair.best_rank is None, pair.best_rank or 0, pair.doc_id
 
 
-def sort_judgments(pair: JudgedPair, numbers: Mapping[int, int]) -> list[GivenJudgment]:
+def sort_judgments(pair: JudgedPair, numbers: Mapping[int, int]) -> Sequence[GivenJudgment]:
     """The pair's judgments by pseudonym number."""
-    return sorted(pair.judgments, key=lambda judgment: numbers[judgment.annotator])
+    given = pair.judgments
+    if len(given) < 2 or (len(given) == 2 and numbers[given[0][1]] < numbers[given[1][1]]):
+        return given
+    return sorted(given, key=lambda judgment: numbers[judgment.annotator])
 
 
 def to_qrel(pair: JudgedPair, numbers: Mapping[int, int]) -> Qrel:
-    """The qrel of a settled pair. Its note: the decision's rationale, or the annotators' notes."""
+    """The qrel of a settled pair. Its note: the decision's rationale, or the annotators' notes.
+
+    `numbers`: everybody's pseudonym number, by person. A kept grade brings its own note, description and
+    annotators' grades.
+    """
     if pair.grade is None:
         raise StateError(f"{pair.query_id} {pair.doc_id} is not settled, so it is no qrel")
-    counted = [item for item in sort_judgments(pair, numbers) if item.is_independent_grade]
-    notes = "; ".join(item.note for item in counted if item.note)
+    if pair.kept is not None:
+        return _to_kept_qrel(pair, pair.grade)
+    grades: list[tuple[str, int]] = []
+    notes: list[str] = []
+    for _, person, _, grade, note, purpose, *_ in sort_judgments(pair, numbers):
+        if grade is not None and purpose == "independent":
+            grades.append((_name(numbers[person]), grade))
+            if note:
+                notes.append(note)
     return Qrel(
-        query_id=pair.query_id,
-        doc_id=pair.doc_id,
-        grade=pair.grade,
-        origin=_ORIGINS[pair.status],
-        description=pair.title or None,
-        note=pair.rationale if pair.status == "adjudicated" else notes or None,
-        annotator_grades=tuple(
-            (name_annotator(numbers[item.annotator]), item.grade)
-            for item in counted
-            if item.grade is not None
-        ),
-        metadata={key: pair.document_metadata[key] for key in DOCUMENT_KEYS if key in pair.document_metadata},
+        pair.query_id,
+        pair.doc_id,
+        pair.grade,
+        _ORIGINS[pair.status],
+        pair.title or None,
+        pair.rationale if pair.status == "adjudicated" else "; ".join(notes) or None,
+        tuple(grades),
+        _choose(pair.document_metadata) if pair.document_metadata else NOTHING,
     )
 
 
-def count_content(queries: Sequence[Query], pairs: Sequence[JudgedPair]) -> dict[str, Any]:
+def _to_kept_qrel(pair: JudgedPair, grade: int) -> Qrel:
+    kept = pair.kept
+    if kept is None:
+        raise StateError(f"{pair.query_id} {pair.doc_id} has no kept grade")
+    return Qrel(
+        pair.query_id,
+        pair.doc_id,
+        grade,
+        "imported",
+        kept.description or pair.title or None,
+        kept.note,
+        kept.annotator_grades,
+        _choose({**kept.metadata, **pair.document_metadata}),
+    )
+
+
+def _choose(metadata: Metadata) -> Metadata:
+    return {key: metadata[key] for key in DOCUMENT_KEYS if key in metadata} or NOTHING
+
+
+def list_keys(pair: JudgedPair) -> str:
+    """The keys of the judgments that a qrel rests on, ascending, separated by spaces: what a release records."""
+    given = pair.judgments
+    if len(given) == 2:
+        one, other = given[0][0], given[1][0]
+        return f"{one} {other}" if one < other else f"{other} {one}"
+    return " ".join(map(str, sorted([item[0] for item in given])))
+
+
+def count_content(
+    *, queries: int, judged_queries: int, statuses: Mapping[str, int], by_grade: Mapping[int, int]
+) -> dict[str, Any]:
     """The manifest's counts: queries (and those left out, without a qrel), pairs, qrels, by_grade, and the pairs
     by status.
 
-    unanimous + adjudicated + single = qrels; with disagreement, unrateable and unjudged they are the pairs.
+    unanimous + adjudicated + single + imported = qrels; with disagreement, unrateable and unjudged they are the
+    pairs.
     """
-    by_status = Counter(pair.status for pair in pairs)
-    by_grade = Counter(pair.grade for pair in pairs)
     return {
-        "queries": len(queries),
-        "queries_without_qrels": len(queries)
-        - len({pair.query_id for pair in pairs if pair.grade is not None}),
-        "pairs": len(pairs),
-        "qrels": len(pairs) - by_grade[None],
-        "by_grade": {str(grade): by_grade[grade] for grade in GRADES},
-        "unanimous": by_status["unanimous"],
-        "adjudicated": by_status["adjudicated"],
-        "single": by_status["single"],
-        "disagreement": by_status["disagreement"],
-        "unrateable": by_status["unrateable"],
-        "unjudged": by_status["unjudged"],
+        "queries": queries,
+        "queries_without_qrels": queries - judged_queries,
+        "pairs": sum(statuses.get(status, 0) for status in PAIR_STATUSES),
+        "qrels": sum(by_grade.get(grade, 0) for grade in GRADES),
+        "by_grade": {str(grade): by_grade.get(grade, 0) for grade in GRADES},
+        **{status: statuses.get(status, 0) for status in _LISTED},
     }
+
+
+def write_canonical(query_id: str, grades: Iterable[tuple[str, int]]) -> bytes:
+    """The canonical lines of one query; `grades`: its qrels as (doc_id, grade). See `hash_content`."""
+    begin = f"[{encode_basestring(query_id)},"
+    lines = [f"{begin}{encode_basestring(doc_id)},{grade}]\n" for doc_id, grade in sorted(grades)]
+    return "".join(lines).encode()
 
 
 def hash_content(qrels: Iterable[Qrel]) -> str:
@@ -111,6 +147,7 @@ def hash_content(qrels: Iterable[Qrel]) -> str:
     LF. Neither order in a file, nor origin, nor notes enter it.
     """
     digest = hashlib.sha256()
-    for key in sorted((qrel.query_id, qrel.doc_id, qrel.grade) for qrel in qrels):
-        digest.update(json.dumps(key, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+    keys = sorted((qrel.query_id, qrel.doc_id, qrel.grade) for qrel in qrels)
+    for query_id, of_query in groupby(keys, key=lambda key: key[0]):
+        digest.update(write_canonical(query_id, ((doc_id, grade) for _, doc_id, grade in of_query)))
     return digest.hexdigest()

@@ -1,71 +1,144 @@
-"""The files of a release as bytes: the ground truth in each format, the judgments, the manifest, the checksums.
+"""The files of a release: which there are, and how one query after the other becomes lines of all of them.
 
-Everything is made in memory before anything is written, so an id that a format cannot carry stops the
-release while there is nothing to undo. The same content gives the same bytes on every machine.
+The ground truth goes through the writers of every format at once (`formats/writing.py`), the judgments beside it.
+The same content gives the same bytes on every machine. An id that a format cannot carry is a ValidationError.
 """
 
-import hashlib
 import json
-from collections.abc import Container, Iterable, Mapping
-from typing import Any
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
-from annotator.domain.ground_truth import GroundTruth
+from annotator.domain.ground_truth import Document, Metadata, Qrel, Query
 from annotator.domain.trail import JudgedPair
-from annotator.formats.judgments import write_judgments
+from annotator.formats.format import Format
+from annotator.formats.judgments import COLUMNS, UNRATEABLE, quote_cell
 from annotator.formats.registry import find_format
+from annotator.formats.writing import ONE_FILE, FileWriter
 from annotator.releases.content import sort_judgments
 from annotator.releases.pseudonyms import name_annotator
 
-TRUTH_FILES = (("nablarch.yaml", "nablarch"), ("law.json", "law"), ("qrels.trec.txt", "trec"))
+TRUTH_FILES: Mapping[str, str] = {
+    "nablarch": "nablarch.yaml",
+    "law": "law.json",
+    "law-compact": "law-compact.json",
+    "ranked": "ranked.json",
+    "assay": "assay.yaml",
+    "assay-queries": "assay-queries.yaml",
+    "trec": "qrels.trec.txt",
+    "beir": "beir",
+}  # the place of each format: its one file, or its folder
 JUDGMENTS, MANIFEST, SUMS = "judgments.csv", "manifest.json", "SHA256SUMS"
+CHANGES, DATASHEET = "CHANGES.md", "DATASHEET.md"
+GRADES_PICTURE, CONFUSION_PICTURE = "pictures/grades.svg", "pictures/confusion.svg"
+JUDGMENT_COLUMNS = (*COLUMNS, "guideline_version", "purpose", "simulated")
 DIGITS = 6
 
 
-def write_truth(truth: GroundTruth, *, list_grade_0: bool) -> dict[str, bytes]:
-    """The ground truth in every format, by file name. ValidationError names an id that one cannot carry."""
-    return {path: find_format(name).write(truth, list_grade_0=list_grade_0) for path, name in TRUTH_FILES}
+class Output(Protocol):
+    """A file that grows."""
+
+    def write(self, text: str) -> None:
+        """Add text."""
 
 
-def write_judgment_lines(
+class Folder(Protocol):
+    """Where the files come to be."""
+
+    def open(self, name: str) -> Output:
+        """A new file, by its path within."""
+
+
+class Written(Protocol):
+    """A file as the manifest and the checksums name it."""
+
+    name: str
+    bytes: int
+
+    @property
+    def sha256(self) -> str:
+        """Of its bytes, in hexadecimal."""
+
+
+def place_file(known: Format, writer: FileWriter) -> str:
+    """Where a format's file stands in a release folder."""
+    place = TRUTH_FILES[known.name]
+    return place if writer.path == ONE_FILE else f"{place}/{writer.path}"
+
+
+class TruthWriter:
+    """Writes the ground truth in every format in one pass. `about`: what the files say about themselves."""
+
+    def __init__(self, folder: Folder, about: Metadata, queries: int, *, list_grade_0: bool) -> None:
+        self._all: list[tuple[FileWriter, Output]] = []
+        self._positive: list[tuple[FileWriter, Output]] = []
+        self._queries, self._place = queries, 0
+        for name in TRUTH_FILES:
+            known = find_format(name)
+            for writer in known.files:
+                output = folder.open(place_file(known, writer))
+                output.write(writer.begin(about, queries))
+                listed = self._all if list_grade_0 or known.tells_grade_0 else self._positive
+                listed.append((writer, output))
+
+    def add(self, query: Query, qrels: Sequence[Qrel]) -> None:
+        """One query with its qrels in their order, grade 0 included."""
+        positive = [qrel for qrel in qrels if qrel.grade > 0]
+        for writer, output in self._all:
+            output.write(writer.add(query, qrels, self._place))
+        for writer, output in self._positive:
+            output.write(writer.add(query, positive, self._place))
+        self._place += 1
+
+    def end(self, documents: Iterable[Document]) -> None:
+        """The documents, and the ends of the files."""
+        files = (*self._all, *self._positive)
+        for document in documents:
+            for writer, output in files:
+                text = writer.add_document(document)
+                if text:
+                    output.write(text)
+        for writer, output in files:
+            output.write(writer.end(self._queries))
+
+
+def write_judgments(
     pairs: Iterable[JudgedPair], *, numbers: Mapping[int, int], simulated: Container[int]
-) -> bytes:
-    """`judgments.csv`: every current judgment under its pseudonym, as `import judgments` reads it."""
-    rows = (
-        {
-            "query_id": pair.query_id,
-            "doc_id": pair.doc_id,
-            "annotator": name_annotator(numbers[judgment.annotator]),
-            "grade": judgment.grade,
-            "note": judgment.note,
-            "judged_at": judgment.judged_at,
-            "seconds": judgment.seconds,
-            "guideline_version": judgment.guideline_version,
-            "purpose": judgment.purpose,
-            "simulated": judgment.annotator in simulated,
-        }
-        for pair in pairs
-        for judgment in sort_judgments(pair, numbers)
-    )
-    return write_judgments(rows, more_columns=("guideline_version", "purpose", "simulated"))
+) -> str:
+    """The lines of `judgments.csv` for these pairs: every current judgment under its pseudonym, as `import judgments`
+    reads it. The columns are JUDGMENT_COLUMNS."""
+    lines: list[str] = []
+    names = {person: name_annotator(number) for person, number in numbers.items()}
+    ends = {person: "true\n" if person in simulated else "false\n" for person in numbers}
+    query_id, query_cell = "", ""
+    for pair in pairs:
+        if not pair.judgments:
+            continue
+        if pair.query_id != query_id:
+            query_id, query_cell = pair.query_id, quote_cell(pair.query_id)
+        begin = f"{query_cell},{quote_cell(pair.doc_id)}"
+        for _, person, _, grade, note, purpose, judged_at, seconds, version in sort_judgments(pair, numbers):
+            lines.append(
+                f"{begin},{names[person]},{UNRATEABLE if grade is None else grade},"
+                f"{'' if note is None else quote_cell(note)},{judged_at},{'' if seconds is None else seconds},"
+                f"{version},{purpose},{ends[person]}"
+            )
+    return "".join(lines)
 
 
-def list_files(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
+def list_files(files: Iterable[Written]) -> list[dict[str, Any]]:
     """Path, SHA-256 and size of each file, by path: the manifest's list."""
-    return [
-        {"path": path, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-        for path, data in sorted(files.items())
-    ]
+    ordered = sorted(files, key=lambda file: file.name)
+    return [{"path": file.name, "sha256": file.sha256, "bytes": file.bytes} for file in ordered]
 
 
-def write_json(content: Mapping[str, Any]) -> bytes:
-    """JSON in UTF-8, indented by two, ended by LF."""
-    return (json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
-
-
-def write_sums(files: Mapping[str, bytes]) -> bytes:
+def write_sums(files: Iterable[Written]) -> str:
     """`SHA256SUMS`, as `sha256sum -c` reads it: every file but itself."""
-    lines = [f"{hashlib.sha256(data).hexdigest()}  {path}\n" for path, data in sorted(files.items())]
-    return "".join(lines).encode()
+    return "".join(f"{file.sha256}  {file.name}\n" for file in sorted(files, key=lambda file: file.name))
+
+
+def write_json(content: Mapping[str, Any]) -> str:
+    """JSON indented by two, ended by LF."""
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def round_numbers(value: Any) -> Any:

@@ -1,26 +1,27 @@
 """A release's folder on the disk: written whole beside its place, then renamed into it.
 
 How a publish stays whole, killed at any moment: (1) the files are written into a hidden folder
-`.<version>.<random>.partial` beside the target, each synced to the disk; (2) the release's rows are committed
-with the text of SHA256SUMS; (3) one rename puts the folder in its place. Killed before (2), nothing is
-visible and nothing is recorded; the hidden folder is swept away a day later. Killed after (2), the next
-release command or start of the server finds the hidden folder by its SHA256SUMS and renames it (`find_whole_partial`).
-Rows first, because a folder without rows would be a release that nobody vouches for.
+`.<version>.<random>.partial` beside the target, hashed while they are written, each synced to the disk; (2) the
+release's rows are committed with the text of SHA256SUMS; (3) one rename puts the folder in its place. Killed
+before (2), nothing is visible and nothing is recorded; the hidden folder is swept away a day later. Killed after
+(2), the next release command or start of the server finds the hidden folder by its SHA256SUMS and renames it
+(`find_whole_partial`). Rows first, because a folder without rows would be a release that nobody vouches for.
 """
 
 import contextlib
 import os
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from annotator.domain.errors import ConflictError, StateError
 from annotator.releases.files import SUMS
+from annotator.releases.output import PartialFile, sync_folder
 from annotator.releases.verification import find_faults
 
-READ_ONLY = 0o444
 STALE_AFTER = timedelta(days=1)
 
 
@@ -30,29 +31,69 @@ def check_free(target: Path) -> None:
         raise ConflictError(f"{target} exists already, and nothing rewrites a published folder")
 
 
-def write_partial(target: Path, files: Mapping[str, bytes]) -> Path:
-    """Write the files, read-only and synced, into a hidden folder beside `target`; return that folder.
+class PartialFolder:
+    """The hidden folder of a release that is being written. Files are added one by one or side by side."""
 
-    StateError when the disk refuses (full, not writable); then nothing is left behind.
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self.path = target.with_name(f".{target.name}.{secrets.token_hex(6)}.partial")
+        self.files: list[PartialFile] = []
+
+    def open(self, name: str) -> PartialFile:
+        """A new file, by its path within the folder."""
+        file = PartialFile(self.path / name, name)
+        self.files.append(file)
+        return file
+
+    def write(self, name: str, text: str) -> None:
+        """A whole small file."""
+        file = self.open(name)
+        file.write(text)
+        file.close()
+
+    def list_files(self) -> list[PartialFile]:
+        """The files so far, by path."""
+        return sorted(self.files, key=lambda file: file.name)
+
+    def seal(self) -> None:
+        """Close what is open, and make the names durable."""
+        for file in self.files:
+            file.close()
+        for folder in sorted({(self.path / file.name).parent for file in self.files} | {self.path}):
+            sync_folder(folder)
+        sync_folder(self.target.parent)
+
+    def discard(self) -> None:
+        """Remove the folder, as far as the disk allows."""
+        for file in self.files:
+            file.abandon()
+        discard(self.path)
+
+
+@contextmanager
+def open_partial(target: Path) -> Iterator[PartialFolder]:
+    """A hidden folder beside `target`, sealed when the block ends well; after any failure nothing is left of it.
+
+    StateError when the disk refuses (full, not writable).
     """
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(6)}.partial")
+    folder = PartialFolder(target)
     try:
-        partial.mkdir(parents=True)
-        for path, data in files.items():
-            _write(partial / path, data)
-        for folder in (partial, target.parent):
-            _sync_folder(folder)
+        folder.path.mkdir(parents=True)
+        yield folder
+        folder.seal()
     except OSError as error:
-        discard(partial)
+        folder.discard()
         raise StateError(f"cannot write the release to {target.parent}: {error.strerror}") from None
-    return partial
+    except BaseException:
+        folder.discard()
+        raise
 
 
 def put_in_place(partial: Path, target: Path) -> None:
     """Rename the hidden folder to the release's. Somebody else's rename of the same folder is as good."""
     try:
         os.rename(partial, target)  # noqa: PTH104  (the one moment at which a release becomes visible)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except FileNotFoundError:
         if not target.is_dir():
             raise StateError(f"the files of {target} are gone") from None
@@ -90,23 +131,3 @@ def sweep(folder: Path, *, now: datetime) -> None:
 def discard(partial: Path) -> None:
     """Remove a hidden folder, as far as the disk allows."""
     shutil.rmtree(partial, ignore_errors=True)
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("xb") as file:
-        file.write(data)
-        file.flush()
-        path.chmod(READ_ONLY)
-        os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make names durable, where the system lets a folder be synced."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

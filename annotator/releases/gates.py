@@ -1,17 +1,25 @@
 """The gates of a release: what it needs, what was measured, and what a lead overrode and why. Pure rules.
 
-`kappa`: the dataset's unweighted Cohen's kappa reaches the setting `kappa_target`; undefined is not met.
-`disagreements`: none is open. A gate that is not met stops a release unless a lead overrides it with a reason,
-which the manifest keeps. Overriding a gate that is met changes nothing and is not kept: nothing was overridden.
+In this order: `kappa` (the dataset's unweighted Cohen's kappa reaches the setting `kappa_target`; undefined is not
+met), `disagreements` (none is open), `overlap` (no pair is short of judgments), `quality_control` (done and
+passed), `coverage` (what the dataset declares as required), `relevant` (every judged query has a relevant
+document, or is listed as having none), `stale` (nothing rests on an older meaning of the grades).
+A gate that is not met stops a release unless a lead overrides it by name with a reason, which the manifest
+keeps. Overriding a gate that is met changes nothing and is not kept: nothing was overridden.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from annotator.domain.errors import ValidationError
 
 DIGITS = 6
 MAX_REASON = 10_000
+SHOWN = 20
+MAX_QUALITY_CONTROL_ERRORS = 0.05
+
+Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +32,12 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One gate. `measured` is None when undefined; `why` says so, or what is missing; None when met."""
+    """One gate. `measured` is None when undefined; `why` says so, or which work is missing; None when met (a met
+    `coverage` may say that nothing is required).
+
+    `examples`: the first 20 of what is missing, as names: (query_id, doc_id), (query_id,), or
+    (requirement, required, measured).
+    """
 
     name: str
     required: float
@@ -32,21 +45,104 @@ class Gate:
     met: bool
     override: Override | None = None
     why: str | None = None
+    examples: tuple[Names, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """What a manifest keeps: everything but the examples."""
+        return {name: value for name, value in asdict(self).items() if name != "examples"}
 
 
-def check_kappa(target: float, value: float | None, why: str | None) -> Gate:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFigures:
+    """Everything the gates need, counted over the whole dataset; `…_pairs` and `…_queries`: some to name.
+
+    `kappa` None: undefined, and `kappa_why` says why. `short`: pairs that `is_short`. `requirements` and
+    `requirements_met`: how many are declared and met; `unmet`: the others as (requirement, required, measured).
+    `without_relevant`: queries with a settled grade, but none from 1 on, that are not declared to have none.
+    `stale`: settled pairs that are stale (`is_stale`); `meaning_since`: the latest guideline version with another
+    meaning of the grades, None when the first one still holds.
+    """
+
+    dataset: str
+    kappa_target: float
+    kappa: float | None
+    kappa_why: str | None = None
+    disagreements: int = 0
+    open_pairs: Sequence[Names] = ()
+    overlap: int = 2
+    short: int = 0
+    short_pairs: Sequence[Names] = ()
+    requirements: int = 0
+    requirements_met: int = 0
+    unmet: Sequence[Names] = ()
+    without_relevant: int = 0
+    without_relevant_queries: Sequence[str] = ()
+    stale: int = 0
+    stale_pairs: Sequence[Names] = ()
+    meaning_since: int | None = None
+
+
+def check_gates(figures: GateFigures) -> tuple[Gate, ...]:
+    """Every gate, in the order in which they are shown and published."""
+    name = figures.dataset
+    return (
+        check_kappa(figures.kappa_target, figures.kappa, figures.kappa_why, dataset=name),
+        check_disagreements(figures.disagreements, figures.open_pairs, dataset=name),
+        _check_overlap(figures),
+        _check_quality_control(),
+        _check_coverage(figures),
+        _check_relevant(figures),
+        _check_stale(figures),
+    )
+
+
+def is_short(status: str, judgments: int, overlap: int) -> bool:
+    """Whether a pair still needs judgments: decided ones and kept imports do not, however few they have.
+
+    `judgments`: of how many annotators, unrateable included.
+    """
+    return status not in ("adjudicated", "imported") and judgments < overlap
+
+
+def find_meaning_since(versions: Iterable[tuple[int, str]]) -> int | None:
+    """The latest guideline version that changed what a grade means; None when it is the first: nothing is older.
+
+    `versions`: (version, change) of the dataset's rubrics, change being "minor" or "semantic".
+    """
+    latest = max((version for version, change in versions if change == "semantic"), default=1)
+    return latest if latest > 1 else None
+
+
+def is_stale(
+    meaning_since: int | None, *, status: str, judged_under: Iterable[int], decided_under: int | None
+) -> bool:
+    """Whether a settled pair rests on an older meaning of the grades.
+
+    A decided pair rests on its decision, a unanimous or single one on every one of its judgments; a kept import
+    on neither. `judged_under`, `decided_under`: guideline versions.
+    """
+    if meaning_since is None:
+        return False
+    if status == "adjudicated":
+        return decided_under is not None and decided_under < meaning_since
+    return status in ("unanimous", "single") and any(version < meaning_since for version in judged_under)
+
+
+def check_kappa(target: float, value: float | None, why: str | None, *, dataset: str = "DATASET") -> Gate:
     """Kappa (rounded to six digits, so that 0.7 is 0.7 on every machine) against its target."""
+    work = f"see where the annotators differ (annotator agreement {dataset})"
     if value is None:
-        return Gate("kappa", target, None, False, why=why or "Cohen's kappa is undefined")
+        reason = why or "Cohen's kappa is undefined"
+        return Gate("kappa", target, None, False, why=f"{reason}; {work}")
     measured = round(value, DIGITS)
     met = measured >= target
-    return Gate("kappa", target, measured, met, why=None if met else f"{measured} is below {target}")
+    return Gate("kappa", target, measured, met, why=None if met else f"{measured} is below {target}: {work}")
 
 
-def check_disagreements(opened: int) -> Gate:
+def check_disagreements(opened: int, pairs: Sequence[Names] = (), *, dataset: str = "DATASET") -> Gate:
     """No open disagreement."""
-    why = f"{opened} open: decide them (annotator disagreements, annotator adjudicate)" if opened else None
-    return Gate("disagreements", 0, opened, not opened, why=why)
+    work = f"decide them (annotator disagreements {dataset}, annotator adjudicate {dataset} FILE --as LEAD)"
+    return _check_none("disagreements", opened, f"{opened:,} open: {work}", pairs)
 
 
 def override_gates(gates: Sequence[Gate], reasons: Mapping[str, str], *, by: str) -> tuple[Gate, ...]:
@@ -65,17 +161,97 @@ def override_gates(gates: Sequence[Gate], reasons: Mapping[str, str], *, by: str
     )
 
 
-def explain(gates: Iterable[Gate], open_pairs: Sequence[tuple[str, str]]) -> str:
-    """What is missing for a release, for people; "" when nothing is. `open_pairs`: some to name."""
+def explain(gates: Iterable[Gate], open_pairs: Sequence[tuple[str, str]] = ()) -> str:
+    """What is missing for a release, for people; "" when nothing is. `open_pairs`: for a disagreements gate
+    without examples of its own."""
     missing = [gate for gate in gates if not gate.met and gate.override is None]
     lines = []
     for gate in missing:
+        shown = gate.examples or (tuple(open_pairs) if gate.name == "disagreements" else ())
         lines.append(f"- {gate.name}: {gate.why}")
-        if gate.name == "disagreements":
-            lines += [f"    {query_id}  {doc_id}" for query_id, doc_id in open_pairs]
-            hidden = int(gate.measured or 0) - len(open_pairs)
-            lines += [f"    and {hidden} more"] if hidden > 0 else []
+        lines += [f"    {'  '.join(names)}".replace("\n", " ") for names in shown]
+        hidden = _count_missing(gate) - len(shown) if shown else 0
+        lines += [f"    and {hidden:,} more"] if hidden > 0 else []
     if not lines:
         return ""
     how = " ".join(f"--override {gate.name}=REASON" for gate in missing)
     return "\n".join(["not ready to be published:", *lines, f"or publish nevertheless, with a reason: {how}"])
+
+
+def to_gate(listed: Mapping[str, Any]) -> Gate:
+    """A gate as a manifest lists it. Manifests of earlier versions of this program say no `why`."""
+    override = listed["override"]
+    return Gate(
+        listed["name"],
+        listed["required"],
+        listed["measured"],
+        listed["met"],
+        Override(override["reason"], override["by"]) if override else None,
+        listed.get("why"),
+    )
+
+
+def _count_missing(gate: Gate) -> int:
+    return int(abs((gate.measured or 0) - gate.required))
+
+
+def _check_none(name: str, found: int, why: str, examples: Iterable[Names]) -> Gate:
+    if not found:
+        return Gate(name, 0, 0, True)
+    return Gate(name, 0, found, False, why=why, examples=tuple(examples)[:SHOWN])
+
+
+def _check_overlap(figures: GateFigures) -> Gate:
+    name, short = figures.dataset, figures.short
+    work = f"they wait for the annotators on the page Label (who has what left: annotator progress {name})"
+    why = f"{_count(short, 'pair')} judged by fewer than {figures.overlap}: {work}"
+    return _check_none("overlap", short, why, figures.short_pairs)
+
+
+def _check_quality_control() -> Gate:
+    """Never met: nothing draws a quality-control sample yet, and what was not done was not passed."""
+    why = (
+        "not done: this version draws no quality-control sample, so say how quality was looked after "
+        "(annotator release publish … --override quality_control=REASON)"
+    )
+    return Gate("quality_control", MAX_QUALITY_CONTROL_ERRORS, None, False, why=why)
+
+
+def _check_coverage(figures: GateFigures) -> Gate:
+    required, met = figures.requirements, figures.requirements_met
+    declare = f"annotator dataset set {figures.dataset} requirements=nablarch|law|FILE"
+    if not required:
+        return Gate("coverage", 0, 0, True, why=f"no requirements are declared ({declare})")
+    if met >= required:
+        return Gate("coverage", required, met, True)
+    work = f"import what is missing (annotator import queries {figures.dataset} FILE) or declare others ({declare})"
+    why = f"{met:,} of {_count(required, 'requirement')} met: {work}"
+    return Gate("coverage", required, met, False, why=why, examples=tuple(figures.unmet)[:SHOWN])
+
+
+def _check_relevant(figures: GateFigures) -> Gate:
+    name, found = figures.dataset, figures.without_relevant
+    work = (
+        f"pool deeper (annotator pool {name} --depth K), or list them as queries_without_relevant in the "
+        f"requirements (annotator dataset set {name} requirements=FILE)"
+    )
+    verb = "has" if found == 1 else "have"
+    why = f"{found:,} judged {'query' if found == 1 else 'queries'} {verb} no relevant document: {work}"
+    return _check_none("relevant", found, why, [(item,) for item in figures.without_relevant_queries])
+
+
+def _check_stale(figures: GateFigures) -> Gate:
+    since = figures.meaning_since
+    work = (
+        f"decide them anew (annotator adjudicate {figures.dataset} FILE --as LEAD), or have them judged again"
+    )
+    rest = "rests" if figures.stale == 1 else "rest"
+    why = (
+        f"{_count(figures.stale, 'settled pair')} {rest} on a guideline older than version {since}, which "
+        f"changed what a grade means: {work}"
+    )
+    return _check_none("stale", figures.stale, why, figures.stale_pairs)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -9,17 +9,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 
-from annotator.domain.trail import JudgedPair, Participant
-
-
-def list_secrets(pairs: Iterable[JudgedPair]) -> dict[int, str]:
-    """The smallest event id of everybody who judged. Event ids are never published."""
-    found: dict[int, str] = {}
-    for pair in pairs:
-        for judgment in pair.judgments:
-            known = found.get(judgment.annotator)
-            found[judgment.annotator] = judgment.event_id if known is None else min(known, judgment.event_id)
-    return found
+from annotator.domain.people import name_annotator as name_annotator
+from annotator.domain.people import name_lead as name_lead
+from annotator.domain.trail import Participant
 
 
 def assign_numbers(
@@ -28,7 +20,7 @@ def assign_numbers(
     """The numbers (from 1, by person) of those who have none yet: who judged first, then the other leads.
 
     Within both, the order is drawn by the seed: it follows neither accounts nor names, and is the same on
-    every machine. The secrets (see `list_secrets`) enter it, so that knowing usernames and the seed is not
+    every machine. The secrets (the smallest event id of everybody who judged; event ids are never published) enter it, so that knowing usernames and the seed is not
     enough to work it out. Numbers that are known stay.
     """
 
@@ -39,13 +31,3 @@ def assign_numbers(
     new = sorted((person for person in people if person.key not in known), key=place)
     after = max(known.values(), default=0)
     return {person.key: number for number, person in enumerate(new, after + 1)}
-
-
-def name_annotator(number: int) -> str:
-    """The pseudonym of somebody as an annotator."""
-    return f"annotator_{number}"
-
-
-def name_lead(number: int) -> str:
-    """The pseudonym of somebody as a lead."""
-    return f"lead_{number}"

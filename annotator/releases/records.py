@@ -27,7 +27,7 @@ class ReleaseCheck:
 class Release:
     """A published release. `published_by`: the lead's pseudonym. `folder`: how its files are found to be;
     "missing" also where it was published from another machine. `files`: their names. `simulated`: whether some
-    of its judgments are nobody's."""
+    of its judgments are nobody's. `gates`: as they stood when it was published, with their overrides."""
 
     dataset: str
     version: str
@@ -42,3 +42,4 @@ class Release:
     overridden: tuple[str, ...]
     files: tuple[str, ...]
     simulated: bool
+    gates: tuple[Gate, ...] = ()

@@ -1,56 +1,83 @@
-"""What a lead does with releases: check the gates, publish, list; and what anybody does: verify a folder.
+"""What a lead does with releases: check the gates, preview, publish, list; and what anybody does: verify a folder.
 
 Stands at the end of the walk: what is settled is frozen, with its whole trail, into files that evaluators read.
 Refuses to publish while a gate is neither met nor overridden with a reason, a version twice, over a folder
-that exists, and what a format cannot carry. How a publish stays whole: `folder.py`.
+that exists, and what a format cannot carry. How a publish stays whole: `folder.py`. A dataset's pairs are read twice,
+a few hundred queries at a time, in one read transaction: to count (`survey.py`), and to write (`writing.py`).
 """
 
 import os
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
+from annotator.coverage.service import measure_coverage
 from annotator.datasets.service import to_rubric
-from annotator.domain.errors import AnnotatorError, ConflictError, GateNotMet
-from annotator.domain.people import Actor
+from annotator.domain.agreement import Value
+from annotator.domain.coverage import Coverage
+from annotator.domain.errors import AnnotatorError, ConflictError, GateNotMet, StateError
+from annotator.domain.ground_truth import Query
+from annotator.domain.people import Actor, name_annotator, name_lead
+from annotator.published.service import ReleaseDiff as ReleaseDiff
+from annotator.published.service import ReleaseFacts, Renames, read_facts, read_qrels, read_renames
+from annotator.releases.comparison import Comparison
+from annotator.releases.content import count_content, list_settled
 from annotator.releases.files import MANIFEST, SUMS
 from annotator.releases.folder import (
     check_free,
     discard,
     find_whole_partial,
+    open_partial,
     put_in_place,
     read_sums,
     sweep,
-    write_partial,
 )
-from annotator.releases.gates import Gate, check_disagreements, check_kappa, explain, override_gates
-from annotator.releases.pseudonyms import assign_numbers, list_secrets, name_annotator, name_lead
+from annotator.releases.gates import Gate, explain, find_meaning_since, override_gates, to_gate
+from annotator.releases.gates import check_gates as compare_gates
+from annotator.releases.gates import is_short as is_short
+from annotator.releases.output import without_cycle_search
+from annotator.releases.pseudonyms import assign_numbers
 from annotator.releases.records import Release as Release
 from annotator.releases.records import ReleaseCheck as ReleaseCheck
-from annotator.releases.snapshot import Snapshot, make_release
+from annotator.releases.sheet import fill_sheet
+from annotator.releases.snapshot import Snapshot, list_scale
+from annotator.releases.survey import Survey, list_figures
 from annotator.releases.verification import Verification, verify_folder
 from annotator.releases.versions import check_version, suggest_version
+from annotator.releases.writing import Made, Order, write_release
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_rubric, key_of
-from annotator.storage.pairs import PairState, list_pair_states
+from annotator.storage.judged import iterate_documents, iterate_judged_queries, list_queries
+from annotator.storage.pairs import PairState, iterate_pair_states
 from annotator.storage.releases import (
     add_pseudonyms,
     add_release,
-    list_judged_pairs,
+    count_decisions,
+    list_decision_versions,
+    list_old_judgments,
     list_participants,
     list_pseudonyms,
-    list_queries,
     list_releases_of_dataset,
+    list_rubric_versions,
+    list_secrets,
+    list_systems,
 )
 from annotator.storage.tables import DatasetRow, ReleaseRow
 
-SHOWN = 20
+if TYPE_CHECKING:
+    from annotator.agreement.service import GradeColumns
+
+KEPT_CHANGES = 200  # how many changes of each kind CHANGES.md lists; every one is counted
+NO_RENAMES = Renames()
 
 
 def check_release(database: Database, actor: Actor, dataset: str) -> ReleaseCheck:
@@ -58,27 +85,50 @@ def check_release(database: Database, actor: Actor, dataset: str) -> ReleaseChec
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
-        states = list_pair_states(session, key_of(row.pk))
-        gates = check_gates(session, row, states)
-        found: Counter[str] = Counter(state.settlement.status for state in states)
+        found = _survey(session, row, iterate_pair_states(session, key_of(row.pk)))
+        gates = _check(found, row, _measure_kappa(session, row))
         versions = [release.version for release in list_releases_of_dataset(session, key_of(row.pk))]
-        return ReleaseCheck(None, gates, _list_open(states)[:SHOWN], found, suggest_version(versions))
+        open_pairs = tuple(found.survey.opened.first)
+        return ReleaseCheck(None, gates, open_pairs, found.survey.statuses, suggest_version(versions))
 
 
-def check_gates(session: Session, row: DatasetRow, states: Sequence[PairState]) -> tuple[Gate, ...]:
-    """The gates within a transaction that is open already; whoever calls it has checked the role."""
-    from annotator.agreement.service import compute_kappa
+def check_gates(
+    session: Session, row: DatasetRow, states: Iterable[PairState] | None = None
+) -> tuple[Gate, ...]:
+    """The gates within a transaction that is open already; whoever calls it has checked the role.
 
-    kappa = compute_kappa(session, key_of(row.pk))
-    return (
-        check_kappa(row.kappa_target, kappa.value, kappa.why),
-        check_disagreements(len(_list_open(states))),
-    )
+    `states`: the pairs' states where the caller has them already; they are read otherwise.
+    """
+    if states is None:
+        states = iterate_pair_states(session, key_of(row.pk))
+    return _check(_survey(session, row, states), row, _measure_kappa(session, row))
 
 
 def explain_check(found: ReleaseCheck) -> str:
     """What is missing for a release, for people; "" when nothing is."""
     return explain(found.gates, found.open_pairs)
+
+
+def preview_release(
+    database: Database, actor: Actor, dataset: str, *, keep: int | None = KEPT_CHANGES
+) -> ReleaseDiff:
+    """What a release published now would change against the latest one. Needs the role lead.
+
+    `keep`: how many changes of each kind to list, None for all; the counts are always complete.
+    """
+    with without_cycle_search(), database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        comparison, _ = _begin_comparison(session, row, keep=keep)
+        texts: dict[str, str | None] = {}
+        for query, pairs in iterate_judged_queries(session, key_of(row.pk)):
+            settled = list_settled(pairs)
+            comparison.add(query.query_id, settled)
+            if settled:
+                texts[query.query_id] = query.text
+        rubric = find_rubric(session, key_of(row.pk))
+        scale = list_scale(to_rubric(rubric))
+        return comparison.end(ReleaseFacts(row.name, None, scale, rubric.version, texts))
 
 
 def publish_release(
@@ -101,43 +151,29 @@ def publish_release(
     """
     lead_pk = require_person(actor)
     check_version(version)
-    at = now.astimezone(UTC).replace(microsecond=0)
-    with database.read() as session:
+    order = Order(version, now.astimezone(UTC).replace(microsecond=0), note)
+    with without_cycle_search(), database.read() as session:
         row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+        require_role(session, actor, key_of(row.pk), "lead")
         target = exports_dir / row.name / version
-        _check_new(session, dataset_pk, version)
+        _check_new(session, key_of(row.pk), version)
         check_free(target)
-        snapshot = _read_snapshot(session, row, lead_pk, overrides or {})
-    made = make_release(snapshot, version=version, at=at, note=note)
-    partial = write_partial(target, made.files)
+        plan = _read_plan(session, row, lead_pk, overrides or {})
+        folder, made = _write(session, row, plan, order, target)
     release = ReleaseRow.model_validate(
         {
-            "dataset_pk": dataset_pk,
+            "dataset_pk": row.pk,
             "version": version,
             "published_by": lead_pk,
-            "created_at": at,
+            "created_at": order.at,
             "note": note,
             "content_sha256": made.manifest["content_sha256"],
-            "sums": made.files[SUMS].decode(),
+            "sums": made.sums,
             "manifest": made.manifest,
         }
     )
-    try:
-        with database.write() as session:
-            _lock_unchanged(session, actor, dataset_pk, snapshot)
-            check_free(target)
-            add_pseudonyms(session, dataset_pk, snapshot.new_numbers)
-            add_release(session, release, made.qrels)
-    except AnnotatorError:
-        discard(partial)
-        raise
-    except BaseException:  # the commit itself is in doubt
-        if not _is_recorded(database, dataset_pk, release):
-            discard(partial)
-        raise
-    put_in_place(partial, target)
+    _record(database, actor, release, plan.snapshot, made, folder=folder, target=target)
+    put_in_place(folder, target)
     return _to_release(release, row.name, exports_dir)
 
 
@@ -151,7 +187,8 @@ def list_releases(database: Database, actor: Actor, dataset: str, *, exports_dir
 
 
 def verify_release(folder: Path) -> Verification:
-    """Verify a release folder by itself: checksums, additions, content hash, counts. Needs no database."""
+    """Verify a release folder by itself: checksums, additions, content hash, counts, and every file against the
+    canonical qrels. Needs no database."""
     return verify_folder(folder)
 
 
@@ -180,42 +217,105 @@ def finish_publishing(database: Database, *, exports_dir: Path, now: datetime) -
     return finished
 
 
-def _list_open(states: Sequence[PairState]) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (state.query_id, state.doc_id) for state in states if state.settlement.status == "disagreement"
+@dataclass(frozen=True, slots=True)
+class _Surveyed:
+    """What was counted over all pairs. `queries`: by query_pk, in order."""
+
+    survey: Survey
+    queries: Mapping[int, Query]
+    coverage: Coverage
+    without_relevant: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is known before the first file is written."""
+
+    snapshot: Snapshot
+    found: _Surveyed
+
+
+def _survey(session: Session, row: DatasetRow, states: Iterable[PairState]) -> _Surveyed:
+    """Count the pairs."""
+    dataset_pk = key_of(row.pk)
+    since = find_meaning_since(list_rubric_versions(session, dataset_pk))
+    survey = Survey(
+        overlap=row.overlap,
+        meaning_since=since,
+        judged_under=list_old_judgments(session, dataset_pk, since) if since else None,
+        decided_under=list_decision_versions(session, dataset_pk) if since else None,
     )
+    for state in states:
+        given = len(state.grades) + state.unrateable
+        names = (state.query_id, state.doc_id)
+        survey.add(names, state.query_pk, state.pair_pk, state.settlement, judgments=given)
+    queries = list_queries(session, dataset_pk)
+    coverage = measure_coverage(survey.list_facts(queries), row.requirements)
+    return _Surveyed(survey, queries, coverage, survey.list_without_relevant(queries))
 
 
-def _read_snapshot(session: Session, row: DatasetRow, lead_pk: int, overrides: Mapping[str, str]) -> Snapshot:
-    """Everything a release is made from. GateNotMet when a gate is neither met nor overridden."""
-    from annotator.agreement.service import measure_agreement
+def _collect(states: Iterable[PairState], columns: "GradeColumns") -> Iterator[PairState]:
+    for state in states:
+        columns.add(state.query_pk, state.pair_pk, state.grades)
+        yield state
+
+
+def _measure_kappa(session: Session, row: DatasetRow) -> Value:
+    from annotator.agreement.service import compute_kappa
+
+    return compute_kappa(session, key_of(row.pk))
+
+
+def _check(found: _Surveyed, row: DatasetRow, kappa: Value) -> tuple[Gate, ...]:
+    """The gates, from what was counted."""
+    figures = list_figures(
+        found.survey,
+        dataset=row.name,
+        kappa_target=row.kappa_target,
+        kappa=kappa.value,
+        kappa_why=kappa.why,
+        coverage=found.coverage,
+        without_relevant=found.without_relevant,
+        requirements=row.requirements,
+    )
+    return compare_gates(figures)
+
+
+def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mapping[str, str]) -> _Plan:
+    """Everything but the pairs. GateNotMet when a gate is neither met nor overridden."""
+    from annotator.agreement.service import GradeColumns, measure_agreement
 
     dataset_pk = key_of(row.pk)
-    states = list_pair_states(session, dataset_pk)
-    pairs = list_judged_pairs(session, dataset_pk, states)
-    secrets = list_secrets(pairs)
-    people = list_participants(
-        session, {lead_pk, *secrets, *(pair.decided_by for pair in pairs if pair.decided_by)}
-    )
+    columns = GradeColumns()
+    found = _survey(session, row, _collect(iterate_pair_states(session, dataset_pk), columns))
+    secrets = list_secrets(session, dataset_pk)
+    deciders = count_decisions(session, dataset_pk)
+    people = list_participants(session, {lead_pk, *secrets, *deciders})
     known = list_pseudonyms(session, dataset_pk)
     new = assign_numbers(known, people, secrets, seed=row.seed)
     numbers = known | new
     publisher = name_lead(numbers[lead_pk])
-    gates = override_gates(check_gates(session, row, states), overrides, by=publisher)
-    reasons = explain(gates, _list_open(states)[:SHOWN])
+    names = {pk: name_annotator(number) for pk, number in numbers.items()}
+    agreement = measure_agreement(session, row, seed=row.seed, pseudonyms=names, columns=columns)
+    kappa = agreement.measured.cohen_kappa["unweighted"]
+    gates = override_gates(_check(found, row, kappa), overrides, by=publisher)
+    reasons = explain(gates, found.survey.opened.first)
     if reasons:
         raise GateNotMet(reasons)
+    if not found.survey.by_grade:
+        raise StateError("nothing is settled yet, so there is nothing to publish")
     rubric = find_rubric(session, dataset_pk)
-    agreement = measure_agreement(
-        session, row, seed=row.seed, pseudonyms={pk: name_annotator(number) for pk, number in numbers.items()}
-    )
-    return Snapshot(
+    snapshot = Snapshot(
         dataset=row.name,
         list_grade_0=row.list_grade_0,
         guideline_version=rubric.version,
         rubric=to_rubric(rubric),
-        queries=list_queries(session, dataset_pk),
-        pairs=pairs,
+        counts=count_content(
+            queries=len(found.queries),
+            judged_queries=len(found.survey.of_query),
+            statuses=found.survey.statuses,
+            by_grade=found.survey.by_grade,
+        ),
         gates=gates,
         agreement=agreement.as_json(),
         numbers=numbers,
@@ -224,6 +324,79 @@ def _read_snapshot(session: Session, row: DatasetRow, lead_pk: int, overrides: M
         publisher=publisher,
         versions=tuple(release.version for release in list_releases_of_dataset(session, dataset_pk)),
     )
+    return _Plan(snapshot, found)
+
+
+def _begin_comparison(session: Session, row: DatasetRow, *, keep: int | None) -> tuple[Comparison, Renames]:
+    """The comparison with the latest release, and what happened to documents' ids since then."""
+    releases = list_releases_of_dataset(session, key_of(row.pk))
+    if not releases:
+        return Comparison(None, NO_RENAMES, lambda _: {}, keep=keep), NO_RENAMES
+    latest = releases[-1]
+    renames = read_renames(session, key_of(row.pk), since=latest.created_at)
+    read = partial(read_qrels, session, key_of(latest.pk))
+    return Comparison(read_facts(session, row.name, latest), renames, read, keep=keep), renames
+
+
+def _write(session: Session, row: DatasetRow, plan: _Plan, order: Order, target: Path) -> tuple[Path, Made]:
+    """Every file into a hidden folder; that folder, and what is to be recorded."""
+    dataset_pk = key_of(row.pk)
+    comparison, renames = _begin_comparison(session, row, keep=KEPT_CHANGES)
+    with open_partial(target) as folder:
+        made = write_release(
+            folder,
+            plan.snapshot,
+            order,
+            iterate_judged_queries(session, dataset_pk),
+            iterate_documents(session, dataset_pk),
+            comparison,
+            renames,
+            lambda manifest, given: fill_sheet(
+                manifest,
+                plan.snapshot,
+                title=row.title,
+                language=row.language,
+                overlap=row.overlap,
+                systems=list_systems(session, dataset_pk),
+                decisions=count_decisions(session, dataset_pk),
+                given=given,
+                coverage=plan.found.coverage,
+                without_relevant=plan.found.without_relevant,
+                without_qrels=plan.found.survey.list_without_qrels(plan.found.queries),
+                remapped=len({old for old, _, _ in renames.rows}),
+            ),
+        )
+    return folder.path, made
+
+
+def _record(
+    database: Database,
+    actor: Actor,
+    release: ReleaseRow,
+    snapshot: Snapshot,
+    made: Made,
+    *,
+    folder: Path,
+    target: Path,
+) -> None:
+    """Commit the release's rows. After any failure the hidden folder is gone, unless the rows are there."""
+    try:
+        with database.write() as session:
+            _lock_unchanged(session, actor, release.dataset_pk, snapshot)
+            check_free(target)
+            add_pseudonyms(session, release.dataset_pk, snapshot.new_numbers)
+            add_release(session, release, made.queries.chunks(), made.qrels.chunks())
+    except AnnotatorError:
+        discard(folder)
+        raise
+    except BaseException as error:  # the commit itself is in doubt
+        if not _is_recorded(database, release):
+            discard(folder)
+        if isinstance(error, OperationalError | OSError):
+            raise StateError(f"cannot record the release: {getattr(error, 'orig', error)}") from None
+        raise
+    finally:
+        made.close()
 
 
 def _check_new(session: Session, dataset_pk: int, version: str) -> None:
@@ -240,11 +413,11 @@ def _lock_unchanged(session: Session, actor: Actor, dataset_pk: int, snapshot: S
         raise ConflictError(f"another lead published version {now[-1]} at this moment; publish again")
 
 
-def _is_recorded(database: Database, dataset_pk: int, release: ReleaseRow) -> bool:
+def _is_recorded(database: Database, release: ReleaseRow) -> bool:
     """Whether the release is in the database after all, when its commit is in doubt."""
     with database.read() as session:
         statement = select(col(ReleaseRow.sums)).where(
-            col(ReleaseRow.dataset_pk) == dataset_pk, col(ReleaseRow.version) == release.version
+            col(ReleaseRow.dataset_pk) == release.dataset_pk, col(ReleaseRow.version) == release.version
         )
         return session.scalar(statement) == release.sums
 
@@ -267,4 +440,5 @@ def _to_release(row: ReleaseRow, dataset: str, exports_dir: Path) -> Release:
         overridden=tuple(gate["name"] for gate in manifest["gates"] if gate["override"]),
         files=(*(file["path"] for file in manifest["files"]), MANIFEST, SUMS),
         simulated="simulated" in manifest,
+        gates=tuple(to_gate(gate) for gate in manifest["gates"]),
     )

@@ -1,30 +1,16 @@
-"""The state of a dataset at one moment, and the release made from it: pure, so it can be made again byte for byte.
+"""What is known of a release before its first file is written, and what its manifest and its title say: pure.
 
 Everything of a release comes from one read transaction, so that the gates, the qrels and the judgments behind
 them speak of the same moment even while annotators go on judging.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from annotator.domain.errors import StateError
 from annotator.domain.grades import Rubric
-from annotator.domain.ground_truth import GroundTruth, Qrel, Query
-from annotator.domain.trail import JudgedPair
-from annotator.releases.content import build_truth, count_content, hash_content
-from annotator.releases.files import (
-    JUDGMENTS,
-    MANIFEST,
-    SUMS,
-    list_files,
-    round_numbers,
-    write_json,
-    write_judgment_lines,
-    write_sums,
-    write_truth,
-)
+from annotator.releases.files import round_numbers
 from annotator.releases.gates import Gate
 
 NOTICE = (
@@ -49,18 +35,18 @@ AGREEMENT_KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`numbers`: everybody's pseudonym number, by person; `new_numbers`: those that this release gives.
+    """A dataset at one moment, apart from its pairs.
 
-    `simulated`: who of them is not a person. `publisher`: the publishing lead's pseudonym. `versions`: the ones
-    published so far, oldest first.
+    `counts`: see `content.count_content`. `numbers`: everybody's pseudonym number, by person; `new_numbers`: those
+    that this release gives. `simulated`: who of them is not a person. `publisher`: the publishing lead's pseudonym.
+    `versions`: the ones published so far, oldest first.
     """
 
     dataset: str
     list_grade_0: bool
     guideline_version: int
     rubric: Rubric
-    queries: Sequence[Query]
-    pairs: Sequence[JudgedPair]
+    counts: Mapping[str, Any]
     gates: tuple[Gate, ...]
     agreement: Mapping[str, Any]
     numbers: Mapping[int, int]
@@ -70,35 +56,18 @@ class Snapshot:
     versions: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MadeRelease:
-    """A release before it is anywhere: `files` by name, SHA256SUMS among them; the manifest; the qrels."""
-
-    files: Mapping[str, bytes]
-    manifest: Mapping[str, Any]
-    qrels: tuple[Qrel, ...]
+def describe_files(snapshot: Snapshot, *, version: str, at: datetime) -> dict[str, Any]:
+    """What every file of the release says about itself where there is a place for it."""
+    return {"version": version, "created_at": at.date().isoformat(), **_say_simulated(snapshot)}
 
 
-def make_release(snapshot: Snapshot, *, version: str, at: datetime, note: str) -> MadeRelease:
-    """Every file of the release, in memory. StateError when nothing is settled; ValidationError for an id that
-    a format cannot carry."""
-    about = {"version": version, "created_at": at.date().isoformat(), **_say_simulated(snapshot)}
-    truth = build_truth(snapshot.queries, snapshot.pairs, numbers=snapshot.numbers, metadata=about)
-    if not truth.qrels:
-        raise StateError("nothing is settled yet, so there is nothing to publish")
-    files = write_truth(truth, list_grade_0=snapshot.list_grade_0)
-    files[JUDGMENTS] = write_judgment_lines(
-        snapshot.pairs, numbers=snapshot.numbers, simulated=snapshot.simulated
-    )
-    manifest = describe_release(snapshot, truth, version=version, at=at, note=note)
-    manifest["files"] = list_files(files)
-    files[MANIFEST] = write_json(manifest)
-    files[SUMS] = write_sums(files)
-    return MadeRelease(files, manifest, truth.qrels)
+def list_scale(rubric: Rubric) -> list[dict[str, Any]]:
+    """What each grade means, as the manifest has it."""
+    return [{"grade": item.grade, "name": item.name, "definition": item.definition} for item in rubric.grades]
 
 
 def describe_release(
-    snapshot: Snapshot, truth: GroundTruth, *, version: str, at: datetime, note: str
+    snapshot: Snapshot, *, version: str, at: datetime, note: str, content_sha256: str
 ) -> dict[str, Any]:
     """The manifest without its list of files, in the order in which people read it."""
     return {
@@ -108,17 +77,20 @@ def describe_release(
         "published_by": snapshot.publisher,
         "note": note,
         **_say_simulated(snapshot),
-        "scale": [
-            {"grade": item.grade, "name": item.name, "definition": item.definition}
-            for item in snapshot.rubric.grades
-        ],
+        "scale": list_scale(snapshot.rubric),
         "guideline_version": snapshot.guideline_version,
         "previous": snapshot.versions[-1] if snapshot.versions else None,
-        "content_sha256": hash_content(truth.qrels),
-        "counts": count_content(snapshot.queries, snapshot.pairs),
+        "content_sha256": content_sha256,
+        "list_grade_0": snapshot.list_grade_0,
+        "counts": dict(snapshot.counts),
         "agreement": round_numbers({key: snapshot.agreement[key] for key in AGREEMENT_KEYS}),
-        "gates": [asdict(gate) for gate in snapshot.gates],
+        "gates": [gate.as_json() for gate in snapshot.gates],
     }
+
+
+def list_grade_names(rubric: Rubric) -> Sequence[str]:
+    """The names of the grades 0 to 3."""
+    return [item.name for item in rubric.grades]
 
 
 def _say_simulated(snapshot: Snapshot) -> dict[str, Any]:

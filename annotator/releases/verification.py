@@ -1,7 +1,7 @@
 """Verifies a release folder by itself, without a database, years later and on any machine.
 
-Recomputes every checksum, looks for files that are missing or were added, and recomputes the content hash and
-the counts of qrels from the TREC file, the one that always lists every qrel. Names what was changed.
+Recomputes every checksum, looks for files that are missing or were added, recomputes the content hash and the
+counts from the canonical qrels, and reads every other file back (`reading_back.py`). Names what was changed.
 """
 
 import hashlib
@@ -12,24 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from annotator.domain.errors import AnnotatorError, ValidationError
+from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import Qrel
-from annotator.formats.registry import find_format
 from annotator.releases.content import hash_content
 from annotator.releases.files import MANIFEST, SUMS
+from annotator.releases.reading_back import QRELS, find_differences, is_plain, read_qrels
+from annotator.releases.reading_back import Fault as Fault
 
-QRELS = "qrels.trec.txt"
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing that is not as it was published. `path` is relative to the release folder."""
-
-    path: str
-    expected: str
-    found: str
+_ORIGINS = ("unanimous", "adjudicated", "single", "imported")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +48,18 @@ def verify_folder(folder: Path) -> Verification:
         raise ValidationError(f"expected a release folder, found neither {SUMS} nor {MANIFEST} in {folder}")
     faults = find_faults(folder)
     manifest = _read_manifest(folder, faults)
-    qrels = _read_qrels(folder, faults)
+    qrels = read_qrels(folder, faults) if is_plain(folder / QRELS) else None
     content = None if qrels is None else hash_content(qrels)
     if manifest is not None:
         named = {fault.path for fault in faults}
         faults += [fault for fault in _compare_files(manifest, folder) if fault.path not in named]
+    known = manifest or {}
     if manifest is not None and qrels is not None:
         faults += _compare_qrels(manifest, qrels, content or "")
-    known = manifest or {}
+    if qrels is not None:
+        listed = known.get("list_grade_0")
+        listed = listed if isinstance(listed, bool) else None
+        faults += find_differences(folder, qrels, _list_files(folder), list_grade_0=listed)
     return Verification(
         path=str(folder),
         dataset=known.get("dataset"),
@@ -114,7 +110,7 @@ def _list_files(folder: Path) -> set[str]:
 
 
 def _hash_file(path: Path) -> str:
-    if path.is_symlink() or not path.is_file():
+    if not is_plain(path):
         return "something that is not a plain file"
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -130,14 +126,6 @@ def _read_manifest(folder: Path, faults: list[Fault]) -> dict[str, Any] | None:
         faults.append(Fault(MANIFEST, "a JSON object", type(found).__name__))
         return None
     return found
-
-
-def _read_qrels(folder: Path, faults: list[Fault]) -> tuple[Qrel, ...] | None:
-    try:
-        return find_format("trec").read((folder / QRELS).read_bytes(), QRELS).qrels
-    except (OSError, AnnotatorError) as error:
-        faults.append(Fault(QRELS, "TREC qrels", str(error).splitlines()[0]))
-        return None
 
 
 def _compare_files(manifest: dict[str, Any], folder: Path) -> list[Fault]:
@@ -165,11 +153,18 @@ def _compare_qrels(manifest: dict[str, Any], qrels: tuple[Qrel, ...], content: s
     counts = manifest.get("counts")
     said = counts if isinstance(counts, dict) else {}
     by_grade = Counter(qrel.grade for qrel in qrels)
-    compared = (
+    compared: list[tuple[str, Any, Any]] = [
         ("content_sha256", content, manifest.get("content_sha256")),
         ("counts.qrels", len(qrels), said.get("qrels")),
         ("counts.by_grade", {str(grade): by_grade[grade] for grade in GRADES}, said.get("by_grade")),
-    )
+    ]
+    queries, without = said.get("queries"), said.get("queries_without_qrels")
+    if isinstance(queries, int) and isinstance(without, int):
+        judged = len({qrel.query_id for qrel in qrels})
+        compared.append(("counts.queries without those without qrels", judged, queries - without))
+    origins = [said[origin] for origin in _ORIGINS if isinstance(said.get(origin), int)]
+    if origins:
+        compared.append(("counts by origin", len(qrels), sum(origins)))
     return [
         Fault(MANIFEST, f"{name} {found} as in {QRELS}", str(value))
         for name, found, value in compared

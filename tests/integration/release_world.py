@@ -4,7 +4,8 @@ from annotator.storage.database import Database
 from tests.integration.judged_world import NOW, JudgedWorld
 
 EPOCH = NOW.replace(day=9)
-WAIVED = {"kappa": "まだ半分 🙂", "disagreements": "later"}
+NOT_DONE = {"overlap": "판정 중", "quality_control": "no sample was drawn"}  # what this world never meets
+WAIVED = {"kappa": "まだ半分 🙂", "disagreements": "later", **NOT_DONE}
 
 
 class ReleaseWorld(JudgedWorld):

@@ -47,7 +47,10 @@ class Glance(JudgedWorld):
         adjudicate(self.database, self.lead, "d", pair, grade=grade, rationale="第17条", seen=seen, now=LATER)
 
     def publish(self, version: str, folder: Path) -> None:
-        publish_release(self.database, self.lead, "d", version, exports_dir=folder, now=LATER)
+        publish_release(
+            self.database, self.lead, "d", version,
+            exports_dir=folder, now=LATER, overrides={"quality_control": "표본 검사를 아직 하지 않았다"},
+        )  # fmt: skip
 
 
 def test_before_anything_is_judged_every_pair_is_short(database: Database) -> None:
@@ -70,7 +73,7 @@ def test_a_dataset_goes_from_disagreement_to_release_step_by_step(database: Data
     world = Glance(database)
     world.judge_all((0, 0), (1, 1), (3, 3), (3, 2))
     assert world.look().statuses == {
-        "unjudged": 0, "unrateable": 0, "single": 0, "unanimous": 3, "disagreement": 1, "adjudicated": 0,
+        "unjudged": 0, "unrateable": 0, "imported": 0, "single": 0, "unanimous": 3, "disagreement": 1, "adjudicated": 0,
     }  # fmt: skip
     assert world.steps() == ["agreement", "disagreements"]
     change_settings(database, OPERATOR, "d", {"kappa_target": "0.5"})
@@ -94,6 +97,22 @@ def test_a_decided_pair_is_not_short_although_few_judged_it(database: Database) 
     assert any(step.what == "Have 2 pairs judged" for step in world.look().steps)
     world.decide(world.pairs[3], 3)
     assert any(step.what == "Have 1 pair judged" for step in world.look().steps)
+
+
+def test_what_the_dataset_must_cover_is_a_step_until_it_does(database: Database) -> None:
+    """While pairs are judged only what judging cannot bring is missing."""
+    world = Glance(database)
+    required = {"queries": 3, "most_without_relevant": 0}
+    change_settings(database, OPERATOR, "d", {"kappa_target": "-1"}, requirements=required)
+    found = world.look()
+    assert (found.coverage.required, found.coverage.met) == (2, 0)
+    (step,) = [step for step in found.steps if "coverage" in step.what]
+    assert (step.what, "cover: queries. Import" in step.why) == ("Meet 1 requirement of coverage", True)
+    world.judge_all((0, 0), (0, 0), (3, 3), (3, 3))
+    (step,) = [step for step in world.look().steps if "coverage" in step.what]
+    assert "queries, queries without a relevant document" in step.why
+    change_settings(database, OPERATOR, "d", {}, requirements={"queries": 2, "most_without_relevant": 1})
+    assert not [step for step in world.look().steps if "coverage" in step.what]
 
 
 def test_it_is_for_leads_of_the_dataset(database: Database) -> None:

@@ -10,9 +10,10 @@ import pytest
 from annotator.cli.main import run
 from annotator.storage.database import Database
 from annotator.web import serve
-from tests.integration.release_world import ReleaseWorld
+from tests.integration.release_world import NOT_DONE, ReleaseWorld
 
 NAME = "検索-법령"
+LEFT = [word for name, reason in NOT_DONE.items() for word in ("--override", f"{name}={reason}")]
 
 
 class Done(NamedTuple):
@@ -70,9 +71,10 @@ def test_from_a_disagreement_to_a_verified_release(terminal: Terminal) -> None:
     document = json.loads(checked.stdout)
     assert document["version"] is None
     assert [(gate["name"], gate["met"], gate["override"]) for gate in document["gates"]] == [
-        ("kappa", True, None),
-        ("disagreements", False, None),
-    ]
+        ("kappa", True, None), ("disagreements", False, None), ("overlap", False, None),
+        ("quality_control", False, None), ("coverage", True, None), ("relevant", True, None), ("stale", True, None),
+    ]  # fmt: skip
+    assert document["gates"][2]["examples"] == [["Q2", "é"], ["Q3", "unjudged"], ["Q3", "مستند"]]
     refused = terminal.run("release", "publish", NAME, "1.0.0", "--as", "editor")
     assert (refused.code, refused.stdout) == (3, "")
     assert not (terminal.folder / "exports").exists()
@@ -84,17 +86,20 @@ def test_from_a_disagreement_to_a_verified_release(terminal: Terminal) -> None:
     assert terminal.json("adjudicate", NAME, str(decisions), "--as", "editor")["decided"] == 1
     assert terminal.json("adjudicate", NAME, str(decisions), "--as", "editor")["unchanged"] == 1
     assert terminal.json("disagreements", NAME)[0]["status"] == "decided"
-    assert all(gate["met"] for gate in terminal.json("release", "check", NAME)["gates"])
+    checked = terminal.run("release", "check", NAME, "--json")
+    unmet = [gate["name"] for gate in json.loads(checked.stdout)["gates"] if not gate["met"]]
+    assert (checked.code, unmet) == (3, ["overlap", "quality_control"])
 
-    made = terminal.json("release", "publish", NAME, "1.0.0", "--as", "editor", "--note", "初版")
+    made = terminal.json("release", "publish", NAME, "1.0.0", "--as", "editor", "--note", "初版", *LEFT)
     assert (made["created_at"], made["qrels"], made["folder"]) == ("2026-03-09T05:06:07Z", 6, "whole")
     (listed,) = terminal.json("release", "list", NAME)
     assert listed == made
     verified = terminal.json("release", "verify", made["path"])
     assert (verified["whole"], verified["content_sha256"]) == (True, made["content_sha256"])
     golden = Path(__file__).parents[1] / "golden" / "releases"
-    for path in golden.iterdir():
-        assert (Path(made["path"]) / path.name).read_bytes() == path.read_bytes(), path.name
+    for path in (path for path in golden.rglob("*") if path.is_file()):
+        name = path.relative_to(golden)
+        assert (Path(made["path"]) / name).read_bytes() == path.read_bytes(), name
 
     law = Path(made["path"]) / "law.json"
     law.chmod(0o644)
@@ -103,6 +108,20 @@ def test_from_a_disagreement_to_a_verified_release(terminal: Terminal) -> None:
     assert tampered.code == 3
     assert "law.json: expected SHA-256" in tampered.stderr
     assert {fault["path"] for fault in json.loads(tampered.stdout)["faults"]} == {"law.json"}
+
+
+def test_check_says_of_every_gate_which_work_it_needs(terminal: Terminal) -> None:
+    done = terminal.run("release", "check", NAME)
+    assert done.code == 3
+    table = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert list(table)[1:] == [
+        "kappa", "disagreements", "overlap", "quality_control", "coverage", "relevant", "stale",
+    ]  # fmt: skip
+    assert f"annotator adjudicate {NAME} FILE --as LEAD" in table["disagreements"]
+    assert f"annotator progress {NAME}" in table["overlap"]
+    assert "not done" in table["quality_control"]
+    assert f"annotator dataset set {NAME} requirements=" in table["coverage"]
+    assert "--override disagreements=REASON --override overlap=REASON" in done.stderr
 
 
 def test_refusals_have_their_exit_codes(terminal: Terminal) -> None:
@@ -116,6 +135,9 @@ def test_refusals_have_their_exit_codes(terminal: Terminal) -> None:
         (1, (*publish, "1.0.0", "--as", "花子"), "role lead"),
         (1, (*publish, "1.0.0", *lead, "--override", "speed=fast"), "no gate named 'speed'"),
         (1, ("release", "check", "nothing"), "no dataset named"),
+        (1, ("release", "diff", NAME, "1.0.0", "1.1.0"), "no release '1.0.0'; nothing is published yet"),
+        (1, ("release", "trace", NAME, "1.0.0", "Q1", "d"), "no release '1.0.0'"),
+        (2, ("release", "diff", NAME, "1.0.0"), "V2"),
         (1, ("release", "verify", "nothing"), "expected a release folder"),
         (1, ("disagreements", NAME, "--sort", "size"), "expected one of distance, impact, age"),
         (1, ("adjudicate", NAME, "absent.csv", *lead), "cannot read absent.csv"),
@@ -131,15 +153,24 @@ def test_refusals_have_their_exit_codes(terminal: Terminal) -> None:
 
 
 def test_overrides_let_it_through_and_one_too_many_is_said(terminal: Terminal) -> None:
-    words = ("release", "publish", NAME, "0.1.0", "--as", "editor", "--override", "disagreements=半分=half")
+    words = (
+        "release",
+        "publish",
+        NAME,
+        "0.1.0",
+        "--as",
+        "editor",
+        "--override",
+        "disagreements=半分=half",
+        *LEFT,
+    )
     done = terminal.run(*words, "--override", "kappa=not needed")
     assert done.code == 0
     assert "kappa is met: its override was not needed and is not kept." in done.stderr
     manifest = json.loads((terminal.folder / "exports" / NAME / "0.1.0" / "manifest.json").read_bytes())
     assert [gate["override"] and gate["override"]["reason"] for gate in manifest["gates"]] == [
-        None,
-        "半分=half",
-    ]
+        None, "半分=half", "판정 중", "no sample was drawn", None, None, None,
+    ]  # fmt: skip
     table = terminal.run("release", "list", NAME).stdout
     assert "0.1.0" in table
     assert "whole" in table
@@ -150,8 +181,66 @@ def test_what_a_killed_publish_recorded_is_put_in_place_by_the_next_start(
     terminal: Terminal, command: tuple[str, ...]
 ) -> None:
     terminal.patch.setattr(serve, "serve_app", lambda *args, **options: None)
-    publish = ("release", "publish", NAME, "1.0.0", "--as", "editor", "--override", "disagreements=half done")
+    publish = (
+        "release",
+        "publish",
+        NAME,
+        "1.0.0",
+        "--as",
+        "editor",
+        "--override",
+        "disagreements=half done",
+        *LEFT,
+    )
     folder = Path(terminal.json(*publish)["path"])
     folder.rename(folder.with_name(".1.0.0.0123456789ab.partial"))
     assert terminal.run(*command).code == 0
     assert terminal.json("release", "verify", str(folder))["whole"]
+
+
+def publish_twice(terminal: Terminal) -> None:
+    """1.0.0 with an open disagreement, then 1.1.0 after it was decided."""
+    publish = ("release", "publish", NAME)
+    assert (
+        terminal.run(*publish, "1.0.0", "--as", "editor", "--override", "disagreements=later", *LEFT).code
+        == 0
+    )
+    decisions = terminal.folder / "decisions.csv"
+    decisions.write_text("query_id,doc_id,grade,rationale\nQ2,법률_제17조,2,第17条に直接\n", encoding="utf-8")
+    assert terminal.run("adjudicate", NAME, str(decisions), "--as", "editor").code == 0
+    terminal.patch.setenv("SOURCE_DATE_EPOCH", "1773036367")
+    assert terminal.run(*publish, "1.1.0", "--as", "editor", *LEFT).code == 0
+
+
+def test_two_releases_are_compared_and_a_grade_is_traced(terminal: Terminal) -> None:
+    publish_twice(terminal)
+    found = terminal.json("release", "diff", NAME, "1.0.0", "1.1.0")
+    assert found["changes"] == [
+        {"kind": "added", "query_id": "Q2", "doc_id": "법률_제17조", "old": None, "new": 2, "reason": None, "old_doc_id": None}
+    ]  # fmt: skip
+    assert (found["advice"], found["counts"]) == ("minor", {"added": 1})
+    said = terminal.run("release", "diff", NAME, "1.0.0", "1.1.0").stdout
+    assert said.splitlines()[:2] == [
+        f"{NAME} 1.0.0 to 1.1.0",
+        "Version: the changes call for at least a minor step, since qrels moved (1 added).",
+    ]
+    assert "법률_제17조" in said
+    changes = (terminal.folder / "exports" / NAME / "1.1.0" / "CHANGES.md").read_text("utf-8")
+    assert "| Q2 | 법률_제17조 | 2 |  |" in changes
+
+    trace = ("release", "trace", NAME, "1.1.0", "Q2", "법률_제17조")
+    traced = terminal.json(*trace)
+    assert [(item["annotator"], item["grade"]) for item in traced["judgments"]] == [
+        ("annotator_1", 1), ("annotator_2", 3),
+    ]  # fmt: skip
+    assert {key: traced["adjudication"][key] for key in ("grade", "rationale", "lead")} == {
+        "grade": 2, "rationale": "第17条に直接", "lead": "lead_3",
+    }  # fmt: skip
+    assert (traced["complete"], traced["query"], traced["origin"]) == (True, '17조 "검색"\n', "adjudicated")
+    shown = terminal.run(*trace).stdout
+    for words in ("grade 2, adjudicated", '"17조 \\"검색\\"\\n"', "annotator_2", "by lead_3", "第17条に直接"):
+        assert words in shown
+    for name in ("花子", "민준", "editor"):
+        assert name not in shown + json.dumps(traced, ensure_ascii=False)
+    missing = terminal.run("release", "trace", NAME, "1.0.0", "Q2", "법률_제17조")
+    assert (missing.code, "holds no qrel" in missing.stderr) == (1, True)

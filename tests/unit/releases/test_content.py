@@ -1,16 +1,23 @@
 """What becomes a qrel, in which order, under which hash."""
 
 import hashlib
-from datetime import UTC, datetime
 
 import pytest
 
 from annotator.domain.errors import StateError
-from annotator.domain.ground_truth import Qrel, Query
-from annotator.domain.trail import GivenJudgment, JudgedPair
-from annotator.releases.content import build_truth, count_content, hash_content, sort_place, to_qrel
+from annotator.domain.ground_truth import Qrel
+from annotator.domain.trail import GivenJudgment, JudgedPair, KeptGrade
+from annotator.releases.content import (
+    count_content,
+    hash_content,
+    list_keys,
+    list_settled,
+    sort_place,
+    to_qrel,
+    write_canonical,
+)
 
-NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+NOON = "2026-01-02T12:00:00Z"
 NUMBERS = {71: 2, 72: 10, 73: 1}
 
 
@@ -18,7 +25,7 @@ def given(
     annotator: int, grade: int | None, note: str | None = None, purpose: str = "independent"
 ) -> GivenJudgment:
     outcome = "unrateable" if grade is None else "graded"
-    return GivenJudgment(f"e{annotator}", annotator, outcome, grade, note, purpose, NOON, None, 1)
+    return GivenJudgment(annotator * 10, annotator, outcome, grade, note, purpose, NOON, None, 1)
 
 
 def pair(doc_id: str, grade: int | None = 2, *judgments: GivenJudgment, **more) -> JudgedPair:
@@ -58,38 +65,50 @@ def test_what_is_not_settled_is_no_qrel() -> None:
         to_qrel(pair("d", None), NUMBERS)
 
 
-def test_qrels_stand_by_query_grade_mean_rank_and_id() -> None:
+def test_a_kept_grade_brings_its_own_words_and_no_judgments() -> None:
+    kept = KeptGrade(
+        4, "old.json", "law", "説明", "옛 메모", (("annotator_1", 3),), {"law_type": "법률", "x": 1}
+    )
+    found = to_qrel(pair("d", 3, status="imported", title="title", kept=kept), NUMBERS)
+    assert (found.origin, found.description, found.note) == ("imported", "説明", "옛 메모")
+    assert (found.annotator_grades, dict(found.metadata)) == ((("annotator_1", 3),), {"law_type": "법률"})
+    bare = to_qrel(pair("d", 1, status="imported", title="title", kept=KeptGrade(5)), NUMBERS)
+    assert (bare.description, bare.note, bare.annotator_grades) == ("title", None, ())
+
+
+def test_qrels_stand_by_grade_mean_rank_and_id() -> None:
     pairs = [
         pair("no rank b", 2),
         pair("no rank a", 2),
         pair("rank 9", 2, best_rank=9),
         pair("rank 1", 2, best_rank=1),
         pair("higher mean", 2, given(71, 3), given(72, 2), best_rank=50, status="adjudicated"),
+        pair("kept, 3 once", 2, status="imported", kept=KeptGrade(1, annotator_grades=(("a", 3),))),
         pair("best", 3),
         pair("zero", 0, best_rank=1),
         pair("unjudged", None),
-        pair("elsewhere", 1, query_id="Q0"),
     ]
-    queries = [Query("Q1", "一"), Query("Q0", "二")]
-    truth = build_truth(queries, pairs, numbers=NUMBERS, metadata={"version": "1.0.0"})
-    assert [qrel.doc_id for qrel in truth.qrels] == [
-        "best", "higher mean", "rank 1", "rank 9", "no rank a", "no rank b", "zero", "elsewhere",
+    assert [found.doc_id for found in list_settled(pairs)] == [
+        "best", "kept, 3 once", "higher mean", "rank 1", "rank 9", "no rank a", "no rank b", "zero",
     ]  # fmt: skip
-    assert [query.query_id for query in truth.queries] == ["Q1", "Q0"]
     assert sort_place(pair("d", 2, given(71, 1), given(72, 2)))[1] == -1.5
 
 
 def test_every_pair_is_counted_once() -> None:
-    statuses = ["unanimous", "unanimous", "adjudicated", "single", "disagreement", "unrateable", "unjudged"]
-    grades = [0, 3, 3, 1, None, None, None]
-    pairs = [
-        pair(str(n), grade, status=status)
-        for n, (status, grade) in enumerate(zip(statuses, grades, strict=True))
-    ]
-    assert count_content([Query("Q1", "x"), Query("Q2", "y")], pairs) == {
-        "queries": 2, "queries_without_qrels": 1, "pairs": 7, "qrels": 4, "by_grade": {"0": 1, "1": 1, "2": 0, "3": 2},
-        "unanimous": 2, "adjudicated": 1, "single": 1, "disagreement": 1, "unrateable": 1, "unjudged": 1,
+    statuses = {
+        "unanimous": 2, "adjudicated": 1, "single": 1, "imported": 3, "disagreement": 1, "unrateable": 1,
+        "unjudged": 1,
     }  # fmt: skip
+    found = count_content(queries=2, judged_queries=1, statuses=statuses, by_grade={0: 1, 1: 1, 3: 5})
+    assert found == {
+        "queries": 2, "queries_without_qrels": 1, "pairs": 10, "qrels": 7,
+        "by_grade": {"0": 1, "1": 1, "2": 0, "3": 5}, **statuses,
+    }  # fmt: skip
+
+
+def test_what_a_qrel_rests_on_is_listed_by_number() -> None:
+    assert list_keys(pair("d", 2, given(72, 2), given(71, None), given(9, 0, purpose="qc"))) == "90 710 720"
+    assert list_keys(pair("d", 2)) == ""
 
 
 def test_the_content_hash_is_that_of_the_documented_bytes() -> None:
@@ -99,3 +118,8 @@ def test_the_content_hash_is_that_of_the_documented_bytes() -> None:
     assert hash_content(reversed(qrels)) == hash_content(qrels)
     assert hash_content([Qrel("Q1", "A", 2)]) != hash_content([Qrel("Q1", "A", 1)])
     assert hash_content([Qrel("Q1", "e\u0301", 2)]) != hash_content([Qrel("Q1", "\u00e9", 2)])
+
+
+def test_canonical_lines_are_sorted_by_code_point_and_escaped_as_json() -> None:
+    found = write_canonical("Q\n", [("\U0001f3af", 3), ("\uff21", 0), ("a\u2028", 1)])
+    assert found.decode() == '["Q\\n","a\u2028",1]\n["Q\\n","\uff21",0]\n["Q\\n","\U0001f3af",3]\n'

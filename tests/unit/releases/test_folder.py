@@ -1,6 +1,7 @@
 """The folder: whole or not there, read-only, and found again after a death."""
 
 import errno
+import hashlib
 import os
 import stat
 from datetime import UTC, datetime, timedelta
@@ -9,20 +10,29 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import ConflictError, StateError
-from annotator.releases import folder as room
-from annotator.releases.files import SUMS, write_sums
+from annotator.releases import output as room
+from annotator.releases.files import SUMS
 from annotator.releases.folder import (
     check_free,
     discard,
     find_whole_partial,
+    open_partial,
     put_in_place,
     sweep,
-    write_partial,
 )
 
-CONTENT = {"law.json": b"{}\n", "beir/corpus.jsonl": "문서\n".encode()}
-FILES = {**CONTENT, SUMS: write_sums(CONTENT)}
-TEXT = FILES[SUMS].decode()
+CONTENT = {"law.json": "{}\n", "beir/corpus.jsonl": "문서\n"}
+TEXT = "".join(
+    f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n" for name, text in sorted(CONTENT.items())
+)
+FILES = {**CONTENT, SUMS: TEXT}
+
+
+def write_partial(target: Path, files: dict[str, str]) -> Path:
+    with open_partial(target) as partial:
+        for name, text in files.items():
+            partial.write(name, text)
+    return partial.path
 
 
 def visible(folder: Path) -> list[str]:
@@ -35,7 +45,7 @@ def test_files_are_hidden_until_the_rename_and_read_only_after(tmp_path: Path) -
     assert visible(target.parent) == []
     put_in_place(partial, target)
     assert visible(target.parent) == ["1.0.0"]
-    assert {name: (target / name).read_bytes() for name in FILES} == FILES
+    assert {name: (target / name).read_text() for name in FILES} == FILES
     assert {stat.S_IMODE((target / name).stat().st_mode) for name in FILES} == {0o444}
     assert not partial.exists()
 
@@ -48,6 +58,53 @@ def test_a_disk_that_refuses_leaves_nothing_behind(tmp_path: Path, monkeypatch: 
     with pytest.raises(StateError, match="No space left on device"):
         write_partial(tmp_path / "d" / "1.0.0", FILES)
     assert list((tmp_path / "d").iterdir()) == []
+
+
+@pytest.mark.parametrize("moment", [1, 2, 5])
+def test_a_disk_that_fills_up_while_files_grow_side_by_side_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    write, left = os.write, [moment]
+
+    def fill(descriptor: int, data: bytes) -> int:
+        left[0] -= 1
+        if not left[0]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, data)
+
+    monkeypatch.setattr(room.os, "write", fill)
+    monkeypatch.setattr(room, "BUFFER", 1)
+    with (
+        pytest.raises(StateError, match="No space left on device"),
+        open_partial(tmp_path / "d" / "1.0.0") as partial,
+    ):
+        files = [partial.open(name) for name in ("law.json", "beir/qrels/test.tsv")]
+        for text in ("検索", "문서", "🙂"):
+            for file in files:
+                file.write(text)
+    assert list((tmp_path / "d").iterdir()) == []
+
+
+def test_a_failure_that_has_nothing_to_do_with_the_disk_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), open_partial(tmp_path / "d" / "1.0.0") as partial:
+        partial.open("law.json").write("x")
+        raise KeyboardInterrupt
+    assert list((tmp_path / "d").iterdir()) == []
+
+
+def test_a_file_knows_its_size_and_checksum_however_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "BUFFER", 3)
+    with open_partial(tmp_path / "d" / "1.0.0") as partial:
+        file = partial.open("a.txt")
+        for text in ("検", "索 법령", "", "🙂\n"):
+            file.write(text)
+        file.close()
+        file.close()
+    data = (partial.path / "a.txt").read_bytes()
+    assert data.decode() == "検索 법령🙂\n"
+    assert (file.bytes, file.sha256) == (len(data), hashlib.sha256(data).hexdigest())
 
 
 def test_whatever_stands_in_the_way_is_refused(tmp_path: Path) -> None:

@@ -1,14 +1,23 @@
 """The gates: met, not met, undefined, overridden."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from annotator.domain.errors import ValidationError
 from annotator.releases.gates import (
+    GateFigures,
     Override,
     check_disagreements,
+    check_gates,
     check_kappa,
     explain,
+    find_meaning_since,
+    is_short,
+    is_stale,
     override_gates,
+    to_gate,
 )
 
 LOW = check_kappa(0.7, 0.25, None)
@@ -33,7 +42,11 @@ def test_kappa_is_met_from_its_target_on(value: float, measured: float, met: boo
 
 def test_an_undefined_kappa_is_not_met_and_says_why() -> None:
     gate = check_kappa(-1, None, "nobody judged")
-    assert (gate.measured, gate.met, gate.why) == (None, False, "nobody judged")
+    assert (gate.measured, gate.met, gate.why) == (
+        None,
+        False,
+        "nobody judged; see where the annotators differ (annotator agreement DATASET)",
+    )
 
 
 def test_one_open_disagreement_is_one_too_many() -> None:
@@ -70,8 +83,11 @@ def test_an_override_needs_a_gate_and_words(overrides: dict[str, str], fault: st
 def test_what_is_missing_is_listed_with_the_first_pairs_and_the_way_out() -> None:
     assert explain([LOW, OPEN], [("Ｑ1", "문서"), ("Q2", "d")]).splitlines() == [
         "not ready to be published:",
-        "- kappa: 0.25 is below 0.7",
-        "- disagreements: 3 open: decide them (annotator disagreements, annotator adjudicate)",
+        "- kappa: 0.25 is below 0.7: see where the annotators differ (annotator agreement DATASET)",
+        (
+            "- disagreements: 3 open: decide them (annotator disagreements DATASET, "
+            "annotator adjudicate DATASET FILE --as LEAD)"
+        ),
         "    Ｑ1  문서",
         "    Q2  d",
         "    and 1 more",
@@ -79,3 +95,112 @@ def test_what_is_missing_is_listed_with_the_first_pairs_and_the_way_out() -> Non
     ]
     overridden = override_gates([LOW, OPEN], {"kappa": "x", "disagreements": "y"}, by="lead_1")
     assert explain(overridden, [("Q", "d")]) == ""
+
+
+GOOD = GateFigures(dataset="検索", kappa_target=0.7, kappa=0.8)
+QUALITY_CONTROL = 3
+
+
+def test_the_gates_stand_in_one_order_and_only_quality_control_is_never_met() -> None:
+    gates = check_gates(GOOD)
+    assert [gate.name for gate in gates] == [
+        "kappa", "disagreements", "overlap", "quality_control", "coverage", "relevant", "stale",
+    ]  # fmt: skip
+    assert [gate.name for gate in gates if not gate.met] == ["quality_control"]
+    control = gates[QUALITY_CONTROL]
+    assert (control.required, control.measured) == (0.05, None)
+    assert "not done" in str(control.why)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "required", "measured", "examples", "work"),
+    [
+        ("kappa", {"kappa": 0.1}, 0.7, 0.1, (), "annotator agreement 検索"),
+        ("kappa", {"kappa": None, "kappa_why": "nobody judged"}, 0.7, None, (), "nobody judged"),
+        ("disagreements", {"disagreements": 2, "open_pairs": [("Q1", "文書"), ("Q2", "d")]}, 0, 2,
+         (("Q1", "文書"), ("Q2", "d")), "annotator adjudicate 検索 FILE --as LEAD"),
+        ("overlap", {"short": 1, "short_pairs": [("Q1", "مستند")], "overlap": 3}, 0, 1, (("Q1", "مستند"),),
+         "1 pair judged by fewer than 3: they wait for the annotators on the page Label (who has what left: annotator progress 検索"),
+        ("coverage", {"requirements": 3, "requirements_met": 1, "unmet": [("queries", "30", "3"), ("ja", "7", "1")]}, 3, 1,
+         (("queries", "30", "3"), ("ja", "7", "1")), "annotator dataset set 検索 requirements="),
+        ("relevant", {"without_relevant": 1, "without_relevant_queries": ["질의"]}, 0, 1, (("질의",),),
+         "queries_without_relevant"),
+        ("stale", {"stale": 2, "stale_pairs": [("Q", "d")], "meaning_since": 4}, 0, 2, (("Q", "d"),),
+         "2 settled pairs rest on a guideline older than version 4"),
+    ],
+)  # fmt: skip
+def test_a_gate_that_is_not_met_says_what_work_it_needs_and_names_examples(
+    name: str, change: dict[str, Any], required: float, measured: float | None, examples: Any, work: str
+) -> None:
+    (gate,) = (gate for gate in check_gates(replace(GOOD, **change)) if gate.name == name)
+    assert (gate.required, gate.measured, gate.met, gate.examples) == (required, measured, False, examples)
+    assert work in str(gate.why)
+    assert "annotator " in str(gate.why)
+    (waived,) = override_gates([gate], {name: "판단"}, by="lead_1")
+    assert waived.override == Override("판단", "lead_1")
+
+
+def test_without_requirements_coverage_is_met_and_says_that_none_are_declared() -> None:
+    gate = check_gates(GOOD)[4]
+    assert (gate.required, gate.measured, gate.met) == (0, 0, True)
+    assert "no requirements are declared" in str(gate.why)
+    full = check_gates(replace(GOOD, requirements=3, requirements_met=3))[4]
+    assert (full.required, full.measured, full.met, full.why) == (3, 3, True, None)
+
+
+def test_of_many_the_first_twenty_are_named_and_the_others_counted() -> None:
+    pairs = [(f"Q{place}", "改行\nあり") for place in range(30)]
+    gates = check_gates(replace(GOOD, disagreements=25, open_pairs=pairs))
+    said = explain(gates).splitlines()
+    assert "    Q19  改行 あり" in said
+    assert "    Q20  改行 あり" not in said
+    assert "    and 5 more" in said
+    unmet = [("queries", "30", "3")]
+    assert "    and 1 more" in explain(
+        check_gates(replace(GOOD, requirements=3, requirements_met=1, unmet=unmet))
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "judgments", "short"),
+    [
+        ("unjudged", 0, True), ("single", 1, True), ("unanimous", 2, False), ("disagreement", 2, False),
+        ("unrateable", 1, True), ("adjudicated", 1, False), ("imported", 0, False),
+    ],
+)  # fmt: skip
+def test_decided_pairs_and_kept_imports_are_not_short(status: str, judgments: int, short: bool) -> None:
+    assert is_short(status, judgments, 2) is short
+
+
+def test_the_meaning_holds_since_the_latest_semantic_version_after_the_first() -> None:
+    assert find_meaning_since([]) is None
+    assert find_meaning_since([(1, "semantic"), (2, "minor")]) is None
+    assert find_meaning_since([(1, "semantic"), (2, "minor"), (3, "semantic"), (4, "minor")]) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "judged_under", "decided_under", "stale"),
+    [
+        ("unanimous", [3, 3], None, False),
+        ("unanimous", [3, 2], None, True),
+        ("single", [1], None, True),
+        ("adjudicated", [1, 1], 3, False),
+        ("adjudicated", [3, 3], 2, True),
+        ("imported", [], None, False),
+        ("disagreement", [1, 2], None, False),
+    ],
+)
+def test_a_settled_pair_is_stale_when_it_rests_on_an_older_meaning(
+    status: str, judged_under: list[int], decided_under: int | None, stale: bool
+) -> None:
+    found = is_stale(3, status=status, judged_under=judged_under, decided_under=decided_under)
+    assert found is stale
+    assert not is_stale(None, status=status, judged_under=judged_under, decided_under=decided_under)
+
+
+def test_a_manifest_keeps_a_gate_without_its_examples_and_gives_it_back() -> None:
+    (gate,) = override_gates([replace(OPEN, examples=(("Q", "d"),))], {"disagreements": "왜"}, by="lead_1")
+    kept = gate.as_json()
+    assert "examples" not in kept
+    assert kept["override"] == {"reason": "왜", "by": "lead_1"}
+    assert to_gate(kept) == replace(gate, examples=())

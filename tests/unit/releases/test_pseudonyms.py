@@ -1,18 +1,11 @@
 """Who gets which number, and that it says nothing and never changes."""
 
-from datetime import UTC, datetime
-
-from annotator.domain.trail import GivenJudgment, JudgedPair, Participant
-from annotator.releases.pseudonyms import assign_numbers, list_secrets
+from annotator.domain.trail import Participant
+from annotator.releases.pseudonyms import assign_numbers
 
 PEOPLE = [Participant(key, name, False) for key, name in enumerate(["花子", "민준", "أحمد", "zoë"], 1)]
 LEAD = Participant(9, "aaa lead", False)
 SECRETS = {1: "e4", 2: "e1", 3: "e2", 4: "e3"}
-NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
-
-
-def judgment(event_id: str, annotator: int) -> GivenJudgment:
-    return GivenJudgment(event_id, annotator, "graded", 1, None, "independent", NOON, None, 1)
 
 
 def test_everybody_gets_one_number_and_annotators_come_before_leads() -> None:
@@ -46,11 +39,3 @@ def test_a_number_is_kept_for_ever_and_newcomers_follow() -> None:
     later = assign_numbers(first, PEOPLE, SECRETS, seed=7)
     assert sorted(later) == [3, 4]
     assert sorted(later.values()) == [3, 4]
-
-
-def test_the_secret_of_a_person_is_their_smallest_event_id() -> None:
-    pairs = [
-        JudgedPair("Q1", "d1", "unanimous", 1, (judgment("e5", 1), judgment("e3", 2))),
-        JudgedPair("Q1", "d2", "unanimous", 1, (judgment("e2", 1), judgment("e9", 2))),
-    ]
-    assert list_secrets(pairs) == {1: "e2", 2: "e3"}

@@ -1,5 +1,6 @@
 """What verifying a folder notices, by itself and without a database."""
 
+import hashlib
 import subprocess
 from pathlib import Path
 
@@ -8,10 +9,22 @@ import pytest
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import Qrel
 from annotator.releases.content import hash_content
-from annotator.releases.files import list_files, write_json, write_sums
+from annotator.releases.files import write_json
 from annotator.releases.verification import verify_folder
 
 QRELS = [Qrel("Ｑ1", "문서/1", 3), Qrel("Ｑ1", "d🎯", 0)]
+
+
+def list_files(files: dict[str, bytes]) -> list[dict[str, object]]:
+    return [
+        {"path": path, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+        for path, data in sorted(files.items())
+    ]
+
+
+def write_sums(files: dict[str, bytes]) -> bytes:
+    lines = (f"{hashlib.sha256(data).hexdigest()}  {path}\n" for path, data in sorted(files.items()))
+    return "".join(lines).encode()
 
 
 def publish(folder: Path, **changes: object) -> Path:
@@ -24,7 +37,7 @@ def publish(folder: Path, **changes: object) -> Path:
         "dataset": "d", "version": "1.0.0", "content_sha256": hash_content(QRELS),
         "counts": {"qrels": 2, "by_grade": {"0": 1, "1": 0, "2": 0, "3": 1}}, "files": list_files(files),
     }  # fmt: skip
-    files["manifest.json"] = write_json(manifest | changes)
+    files["manifest.json"] = write_json(manifest | changes).encode()
     files["SHA256SUMS"] = write_sums(files)
     folder.mkdir()
     for name, data in files.items():

@@ -1,0 +1,48 @@
+"""Which version the changes between two releases call for: https://semver.org applied to a ground truth. Pure rules."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+Advice = Literal["major", "minor", "patch", "none"]
+
+
+def advise(
+    counts: Mapping[str, int], *, queries: int, texts: int, scale_changed: bool, guideline_changed: bool
+) -> tuple[Advice, str]:
+    """The smallest step of a semantic version (https://semver.org) that these changes allow, and why.
+
+    Another scale breaks every comparison: major. Another set of qrels or queries moves figures: minor. Texts and
+    grounds move none: patch.
+    """
+    if scale_changed:
+        return "major", "the scale changed: grades of both do not mean the same"
+    moved = [
+        f"{counts[kind]:,} {kind}" for kind in ("changed", "added", "removed", "renamed") if counts.get(kind)
+    ]
+    if moved or queries:
+        return "minor", f"qrels moved ({', '.join(moved)})" if moved else "queries came or went"
+    quiet = [f"{texts:,} query texts"] if texts else []
+    quiet += [f"the grounds of {counts['grounds']:,} qrels"] if counts.get("grounds") else []
+    quiet += ["the guideline"] if guideline_changed else []
+    if quiet:
+        return "patch", f"no grade changed, only {', '.join(quiet)}"
+    return "none", "nothing changed"
+
+
+def suggest_next(before: str | None, advice: Advice) -> str:
+    """The version that follows `before` (MAJOR.MINOR.PATCH) at the step advised."""
+    if before is None:
+        return "1.0.0"
+    major, minor, patch = (int(part) for part in before.split("."))
+    if advice == "major":
+        return f"{major + 1}.0.0"
+    return f"{major}.{minor + 1}.0" if advice == "minor" else f"{major}.{minor}.{patch + 1}"
+
+
+def compare_versions(before: str, after: str) -> Advice | None:
+    """The step from one version to another; None when it goes backwards."""
+    old, new = ([int(part) for part in version.split(".")] for version in (before, after))
+    if new <= old:
+        return "none" if new == old else None
+    steps: tuple[Advice, ...] = ("major", "minor", "patch")
+    return next(step for step, a, b in zip(steps, old, new, strict=True) if a != b)

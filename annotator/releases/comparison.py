@@ -1,0 +1,72 @@
+"""What a release changes against the one before it, gathered while it is written, a few hundred queries at a time.
+
+The rules are the stage `published`'s; here the qrels that are about to be published meet those that are.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from annotator.domain.trail import JudgedPair
+from annotator.published.service import (
+    Collected,
+    PublishedQrel,
+    ReleaseDiff,
+    ReleaseFacts,
+    Renames,
+    collect_query,
+    summarise,
+)
+from annotator.releases.content import list_keys
+
+QUERIES_AT_ONCE = 200
+ReadQrels = Callable[[Sequence[str]], Mapping[str, dict[str, PublishedQrel]]]
+
+
+class Comparison:
+    """`before`: the release before, None for the first; then nothing is compared. `read` gives its qrels of some
+    queries. `keep`: how many changes of each kind to list."""
+
+    def __init__(
+        self, before: ReleaseFacts | None, renames: Renames, read: ReadQrels, *, keep: int | None
+    ) -> None:
+        self._before, self._renames, self._read = before, renames, read
+        self._collected = Collected(keep=keep)
+        self._waiting: dict[str, dict[str, PublishedQrel]] = {}
+        self._seen: set[str] = set()
+
+    def add(self, query_id: str, settled: Sequence[JudgedPair]) -> None:
+        """A query's settled pairs; each query once."""
+        if self._before is None:
+            return
+        self._seen.add(query_id)
+        self._waiting[query_id] = {pair.doc_id: to_published(pair) for pair in settled}
+        if len(self._waiting) >= QUERIES_AT_ONCE:
+            self._compare()
+
+    def end(self, after: ReleaseFacts) -> ReleaseDiff:
+        """The whole comparison."""
+        for query_id in self._before.queries if self._before else ():
+            if query_id not in self._seen:
+                self.add(query_id, ())
+        self._compare()
+        return summarise(self._before, after, self._collected)
+
+    def _compare(self) -> None:
+        if not self._waiting:
+            return
+        before = self._read(list(self._waiting))
+        for query_id, after in self._waiting.items():
+            collect_query(self._collected, before.get(query_id, {}), after, self._renames)
+        self._waiting = {}
+
+
+def to_published(pair: JudgedPair) -> PublishedQrel:
+    """The qrel of a settled pair with the keys of what it rests on."""
+    return PublishedQrel(
+        pair.query_id,
+        pair.doc_id,
+        pair.grade or 0,
+        pair.status,
+        list_keys(pair),
+        pair.decision,
+        pair.kept.key if pair.kept else None,
+    )

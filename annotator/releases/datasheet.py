@@ -1,0 +1,80 @@
+"""DATASHEET.md: what a reader of a paper asks of a ground truth before relying on it. Pure text; deterministic.
+
+After Gebru et al., "Datasheets for Datasets" (CACM 2021): how the pool was made, who judged and by what text, how
+well they agreed, what was settled how, what is known to be missing, how to cite and verify. The sections are
+in `datasheet_sections.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotator.domain.coverage import CoverageRow
+from annotator.domain.grades import Rubric
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSystem:
+    """One origin of the pool: a run's system, "import", "remap". Ranks None: it gave none."""
+
+    system: str
+    pairs: int
+    best_rank: int | None = None
+    worst_rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SheetPerson:
+    """Somebody who judged. `judged`: pairs graded; `unrateable`: pairs said to be that."""
+
+    pseudonym: str
+    judged: int
+    unrateable: int = 0
+    simulated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SheetSource:
+    """An earlier ground truth whose grades were kept, with how many qrels rest on it."""
+
+    path: str
+    format: str
+    qrels: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Datasheet:
+    """Everything DATASHEET.md says that nobody has to look up elsewhere.
+
+    `manifest`: as published (without `files` is enough). `title`: the dataset's. `systems`: of all pairs in the
+    pool. `people`: in pseudonym order. `decisions`: how many by each lead's pseudonym. `guideline_versions`: how
+    many current judgments were made under each version. `sources`: of kept imports. `coverage`: declared
+    requirements and figures. `without_relevant`: query_ids with a settled grade but none from 1 on;
+    `without_qrels`: query_ids that are left out. `remapped`: how many documents got other ids since the release
+    before. `pictures`: whether pictures/grades.svg and pictures/confusion.svg are in the folder.
+    """
+
+    manifest: Mapping[str, Any]
+    rubric: Rubric
+    overlap: int
+    title: str = ""
+    language: str | None = None
+    list_grade_0: bool = False
+    systems: Sequence[PoolSystem] = ()
+    people: Sequence[SheetPerson] = ()
+    decisions: Mapping[str, int] = field(default_factory=dict)
+    guideline_versions: Mapping[int, int] = field(default_factory=dict)
+    sources: Sequence[SheetSource] = ()
+    coverage: Sequence[CoverageRow] = ()
+    without_relevant: Sequence[str] = ()
+    without_qrels: Sequence[str] = ()
+    remapped: int = 0
+    pictures: bool = True
+
+
+def write_datasheet(sheet: Datasheet) -> str:
+    """The whole file, Markdown in UTF-8, lines ended by LF."""
+    from annotator.releases.datasheet_sections import SECTIONS
+
+    lines = [line for section in SECTIONS for line in section(sheet)]
+    return "\n".join(lines).rstrip("\n") + "\n"

@@ -1,0 +1,111 @@
+"""The figures of DATASHEET.md, as lines of Markdown: agreement, gates, coverage; and how numbers are said in it.
+
+Rounded to three digits; manifest.json holds six.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from annotator.formats.markdown import escape_markdown, write_table
+
+if TYPE_CHECKING:
+    from annotator.releases.datasheet import Datasheet
+
+NAMES = {
+    "unweighted": "Cohen's κ", "linear": "Cohen's κ, linear weights", "quadratic": "Cohen's κ, quadratic weights",
+    "nominal": "Krippendorff's α, nominal", "ordinal": "Krippendorff's α, ordinal",
+    "interval": "Krippendorff's α, interval", "fleiss_kappa": "Fleiss' κ", "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2": "Gwet's AC2",
+}  # fmt: skip
+
+
+def write_agreement(sheet: "Datasheet") -> Iterator[str]:
+    found = sheet.manifest["agreement"]
+    yield from ("## How well they agree", "")
+    observed = found["observed_agreement"]
+    yield (
+        f"{found['pairs']:,} pairs were judged independently by two or more annotators"
+        + (f"; {say_percent(observed)} of those judgments match." if observed is not None else ".")
+    )
+    yield (
+        f"Intervals hold 95 %: percentile bootstrap over queries, {found['resamples']:,} resamples, seed {found['seed']}."
+    )
+    yield ""
+    values: list[tuple[str, Mapping[str, Any]]] = []
+    for key in ("cohen_kappa", "krippendorff_alpha"):
+        values += [(NAMES[kind], value) for kind, value in found[key].items()]
+    values += [(NAMES[key], found[key]) for key in ("fleiss_kappa", "gwet_ac1", "gwet_ac2")]
+    values += [
+        (f"Cohen's κ, relevant from grade {item['relevant_from']} on", item["cohen_kappa"])
+        for item in found["cut_points"]
+    ]
+    yield from write_table(
+        ("figure", "value#", "95 % interval#"), [(name, *_value(item)) for name, item in values]
+    )
+    if sheet.pictures and found["annotator_pairs"]:
+        yield from ("", "![What each two annotators gave on the pairs they share](pictures/confusion.svg)")
+    yield ""
+
+
+def write_gates(sheet: "Datasheet") -> Iterator[str]:
+    yield from ("## Gates", "", "What a release needs, as it stood when this one was published.", "")
+    rows = []
+    for gate in sheet.manifest["gates"]:
+        override = gate.get("override")
+        said = "yes" if gate["met"] else "no"
+        why = f"overridden by {override['by']}: {override['reason']}" if override else gate.get("why") or ""
+        rows.append(
+            (
+                gate["name"],
+                say_number(gate["required"]),
+                say_number(gate["measured"]),
+                said,
+                escape_markdown(why),
+            )
+        )
+    yield from (*write_table(("gate", "required#", "measured#", "met", ""), rows), "")
+
+
+def write_coverage(sheet: "Datasheet") -> Iterator[str]:
+    yield from ("## Coverage", "")
+    if not any(row.required for row in sheet.coverage):
+        yield "No requirements are declared for this dataset" + (
+            ". What it holds:" if sheet.coverage else "."
+        )
+        figures = [(escape_markdown(row.name), escape_markdown(row.measured)) for row in sheet.coverage]
+        yield from ("", *write_table(("what", "measured"), figures), "") if figures else ("",)
+        return
+    rows = [
+        (
+            escape_markdown(row.name), escape_markdown(row.required), escape_markdown(row.measured),
+            "" if row.met is None else "yes" if row.met else "no",
+        )
+        for row in sheet.coverage
+    ]  # fmt: skip
+    yield from (*write_table(("what", "required", "measured", "met"), rows), "")
+
+
+def _value(value: Mapping[str, Any]) -> tuple[str, str]:
+    """A figure and its interval, or why there is none."""
+    if value["value"] is None:
+        return "undefined", escape_markdown(value.get("why") or "")
+    interval = value.get("ci95")
+    if not interval:
+        return f"{value['value']:.3f}", escape_markdown(value.get("why") or "")
+    return f"{value['value']:.3f}", f"{interval[0]:.3f} to {interval[1]:.3f}"
+
+
+def say_number(value: float | None) -> str:
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def say_percent(share: float) -> str:
+    return f"{share * 100:.1f} %"
+
+
+def say_share(number: int, total: int) -> str:
+    return say_percent(number / total) if total else ""
+
+
+def say_count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

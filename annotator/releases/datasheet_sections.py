@@ -1,0 +1,220 @@
+"""The sections of DATASHEET.md, each as lines of Markdown. What others wrote is escaped; the guideline stands fenced."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from annotator.formats.markdown import escape_markdown, write_table
+from annotator.releases.datasheet_figures import (
+    say_count,
+    say_number,
+    say_share,
+    write_agreement,
+    write_coverage,
+    write_gates,
+)
+
+if TYPE_CHECKING:
+    from annotator.releases.datasheet import Datasheet
+
+LISTED = 500
+ORIGINS = (
+    ("unanimous", "settled by two or more annotators who agree"),
+    ("adjudicated", "decided by a lead"),
+    ("single", "settled by one annotator alone"),
+    ("imported", "kept from an earlier ground truth"),
+)
+LEFT_OUT = (
+    ("disagreement", "annotators differ and nobody has decided"),
+    ("unrateable", "said to be unrateable"),
+    ("unjudged", "judged by nobody"),
+)
+
+
+def _write_head(sheet: "Datasheet") -> Iterator[str]:
+    manifest = sheet.manifest
+    name = escape_markdown(manifest["dataset"])
+    yield from (f"# Datasheet of {name} {manifest['version']}", "")
+    if sheet.title and sheet.title != manifest["dataset"]:
+        yield from (f"Title: {escape_markdown(sheet.title)}", "")
+    if manifest.get("notice"):
+        yield from (f"**{escape_markdown(manifest['notice'])}**", "")
+    yield f"A ground truth of graded relevance, published {manifest['created_at']} by {manifest['published_by']}."
+    if sheet.language:
+        yield f"Main language of the documents: {escape_markdown(sheet.language)}."
+    if manifest.get("note"):
+        yield from ("", f"Note of the publisher: {escape_markdown(manifest['note'])}")
+    previous = manifest.get("previous")
+    yield from ("", f"Changes since {previous}: CHANGES.md." if previous else "It is the first release.", "")
+
+
+def _write_content(sheet: "Datasheet") -> Iterator[str]:
+    counts = sheet.manifest["counts"]
+    qrels = counts["qrels"]
+    yield from ("## What it holds", "")
+    rows = [
+        ("queries", f"{counts['queries'] - counts['queries_without_qrels']:,}", ""),
+        ("qrels (settled pairs of a query and a document)", f"{qrels:,}", ""),
+    ]
+    for definition in sheet.rubric.grades:
+        number = counts["by_grade"][str(definition.grade)]
+        label = f"… of grade {definition.grade}, {escape_markdown(definition.name)}"
+        rows.append((label, f"{number:,}", say_share(number, qrels)))
+    rows += [
+        (f"… {words} (`{origin}`)", f"{counts[origin]:,}", say_share(counts[origin], qrels))
+        for origin, words in ORIGINS
+        if counts.get(origin)
+    ]
+    yield from write_table(("what", "how many#", "share of the qrels#"), rows)
+    if sheet.pictures:
+        yield from ("", "![Distribution of grades](pictures/grades.svg)")
+    yield ""
+
+
+def _write_pool(sheet: "Datasheet") -> Iterator[str]:
+    counts = sheet.manifest["counts"]
+    yield from ("## How the pool was made", "")
+    yield f"{say_count(counts['pairs'], 'pair')} of {counts['queries']:,} queries in all were put up for judging."
+    if sheet.systems:
+        yield from ("A pair that several systems found is counted with each of them.", "")
+        rows = [
+            (
+                escape_markdown(item.system),
+                f"{item.pairs:,}",
+                say_number(item.best_rank),
+                say_number(item.worst_rank),
+            )
+            for item in sheet.systems
+        ]
+        yield from write_table(("system", "pairs#", "best rank#", "deepest rank#"), rows)
+    else:
+        yield "Nothing is recorded about the systems that found them."
+    yield ""
+
+
+def _write_people(sheet: "Datasheet") -> Iterator[str]:
+    yield from ("## Who judged, and how", "")
+    yield (
+        f"{say_count(len(sheet.people), 'annotator')}; every pair was meant for {sheet.overlap} of them. "
+        "Each judged alone, without seeing a rank, a score, a system or anybody else's grade."
+    )
+    if sheet.people:
+        yield ""
+        rows = [
+            (
+                escape_markdown(item.pseudonym), f"{item.judged:,}", f"{item.unrateable:,}",
+                "simulated, not a person" if item.simulated else "",
+            )
+            for item in sheet.people
+        ]  # fmt: skip
+        yield from write_table(("annotator", "pairs graded#", "pairs unrateable#", ""), rows)
+    yield ""
+
+
+def _write_standard(sheet: "Datasheet") -> Iterator[str]:
+    yield from ("## What they judged by", "")
+    yield from write_table(("grade#", "name", "definition"), [
+        (str(item.grade), escape_markdown(item.name), escape_markdown(item.definition))
+        for item in sheet.rubric.grades
+    ])  # fmt: skip
+    yield ""
+    version = sheet.manifest["guideline_version"]
+    made = [(f"version {key}", f"{number:,}") for key, number in sorted(sheet.guideline_versions.items())]
+    if made:
+        yield from write_table(("guideline", "judgments made under it#"), made)
+        yield ""
+    text = sheet.rubric.guideline.replace("\r\n", "\n").strip("\n")
+    if text:
+        fence = _choose_fence(text)
+        yield from (f"The guideline, version {version}, word for word:", "", f"{fence}markdown", text, fence)
+    else:
+        yield f"The guideline, version {version}, has no text beyond these definitions."
+    yield ""
+
+
+def _write_settlement(sheet: "Datasheet") -> Iterator[str]:
+    counts = sheet.manifest["counts"]
+    yield from ("## How grades were settled", "")
+    decided = counts["adjudicated"]
+    yield (
+        f"A pair whose judgments agree has their grade. Where they differ, a lead decides with a reason: "
+        f"{decided:,} of {counts['qrels']:,} qrels ({say_share(decided, counts['qrels'])})."
+    )
+    if sheet.decisions:
+        by_lead = ", ".join(f"{name} {number:,}" for name, number in sorted(sheet.decisions.items()))
+        yield f"Decisions by lead: {escape_markdown(by_lead)}."
+    if sheet.sources:
+        yield from (
+            "",
+            "Grades kept from an earlier ground truth, where nobody has judged the pair since:",
+            "",
+        )
+        rows = [
+            (escape_markdown(item.path), escape_markdown(item.format), f"{item.qrels:,}")
+            for item in sheet.sources
+        ]
+        yield from write_table(("file", "format", "qrels#"), rows)
+    yield ""
+
+
+def _write_limits(sheet: "Datasheet") -> Iterator[str]:
+    counts = sheet.manifest["counts"]
+    yield from ("## Known limits", "")
+    yield "- A document that is not in the pool was never judged; that is not grade 0. Neither is a pair left out below."
+    for status, words in LEFT_OUT:
+        if counts[status]:
+            yield f"- Left out: {say_count(counts[status], 'pair')} ({words})."
+    if counts["single"]:
+        yield f"- Resting on one annotator alone, without a second opinion: {say_count(counts['single'], 'qrel')}."
+    if counts.get("imported"):
+        taken = say_count(counts["imported"], "qrel")
+        yield f"- Taken over from an earlier ground truth and judged by nobody here: {taken}."
+    waived = [gate["name"] for gate in sheet.manifest["gates"] if gate.get("override")]
+    if waived:
+        yield f"- Published although these gates were not met: {', '.join(waived)}."
+    if any(person.simulated for person in sheet.people):
+        yield "- Some annotators are simulated: their judgments say nothing about relevance."
+    if sheet.without_relevant:
+        yield f"- {_queries(sheet.without_relevant)} no relevant document among those judged: {_list(sheet.without_relevant)}"
+    if sheet.without_qrels:
+        yield f"- {_queries(sheet.without_qrels)} no qrel, so they are in no file: {_list(sheet.without_qrels)}"
+    if sheet.remapped:
+        yield f"- With another id than in the release before (CHANGES.md): {say_count(sheet.remapped, 'document')}."
+    listed = "list" if sheet.list_grade_0 else "do not list"
+    yield f"- nablarch, law, law-compact and assay files {listed} grade 0; TREC, BEIR, CSV and JSONL always do."
+    yield ""
+
+
+def _write_citation(sheet: "Datasheet") -> Iterator[str]:
+    manifest = sheet.manifest
+    yield from ("## How to cite and verify", "")
+    yield (
+        f"Cite: {escape_markdown(manifest['dataset'])}, version {manifest['version']} ({manifest['created_at'][:10]}), "
+        f"content `sha256:{manifest['content_sha256']}`."
+    )
+    yield "The same grades have the same content hash, in whatever format they are."
+    yield ""
+    yield "Verify: `sha256sum -c SHA256SUMS` in this folder, or `annotator release verify PATH`, which also compares"
+    yield "every file with the qrels. All judgments behind the grades: judgments.csv, under pseudonyms."
+
+
+SECTIONS: tuple[Callable[["Datasheet"], Iterator[str]], ...] = (
+    _write_head, _write_content, _write_pool, _write_people, _write_standard, write_agreement, _write_settlement,
+    write_gates, write_coverage, _write_limits, _write_citation,
+)  # fmt: skip
+
+
+def _queries(query_ids: Sequence[str]) -> str:
+    return f"{len(query_ids):,} {'query has' if len(query_ids) == 1 else 'queries have'}"
+
+
+def _list(query_ids: Sequence[str]) -> str:
+    shown = ", ".join(escape_markdown(query_id) for query_id in query_ids[:LISTED])
+    more = len(query_ids) - LISTED
+    return f"{shown}, and {more:,} more" if more > 0 else shown
+
+
+def _choose_fence(text: str) -> str:
+    """Longer than any run of backticks in the text, so that nothing in it ends the block."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    return "`" * max(3, longest + 1)

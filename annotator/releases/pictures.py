@@ -1,0 +1,186 @@
+"""The pictures of a release: the distribution of grades, and who agrees with whom. Pure text; deterministic.
+
+SVG without scripts, fonts or links, so that it renders wherever Markdown does. It brings its own ground in the
+reader's colour scheme, so that it can be read on light and dark pages whichever the page around it uses; each has
+a title and a description with every number for those who do not see it. Contrast of text: 4.5:1 and more.
+"""
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from math import sqrt
+from typing import Any
+
+from annotator.domain.grades import GRADES
+
+Colour = tuple[int, int, int]
+AGREED: tuple[Colour, Colour] = (227, 240, 241), (25, 97, 107)
+DIFFERED: tuple[Colour, Colour] = (251, 240, 228), (156, 74, 26)
+MIDDLE = 0.179  # of the luminance: there black and white have the same contrast, 4.58:1
+STYLE = (
+    "<style>text{font-family:system-ui,sans-serif;font-size:14px;fill:#1c2326}.head{font-size:16px;font-weight:600}"
+    ".quiet{fill:#4c5559}.ground{fill:#ffffff}.bar{fill:#19616b}.rest{fill:#eceee9}"
+    "@media(prefers-color-scheme:dark){text{fill:#e8ebe8}.quiet{fill:#aab3ae}.ground{fill:#14181a}.bar{fill:#3fa3b0}"
+    ".rest{fill:#2b3438}}.black{fill:#000000}.white{fill:#ffffff}</style>"
+)
+MARGIN, WIDTH, BAR = 20, 640, 440
+CELL, PANEL_WIDTH, PANEL_HEIGHT, PANELS = 60, 330, 330, 4
+LONGEST = 66
+JOINERS = "\u200c\u200d"  # parts of emoji and of words in some scripts
+
+
+def draw_grades(by_grade: Mapping[str, int], grade_names: Sequence[str]) -> str:
+    """How many qrels have each grade. `by_grade`: the manifest's counts, {"0": n, …, "3": n}."""
+    counts = [by_grade[str(grade)] for grade in GRADES]
+    total = sum(counts)
+    said = [
+        f"grade {grade} ({_clean(grade_names[grade])}): {count:,}"
+        for grade, count in zip(GRADES, counts, strict=True)
+    ]
+    parts = [_text(MARGIN, 32, f"{total:,} qrels by grade", "head")]
+    for grade, count in zip(GRADES, counts, strict=True):
+        top = 52 + grade * 52
+        share = count / total if total else 0.0
+        parts.append(_text(MARGIN, top + 14, _cut(f"{grade} {grade_names[grade]}"), ""))
+        parts.append(f'<rect class="rest" x="{MARGIN}" y="{top + 22}" width="{BAR}" height="14" rx="2"/>')
+        if count:
+            width = f"{max(share * BAR, 1):.1f}"
+            parts.append(
+                f'<rect class="bar" x="{MARGIN}" y="{top + 22}" width="{width}" height="14" rx="2"/>'
+            )
+        parts.append(_text(MARGIN + BAR + 12, top + 34, f"{count:,} ({share * 100:.1f} %)", ""))
+    return _picture(WIDTH, 270, "Distribution of grades", f"Of {total:,} qrels, {'; '.join(said)}.", parts)
+
+
+def draw_confusion(annotator_pairs: Sequence[Mapping[str, Any]], grade_names: Sequence[str]) -> str:
+    """What the annotators gave on the pairs they share. `annotator_pairs`: as in the manifest's `agreement`; with
+    more than four, the four who share most are drawn."""
+    order = sorted(range(len(annotator_pairs)), key=lambda place: (-annotator_pairs[place]["pairs"], place))
+    shown = [annotator_pairs[place] for place in order[:PANELS]]
+    title = "What two annotators gave on the pairs they share"
+    if not shown:
+        said = "No two annotators judged the same pair."
+        return _picture(WIDTH, 60, title, said, [_text(MARGIN, 36, said, "")])
+    parts: list[str] = []
+    for place, pair in enumerate(shown):
+        left, top = (place % 2) * PANEL_WIDTH, (place // 2) * PANEL_HEIGHT
+        parts += [f'<g transform="translate({left} {top})">', *_draw_panel(pair), "</g>"]
+    below = -(-len(shown) // 2) * PANEL_HEIGHT
+    legend = [f"{grade} {grade_names[grade]}" for grade in GRADES]
+    if len(annotator_pairs) > PANELS:
+        legend.append(
+            f"Drawn: the {PANELS} who share most of {len(annotator_pairs):,}; all are in manifest.json."
+        )
+    parts += [_text(MARGIN, below + 20 * row, _cut(line), "quiet") for row, line in enumerate(legend, 1)]
+    described = " ".join(_describe(pair) for pair in shown)
+    return _picture(2 * PANEL_WIDTH, below + 20 * len(legend) + MARGIN, title, described, parts)
+
+
+def _draw_panel(pair: Mapping[str, Any]) -> Iterator[str]:
+    """Rows the first annotator's grades, columns the second's, the number in each cell."""
+    first, second = pair["annotators"]
+    most = max(count for row in pair["confusion"] for count in row) or 1
+    left, top, side = 54, 72, CELL * len(GRADES)
+    yield _text(
+        MARGIN, 26, f"{pair['pairs']:,} pairs, {pair['observed_agreement'] * 100:.1f} % the same", "head"
+    )
+    yield _text(left + side / 2, 48, _clean(second), "", middle=True)
+    yield _text(
+        0,
+        0,
+        _clean(first),
+        "",
+        middle=True,
+        place=f'transform="translate(22 {top + side / 2:g}) rotate(-90)"',
+    )
+    for grade in GRADES:
+        yield _text(left + CELL * (grade + 0.5), top - 6, str(grade), "quiet", middle=True)
+        yield _text(left - 12, top + CELL * (grade + 0.5) + 5, str(grade), "quiet", middle=True)
+    for r, row in enumerate(pair["confusion"]):
+        for c, count in enumerate(row):
+            x, y = left + CELL * c, top + CELL * r
+            ground, ink = _colour(count, most, same=r == c)
+            size = CELL - 2
+            yield f'<rect x="{x + 1}" y="{y + 1}" width="{size}" height="{size}" rx="2" {ground}/>'
+            yield _text(x + CELL / 2, y + CELL / 2 + 5, f"{count:,}", ink, middle=True)
+
+
+def _colour(count: int, most: int, *, same: bool) -> tuple[str, str]:
+    """A cell's ground as an attribute, and the class of the ink on it: the more pairs, the deeper."""
+    if not count:
+        return 'class="rest"', "quiet"
+    low, high = AGREED if same else DIFFERED
+    fill = _mix(low, high, sqrt(count / most))
+    return f'fill="{_name(fill)}"', _ink(fill)
+
+
+def _describe(pair: Mapping[str, Any]) -> str:
+    first, second = (_clean(name) for name in pair["annotators"])
+    rows = "; ".join(
+        f"{first} {grade}: {', '.join(f'{count:,}' for count in row)}"
+        for grade, row in zip(GRADES, pair["confusion"], strict=True)
+    )
+    return f"{pair['pairs']:,} pairs of {first} (rows) and {second} (columns, grades 0 to 3): {rows}."
+
+
+def _picture(width: int, height: int, title: str, described: str, parts: Sequence[str]) -> str:
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title about">',
+            f'<title id="title">{escape(title)}</title>',
+            f'<desc id="about">{escape(described)}</desc>',
+            STYLE,
+            f'<rect class="ground" width="{width}" height="{height}" rx="6"/>',
+            *parts,
+            "</svg>",
+            "",
+        ]
+    )
+
+
+def _text(x: float, y: float, words: str, kind: str, *, middle: bool = False, place: str = "") -> str:
+    marks = [place or f'x="{x:g}" y="{y:g}"']
+    marks += [f'class="{kind}"'] if kind else []
+    marks += ['text-anchor="middle"'] if middle else []
+    return f"<text {' '.join(marks)}>{escape(words)}</text>"
+
+
+def _cut(words: str) -> str:
+    """At most 66 columns, full-width characters counting two."""
+    kept: list[str] = []
+    room = LONGEST
+    for character in _clean(words):
+        room -= 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if room < 0:
+            return "".join(kept).rstrip() + "…"
+        kept.append(character)
+    return "".join(kept)
+
+
+def _clean(words: str) -> str:
+    """Without characters that XML refuses or that turn the direction of what follows."""
+    return "".join(
+        character
+        for character in words
+        if character in JOINERS or unicodedata.category(character) not in ("Cc", "Cs", "Cf", "Cn")
+    )
+
+
+def _mix(low: Colour, high: Colour, share: float) -> Colour:
+    red, green, blue = (round(a + (b - a) * share) for a, b in zip(low, high, strict=True))
+    return red, green, blue
+
+
+def _name(colour: Colour) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+def _ink(ground: Colour) -> str:
+    """White or black, whichever reads better: WCAG 2.2, relative luminance."""
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (channel / 255 for channel in ground)
+    ]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "black" if luminance > MIDDLE else "white"

@@ -1,0 +1,183 @@
+"""Reads every ground-truth file of a release folder back, and compares it with the canonical qrels.
+
+The canonical qrels are those of the TREC file, the one that always lists every qrel, in the order of publishing. What
+is compared: each query and qrel (grade 0 where the release lists it), query texts among each other, the order of
+`ranked.json`, and that BEIR's corpus holds every document. Files that a release does not have are not missed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, zip_longest
+from pathlib import Path
+
+from annotator.domain.errors import AnnotatorError
+from annotator.domain.ground_truth import GroundTruth, Qrel
+from annotator.formats.format import Format
+from annotator.formats.registry import find_format
+from annotator.formats.source import Source
+from annotator.releases.files import TRUTH_FILES, place_file
+
+QRELS = TRUTH_FILES["trec"]
+CORPUS = f"{TRUTH_FILES['beir']}/corpus.jsonl"
+SHOWN = 5
+Grades = Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is not as it was published. `path` is relative to the release folder."""
+
+    path: str
+    expected: str
+    found: str
+
+
+def read_qrels(folder: Path, faults: list[Fault]) -> tuple[Qrel, ...] | None:
+    """The canonical qrels; None after noting that they cannot be read."""
+    truth = _read(folder, find_format("trec"), faults)
+    return None if truth is None else truth.qrels
+
+
+def find_differences(
+    folder: Path, qrels: Sequence[Qrel], present: set[str], *, list_grade_0: bool | None
+) -> list[Fault]:
+    """Where the other files say something else. `present`: the folder's files; `list_grade_0`: what the manifest
+    says, None in releases made before it said so."""
+    canonical = _group(qrels)
+    faults: list[Fault] = []
+    texts: dict[str, tuple[str, str]] = {}
+    for name in sorted(TRUTH_FILES, key=lambda name: name != "beir"):
+        known = find_format(name)
+        paths = [place_file(known, writer) for writer in known.files]
+        if name == "trec" or not all(path in present and is_plain(folder / path) for path in paths):
+            continue
+        truth = _read(folder, known, faults)
+        if truth is None:
+            continue
+        path = paths[-1]
+        listed = known.tells_grade_0 or _lists_grade_0(truth, list_grade_0)
+        found = (
+            _compare_order(truth, canonical, texts)
+            if known.needs_grades_by
+            else _compare_grades(truth, canonical if listed else _leave_out_0(canonical))
+        )
+        differences = [*found, *_compare_texts(truth, known, texts, paths[0])]
+        faults += [Fault(path, *item) for item in differences[:SHOWN]]
+        if len(differences) > SHOWN:
+            faults.append(
+                Fault(path, f"what {QRELS} says", f"{len(differences) - SHOWN:,} further differences")
+            )
+        if name == "beir":
+            faults += _compare_corpus(truth, canonical)
+    return faults
+
+
+def _read(folder: Path, known: Format, faults: list[Fault]) -> GroundTruth | None:
+    place = TRUTH_FILES[known.name]
+    source = Source(str(folder / place))
+    try:
+        return known.read_graded(source, "all=1") if known.read_graded else known.read(source)
+    except (OSError, AnnotatorError) as error:
+        said = str(error).splitlines()[0].replace(f"{folder}/", "")
+        faults.append(Fault(place, f"a readable {known.name} file", said))
+        return None
+
+
+def is_plain(path: Path) -> bool:
+    """Whether it is a file itself, and no link: what a release consists of."""
+    return path.is_file() and not path.is_symlink()
+
+
+def _group(qrels: Sequence[Qrel]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for qrel in qrels:
+        found.setdefault(qrel.query_id, {})[qrel.doc_id] = qrel.grade
+    return found
+
+
+def _leave_out_0(canonical: Grades) -> Grades:
+    return {
+        query_id: {doc_id: grade for doc_id, grade in grades.items() if grade}
+        for query_id, grades in canonical.items()
+    }
+
+
+def _lists_grade_0(truth: GroundTruth, said: bool | None) -> bool:
+    return any(not qrel.grade for qrel in truth.qrels) if said is None else said
+
+
+def _compare_grades(truth: GroundTruth, canonical: Grades) -> list[tuple[str, str]]:
+    """What each query's grades should be, and are."""
+    found: dict[str, dict[str, int]] = {query.query_id: {} for query in truth.queries}
+    found |= _group(truth.qrels)
+    differences = [
+        (f"the query {query_id}" if query_id in canonical else f"no query {query_id}, as in {QRELS}",
+         "none" if query_id in canonical else "one")
+        for query_id in [*canonical, *found]
+        if (query_id in canonical) != (query_id in found)
+    ]  # fmt: skip
+    for query_id, grades in canonical.items():
+        there = found.get(query_id)
+        if there is not None and there != grades:
+            differences += _name_grades(query_id, grades, there)
+    return differences
+
+
+def _name_grades(
+    query_id: str, grades: Mapping[str, int], there: Mapping[str, int]
+) -> Iterator[tuple[str, str]]:
+    for doc_id in [*grades, *(doc_id for doc_id in there if doc_id not in grades)]:
+        expected, found = grades.get(doc_id), there.get(doc_id)
+        if expected != found:
+            yield f"{query_id} {doc_id}: {_say_grade(expected)} as in {QRELS}", _say_grade(found)
+
+
+def _say_grade(grade: int | None) -> str:
+    return "nothing" if grade is None else f"grade {grade}"
+
+
+def _compare_order(
+    truth: GroundTruth, canonical: Grades, texts: Mapping[str, tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """A file without ids and grades: each query's relevant documents in the order of publishing."""
+    ranked: dict[str, list[str]] = {query.query_id: [] for query in truth.queries}
+    for qrel in truth.qrels:
+        ranked[qrel.query_id].append(qrel.doc_id)
+    differences = []
+    for query_id, query in zip_longest(canonical, truth.queries):
+        if query_id is None or query is None:
+            differences.append((f"{len(canonical)} queries", str(len(truth.queries))))
+            break
+        relevant = [doc_id for doc_id, grade in canonical[query_id].items() if grade]
+        if query_id in texts and texts[query_id][0] != query.text:
+            differences.append((f"{query_id}: its text as in {texts[query_id][1]}", query.text[:80]))
+        if ranked[query.query_id] != relevant:
+            differences.append(
+                (f"{query_id}: {_show(relevant)} as in {QRELS}", _show(ranked[query.query_id]))
+            )
+    return differences
+
+
+def _show(doc_ids: Sequence[str]) -> str:
+    return ", ".join([*islice(doc_ids, 3), *(["…"] if len(doc_ids) > 3 else [])]) or "nothing"
+
+
+def _compare_texts(
+    truth: GroundTruth, known: Format, texts: dict[str, tuple[str, str]], path: str
+) -> list[tuple[str, str]]:
+    """The queries' texts against those of the first file that has them; `texts`: (text, path) by query_id."""
+    if "query_texts" not in known.features or known.needs_grades_by:
+        return []
+    differences = []
+    for query in truth.queries:
+        text, where = texts.setdefault(query.query_id, (query.text, path))
+        if text != query.text:
+            differences.append((f"{query.query_id}: its text as in {where}", query.text[:80]))
+    return differences
+
+
+def _compare_corpus(truth: GroundTruth, canonical: Grades) -> Iterator[Fault]:
+    known = {document.doc_id for document in truth.documents}
+    missing = {doc_id for grades in canonical.values() for doc_id in grades if doc_id not in known}
+    for doc_id in sorted(missing)[:SHOWN]:
+        yield Fault(CORPUS, f"the document {doc_id}", "none")

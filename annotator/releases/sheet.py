@@ -1,0 +1,73 @@
+"""Fills the datasheet of a release from what was counted. Pure; what it says is `datasheet.py`."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from annotator.domain.coverage import Coverage
+from annotator.domain.people import name_annotator, name_lead
+from annotator.releases.datasheet import (
+    Datasheet,
+    PoolSystem,
+    SheetPerson,
+    SheetSource,
+    write_datasheet,
+)
+from annotator.releases.snapshot import Snapshot
+from annotator.releases.writing import Given
+
+
+def fill_sheet(
+    manifest: Mapping[str, Any],
+    snapshot: Snapshot,
+    *,
+    title: str,
+    language: str | None,
+    overlap: int,
+    systems: Iterable[tuple[str, int, int | None, int | None]],
+    decisions: Mapping[int, int],
+    given: Given,
+    coverage: Coverage,
+    without_relevant: Sequence[str],
+    without_qrels: Sequence[str],
+    remapped: int,
+) -> str:
+    """DATASHEET.md. `systems`: name, pairs, best and worst rank of each; `decisions`: by person; people appear under their pseudonyms only. `given`: what was counted."""
+    numbers = snapshot.numbers
+    outcomes: Counter[tuple[int, str]] = Counter()
+    versions: Counter[int] = Counter()
+    for (person, outcome, guideline_version), count in given.judgments.items():
+        outcomes[person, outcome] += count
+        versions[guideline_version] += count
+    return write_datasheet(
+        Datasheet(
+            manifest=manifest,
+            rubric=snapshot.rubric,
+            overlap=overlap,
+            title=title,
+            language=language,
+            list_grade_0=snapshot.list_grade_0,
+            systems=[PoolSystem(*system) for system in systems],
+            people=[
+                SheetPerson(
+                    name_annotator(numbers[pk]),
+                    outcomes[pk, "graded"],
+                    outcomes[pk, "unrateable"],
+                    pk in snapshot.simulated,
+                )
+                for pk in sorted({pk for pk, _ in outcomes}, key=lambda pk: numbers[pk])
+            ],
+            decisions={
+                name_lead(numbers[pk]): count
+                for pk, count in sorted(decisions.items(), key=lambda item: numbers[item[0]])
+            },
+            guideline_versions=dict(sorted(versions.items())),
+            sources=[
+                SheetSource(path, known, count) for (path, known), count in sorted(given.sources.items())
+            ],
+            coverage=coverage.rows,
+            without_relevant=without_relevant,
+            without_qrels=without_qrels,
+            remapped=remapped,
+        )
+    )

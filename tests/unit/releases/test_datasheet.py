@@ -1,0 +1,141 @@
+"""DATASHEET.md: what a reader of a paper asks, answered from the manifest and what stands beside it."""
+
+from dataclasses import replace
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from annotator.domain.coverage import CoverageRow
+from annotator.domain.grades import DEFAULT_RUBRIC
+from annotator.releases.datasheet import Datasheet, PoolSystem, SheetPerson, SheetSource, write_datasheet
+
+KAPPA = {"value": 0.736842, "ci95": [-0.1, 1.0]}
+UNDEFINED = {"value": None, "why": "everybody gave | one grade"}
+MANIFEST: dict[str, Any] = {
+    "dataset": "検索-법령",
+    "version": "1.1.0",
+    "created_at": "2026-03-09T05:06:07Z",
+    "published_by": "lead_3",
+    "note": "初版 *急*",
+    "guideline_version": 2,
+    "previous": "1.0.0",
+    "content_sha256": "ab" * 32,
+    "counts": {
+        "queries": 3, "queries_without_qrels": 1, "pairs": 11, "qrels": 8, "by_grade": {"0": 2, "1": 1, "2": 4, "3": 1},
+        "unanimous": 4, "adjudicated": 2, "single": 1, "imported": 1, "disagreement": 1, "unrateable": 0, "unjudged": 2,
+    },
+    "agreement": {
+        "pairs": 5, "observed_agreement": 0.8, "resamples": 1000, "seed": 7,
+        "cohen_kappa": {"unweighted": KAPPA, "linear": KAPPA, "quadratic": UNDEFINED},
+        "krippendorff_alpha": {"nominal": KAPPA, "ordinal": KAPPA, "interval": KAPPA},
+        "fleiss_kappa": KAPPA, "gwet_ac1": KAPPA, "gwet_ac2": {"value": 1.0, "ci95": None, "why": "one query"},
+        "cut_points": [{"relevant_from": 1, "cohen_kappa": KAPPA}], "annotator_pairs": [{"pairs": 5}],
+    },
+    "gates": [
+        {"name": "kappa", "required": 0.7, "measured": 0.736842, "met": True, "override": None, "why": None},
+        {"name": "overlap", "required": 0, "measured": 2, "met": False, "override": {"reason": "後で\n| x", "by": "lead_3"},
+         "why": "2 pairs"},
+    ],
+}  # fmt: skip
+SHEET = Datasheet(
+    manifest=MANIFEST,
+    rubric=replace(DEFAULT_RUBRIC, guideline="Judge.\n```\n# not a heading of ours\n```\n"),
+    overlap=2,
+    title="検索 | 法令",
+    systems=[PoolSystem("bm25|x", 9, 1, 50), PoolSystem("import", 2)],
+    people=[SheetPerson("annotator_1", 5, 1), SheetPerson("annotator_2", 4)],
+    decisions={"lead_3": 2},
+    guideline_versions={1: 3, 2: 7},
+    sources=[SheetSource("구판.yaml", "nablarch", 1)],
+    coverage=[CoverageRow("queries", "30", "3", False), CoverageRow("length", "", "5 short", None)],
+    without_relevant=["Q1", "مستند"],
+    without_qrels=["Q3"],
+    remapped=1,
+)
+
+
+def list_headings(text: str) -> list[str]:
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    return [tokens[place + 1].content for place, token in enumerate(tokens) if token.type == "heading_open"]
+
+
+def test_every_question_has_its_section() -> None:
+    assert list_headings(write_datasheet(SHEET)) == [
+        "Datasheet of 検索-법령 1.1.0", "What it holds", "How the pool was made", "Who judged, and how",
+        "What they judged by", "How well they agree", "How grades were settled", "Gates", "Coverage", "Known limits",
+        "How to cite and verify",
+    ]  # fmt: skip
+
+
+def test_what_it_says() -> None:
+    text = write_datasheet(SHEET)
+    for line in (
+        "Title: 検索 \\| 法令",
+        "Note of the publisher: 初版 \\*急\\*",
+        "Changes since 1.0.0: CHANGES.md.",
+        "| … of grade 2, Highly relevant | 4 | 50.0 % |",
+        "| … kept from an earlier ground truth (`imported`) | 1 | 12.5 % |",
+        "| bm25\\|x | 9 | 1 | 50 |",
+        "| import | 2 |  |  |",
+        "| annotator_1 | 5 | 1 |  |",
+        "| version 1 | 3 |",
+        "````markdown",
+        "| Cohen's κ | 0.737 | -0.100 to 1.000 |",
+        "| Cohen's κ, quadratic weights | undefined | everybody gave \\| one grade |",
+        "| Gwet's AC2 | 1.000 | one query |",
+        "Decisions by lead: lead_3 2.",
+        "| 구판.yaml | nablarch | 1 |",
+        "| overlap | 0 | 2 | no | overridden by lead_3: 後で⏎\\| x |",
+        "| queries | 30 | 3 | no |",
+        "| length |  | 5 short |  |",
+        "- Left out: 1 pair (annotators differ and nobody has decided).",
+        "- Left out: 2 pairs (judged by nobody).",
+        "- Resting on one annotator alone, without a second opinion: 1 qrel.",
+        "- Published although these gates were not met: overlap.",
+        "- 2 queries have no relevant document among those judged: Q1, \u2068مستند\u2069",
+        "- 1 query has no qrel, so they are in no file: Q3",
+        "- With another id than in the release before (CHANGES.md): 1 document.",
+        "- nablarch, law, law-compact and assay files do not list grade 0; TREC, BEIR, CSV and JSONL always do.",
+    ):
+        assert line in text.splitlines(), line
+    assert "a lead decides with a reason: 2 of 8 qrels (25.0 %)." in text
+    assert f"version 1.1.0 (2026-03-09), content `sha256:{'ab' * 32}`." in text
+    assert "unrateable." not in text
+    assert "![Distribution of grades](pictures/grades.svg)" in text
+    assert text.endswith("\n")
+    assert text == write_datasheet(SHEET)
+
+
+def test_simulated_annotators_are_named_so_wherever_they_show() -> None:
+    manifest = {**MANIFEST, "simulated": True, "notice": "Some were simulated."}
+    people = [SheetPerson("annotator_1", 5, simulated=True)]
+    text = write_datasheet(replace(SHEET, manifest=manifest, people=people))
+    assert "**Some were simulated.**" in text
+    assert "| annotator_1 | 5 | 0 | simulated, not a person |" in text
+    assert "- Some annotators are simulated" in text
+    assert "simulated" not in write_datasheet(SHEET)
+
+
+def test_with_nothing_known_it_says_that() -> None:
+    bare = Datasheet(
+        manifest={**MANIFEST, "previous": None, "note": ""}, rubric=replace(DEFAULT_RUBRIC, guideline=""),
+        overlap=2, pictures=False, list_grade_0=True,
+    )  # fmt: skip
+    text = write_datasheet(bare)
+    assert "It is the first release." in text
+    assert "Nothing is recorded about the systems that found them." in text
+    assert "No requirements are declared for this dataset." in text
+    assert "has no text beyond these definitions." in text
+    assert "assay files list grade 0" in text
+    assert "pictures/" not in text
+
+
+def test_figures_without_requirements_are_shown_as_that() -> None:
+    text = write_datasheet(replace(SHEET, coverage=[CoverageRow("queries", "", "3", None)]))
+    assert "No requirements are declared for this dataset. What it holds:\n\n| what | measured |" in text
+    assert "| queries | 3 |" in text
+
+
+def test_of_very_many_queries_the_first_are_named() -> None:
+    text = write_datasheet(replace(SHEET, without_relevant=[f"q{place}" for place in range(502)]))
+    assert "q499, and 2 more" in text

@@ -1,0 +1,84 @@
+"""What is counted over the pairs for the gates."""
+
+from annotator.domain.coverage import Coverage, CoverageRow
+from annotator.domain.ground_truth import Query
+from annotator.domain.settling import settle
+from annotator.releases.survey import SHOWN, Survey, list_figures
+from annotator.storage.pairs import PairState
+
+QUERIES = {1: Query("Q1", "検索"), 2: Query("Q2", "검색"), 3: Query("Q3", "بحث"), 4: Query("Q4", "x")}
+
+
+def state(
+    pk: int,
+    query: int,
+    *grades: int,
+    unrateable: int = 0,
+    decided: int | None = None,
+    imported: int | None = None,
+) -> PairState:
+    settlement = settle(grades, unrateable, decided, imported)
+    given = dict(enumerate(grades))
+    return PairState(
+        pk, f"k{pk}", query, f"Q{query}", pk, f"d{pk}", None, given, unrateable, decided, settlement, imported
+    )
+
+
+def count(states: list[PairState], **more) -> Survey:
+    survey = Survey(overlap=2, **more)
+    for item in states:
+        given = len(item.grades) + item.unrateable
+        names = (item.query_id, item.doc_id)
+        survey.add(names, item.query_pk, item.pair_pk, item.settlement, judgments=given)
+    return survey
+
+
+def test_a_pair_is_short_until_enough_annotators_answered_unless_it_is_decided_or_kept() -> None:
+    survey = count(
+        [
+            state(1, 1, 2, 2), state(2, 1, 2), state(3, 1, unrateable=1), state(4, 1, 2, unrateable=1),
+            state(5, 1), state(6, 1, 2, decided=3), state(7, 1, imported=1), state(8, 1, 0, 3),
+        ]
+    )  # fmt: skip
+    assert (survey.short.count, survey.short.first) == (3, [("Q1", "d2"), ("Q1", "d3"), ("Q1", "d5")])
+    assert (survey.opened.count, survey.opened.first) == (1, [("Q1", "d8")])
+    assert dict(survey.statuses) == {
+        "unanimous": 1, "single": 2, "unrateable": 1, "unjudged": 1, "adjudicated": 1, "imported": 1,
+        "disagreement": 1,
+    }  # fmt: skip
+    assert dict(survey.by_grade) == {2: 3, 3: 1, 1: 1}
+
+
+def test_only_the_first_twenty_are_named_and_all_are_counted() -> None:
+    survey = count([state(pk, 1, 0, 3) for pk in range(50)])
+    assert (survey.opened.count, len(survey.opened.first)) == (50, SHOWN)
+
+
+def test_a_query_whose_grades_are_all_0_has_no_relevant_document_unless_it_is_declared() -> None:
+    survey = count([state(1, 1, 0, 0), state(2, 2, 0, 0), state(3, 2, 1, 1), state(4, 3), state(5, 4, 0, 0)])
+    assert survey.list_without_relevant(QUERIES) == ["Q1", "Q4"]
+    assert survey.list_without_qrels(QUERIES) == ["Q3"]
+    figures = list_figures(
+        survey, dataset="d", kappa_target=0.7, kappa=None, kappa_why="why",
+        coverage=Coverage((CoverageRow("size", "30", "4", False), CoverageRow("x", "", "1", None)), 1, 0),
+        without_relevant=survey.list_without_relevant(QUERIES),
+        requirements={"queries_without_relevant": ["Q4"]},
+    )  # fmt: skip
+    assert (figures.without_relevant, list(figures.without_relevant_queries)) == (1, ["Q1"])
+    assert (figures.requirements, figures.requirements_met, list(figures.unmet)) == (
+        1,
+        0,
+        [("size", "30", "4")],
+    )
+    facts = {fact.query.query_id: fact.by_grade for fact in survey.list_facts(QUERIES)}
+    assert facts == {"Q1": (1, 0, 0, 0), "Q2": (1, 1, 0, 0), "Q3": (0, 0, 0, 0), "Q4": (1, 0, 0, 0)}
+
+
+def test_what_rests_on_an_older_meaning_of_the_grades_is_stale() -> None:
+    states = [
+        state(1, 1, 2, 2), state(2, 1, 2, 2), state(3, 1, 0, 3, decided=1), state(4, 1, 0, 3, decided=1),
+        state(5, 1, 0, 3), state(6, 1, imported=2),
+    ]  # fmt: skip
+    old = {"judged_under": {1: 1, 3: 1, 5: 1, 6: 1}, "decided_under": {3: 2, 4: 1}}
+    assert count(states, meaning_since=2, **old).stale.first == [("Q1", "d1"), ("Q1", "d4")]
+    assert count(states, meaning_since=None, **old).stale.count == 0
