@@ -4,10 +4,12 @@
 
 Serves a fresh demo dataset with its simulated judgments, signs in as a lead and as an annotator, and writes
 docs/screenshots/*.png. With `--all` it writes every page at 1280 and 400 pixels, light and dark, into FOLDER instead:
-for looking at, not for the README.
+for looking at, not for the README. Of a path that ends with `&choose` the first qrel is chosen.
 """
 
 import argparse
+import csv
+import json
 import os
 import re
 import shutil
@@ -21,9 +23,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 HERE = Path(__file__).parent
+ANNOTATOR = (sys.executable, "-c", "from annotator.cli.main import run; run()")
 README = (
     ("label", "demo-hana", "/label", 1280, "light"),
     ("label-dark-narrow", "demo-hana", "/label", 400, "dark"),
@@ -31,8 +34,23 @@ README = (
     ("agreement", "demo-sora", "/agreement", 1280, "light"),
     ("disagreements", "demo-sora", "/disagreements", 1280, "light"),
     ("releases", "demo-sora", "/releases", 1280, "light"),
+    ("published", "demo-sora", "/releases?tab=Published&origin=adjudicated&choose", 1280, "light"),
 )
-PAGES = ("overview", "label", "agreement", "disagreements", "pool", "releases", "people", "help", "account")
+PAGES = {
+    **{name: f"/{name}" for name in (
+        "overview", "label", "agreement", "disagreements", "pool", "releases", "people", "help", "account",
+    )},
+    "published": "/releases?tab=Published",
+    "trail": "/releases?tab=Published&origin=adjudicated&choose",
+    "gates": "/releases?tab=Published&part=Gates",
+    "datasheet": "/releases?tab=Published&part=Datasheet",
+    "changes": "/releases?tab=Published&part=Changes",
+    "files": "/releases?tab=Published&part=Files",
+    "compare": "/releases?tab=Compare",
+}  # fmt: skip
+DECISION = "It answers a part of the question: both annotators are half right."
+UNMET = ("disagreements", "overlap", "quality_control")
+REASON = "a demo: half of the pairs are left to label"
 FLAGS = "--disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 
 
@@ -55,7 +73,7 @@ def main() -> None:
         for name, person, path, width, scheme in shots:
             with open_page(browser, width, scheme) as page:
                 sign_in(page, address, person, passwords[person])
-                page.goto(f"{address}{path}?dataset=demo")
+                page.goto(f"{address}{path}{'&' if '?' in path else '?'}dataset=demo")
                 wait_until_drawn(page, path)
                 page.screenshot(path=target / f"{name}.png")
                 print(target / f"{name}.png")
@@ -63,11 +81,11 @@ def main() -> None:
 
 
 def list_all() -> Iterator[tuple[str, str, str, int, str]]:
-    for page in PAGES:
-        person = "demo-hana" if page == "label" else "demo-sora"
+    for name, path in PAGES.items():
+        person = "demo-hana" if name == "label" else "demo-sora"
         for width in (1280, 400):
             for scheme in ("light", "dark"):
-                yield f"{page}-{width}-{scheme}", person, f"/{page}", width, scheme
+                yield f"{name}-{width}-{scheme}", person, path, width, scheme
 
 
 @contextmanager
@@ -78,20 +96,15 @@ def serve_demo() -> Iterator[tuple[str, dict[str, str]]]:
         port = int(probe.getsockname()[1])
     with tempfile.TemporaryDirectory(prefix="annotator-screenshots-") as name:
         database = f"sqlite:///{Path(name) / 'annotator.db'}"
-        command = [
-            sys.executable,
-            "-c",
-            "from annotator.cli.main import run; run()",
-            "demo",
-            "--with-judgments",
-        ]
-        command += ["--no-browser", "--port", str(port), "--database", database]
+        command = [*ANNOTATOR, "demo", "--with-judgments", "--no-browser", "--port", str(port)]
+        command += ["--database", database]
         output = Path(name) / "demo.log"
         with output.open("wb") as log:
             server = subprocess.Popen(command, cwd=name, stdout=log, stderr=log)
         try:
             wait_for(f"http://127.0.0.1:{port}/healthz")
             printed = output.read_text(encoding="utf-8")
+            publish_demo(Path(name), database)
             yield (
                 f"http://127.0.0.1:{port}",
                 dict(re.findall(r"^(demo-\w+) +(\S+) +(?:annotator|lead)", printed, re.MULTILINE)),
@@ -99,6 +112,27 @@ def serve_demo() -> Iterator[tuple[str, dict[str, str]]]:
         finally:
             server.terminate()
             server.wait()
+
+
+def publish_demo(folder: Path, database: str) -> None:
+    """Two releases with a decision between them, so that there is something to look up and to compare."""
+
+    def annotator(*words: str) -> str:
+        command = [*ANNOTATOR, *words, "--database", database]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+    def publish(version: str, note: str) -> None:
+        overrides = [word for gate in UNMET for word in ("--override", f"{gate}={REASON}")]
+        annotator("release", "publish", "demo", version, "--as", "demo-sora", "--note", note, *overrides)
+
+    publish("1.0.0", "The first half of the pool")
+    first = json.loads(annotator("disagreements", "demo", "--json"))[0]
+    file = folder / "decisions.csv"
+    with file.open("w", encoding="utf-8", newline="") as opened:
+        columns = ("query_id", "doc_id", "grade", "rationale")
+        csv.writer(opened).writerows([columns, (first["query_id"], first["doc_id"], 2, DECISION)])
+    annotator("adjudicate", "demo", str(file), "--as", "demo-sora")
+    publish("1.1.0", "With the first disagreement settled")
 
 
 def wait_for(address: str) -> None:
@@ -134,6 +168,12 @@ def wait_until_drawn(page: Page, path: str) -> None:
     else:
         page.wait_for_selector("h1")
         page.wait_for_selector('[data-testid="stStatusWidget"]', state="detached")
+        page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    if path.endswith("&choose"):
+        page.locator(".rows").nth(1).locator("tbody button").first.click()
+        page.wait_for_selector(".annotator-trail")
+        page.set_viewport_size({"width": page.evaluate("innerWidth"), "height": 1100})
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=30_000)  # the charts are drawn
     page.wait_for_timeout(1200)
 
 

@@ -17,6 +17,7 @@ PROGRAM = PROJECT / "annotator"
 ROOMS_OF_PLAIN_DATA = ("domain", "formats")
 STAGES = (
     "importing", "pooling", "labeling", "agreement", "adjudication", "releases", "overview", "datasets", "accounts",
+    "published", "coverage", "conversion", "remapping",
 )  # fmt: skip
 HEAVY = (
     "streamlit", "starlette", "uvicorn", "pandas", "numpy", "pyarrow", "scipy", "sklearn", "altair", "bm25s",
@@ -25,6 +26,7 @@ HEAVY = (
 LOOKED_AT = {
     "annotator/storage/tables.py": "one schema, read as a whole",
     "annotator/accounts/service.py": "people and their sign-ins share passwords and who may manage whom",
+    "annotator/releases/service.py": "one read transaction and one write transaction, and all that must stand in them",
 }
 
 

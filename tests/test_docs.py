@@ -105,7 +105,7 @@ def test_a_command_line_that_is_shown_would_be_accepted(page: Path, line: str) -
         words = words[2:]
     command, rest = follow(words)
     if PLACEHOLDER.search(line):
-        assert set(re.findall(r"--[a-z][a-z-]*", line)) <= list_options(command)
+        assert set(re.findall(r"--[a-z][a-z0-9-]*", line)) <= list_options(command)
     elif "--help" not in rest:
         command.make_context(words[0], list(rest))
 
@@ -115,7 +115,7 @@ def test_a_command_that_is_mentioned_exists(page: Path, span: str) -> None:
     words = [word for word in span.split()[1:] if not word.startswith(("-", "[", "…"))]
     named = [word for word in words if re.fullmatch(r"[a-z][a-z-]*", word)]
     command, _ = follow(named)
-    assert set(re.findall(r"--[a-z][a-z-]*", span)) <= list_options(command) | {"--version"}
+    assert set(re.findall(r"--[a-z][a-z0-9-]*", span)) <= list_options(command) | {"--version"}
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)

@@ -229,8 +229,8 @@ def _lock_for_lead(session: Session, actor: Actor, dataset: str) -> int:
 
 
 def _find_state(session: Session, dataset_pk: int, pair: str) -> PairState:
-    statement = select(col(PairRow.pk)).where(col(PairRow.key) == pair, col(PairRow.dataset_pk) == dataset_pk)
-    pk = session.scalar(statement)
+    of_dataset = (col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+    pk = session.scalar(select(col(PairRow.pk)).where(col(PairRow.key) == pair, *of_dataset))
     if pk is None:
         raise NotFound(f"no pair {pair!r} in this dataset")
     return list_pair_states(session, dataset_pk, [pk])[0]

@@ -17,6 +17,7 @@ from annotator.agreement.judged import (
     CELLS,
     Confusion,
     Floats,
+    GradeCounts,
     Judged,
     count_grades,
     divide,
@@ -35,6 +36,7 @@ ONE_QUERY = "an interval needs shared pairs of two or more queries"
 NO_RESAMPLES = "no interval was asked for"
 TOO_OFTEN_UNDEFINED = "no interval: more than half of the resamples leave it undefined"
 
+PAIRS_AT_ONCE = 100_000
 SAME = gwet.identity_weights(CATEGORIES)
 NEAR = gwet.quadratic_weights(CATEGORIES)
 SIGNED = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype(np.float64)
@@ -76,15 +78,15 @@ def measure(
     confusions = list(list_confusions(shared, only))
     cells, terms, *couples = _sum(
         [
-            sum_by_query(counted.query, krippendorff.coincidences(counted.counts).reshape(-1, CELLS)),
-            sum_by_query(counted.query, fleiss.fleiss_terms(counted.counts)),
+            _add_up(counted, lambda counts: krippendorff.coincidences(counts).reshape(-1, CELLS)),
+            _add_up(counted, fleiss.fleiss_terms),
             *(Block(one.queries, one.counts) for one in confusions),
         ],
         resamples, seed,
     )  # fmt: skip
     tables = _stack(couples)
     same, near = _sum(
-        [sum_by_query(everything.query, gwet.gwet_terms(everything.counts, w)) for w in (SAME, NEAR)],
+        [_add_up(everything, partial(_gwet_terms, weights=weights)) for weights in (SAME, NEAR)],
         resamples, seed,
     )  # fmt: skip
     grade_counts = counted.counts.sum(axis=0)
@@ -115,6 +117,22 @@ def mean_kappas(tables: Floats) -> Mapping[str, Value]:
     """Cohen's kappa of a dataset from its annotator pairs' tables (p x 4 x 4): the values of `measure`."""
     why = ONE_GRADE if len(tables) else NO_SHARED_PAIR
     return _kappas(Sums(tables, np.zeros((len(tables), 0, *tables.shape[1:])), NO_RESAMPLES), why)
+
+
+def _add_up(counted: GradeCounts, features: Callable[[Floats], Floats]) -> Block:
+    """The features of each pair's counts, summed per query, for some pairs at a time: for a million pairs, all of
+    them at once would need hundreds of MB."""
+    starts = range(0, max(1, len(counted.query)), PAIRS_AT_ONCE)
+    parts = [slice(start, start + PAIRS_AT_ONCE) for start in starts]
+    blocks = [sum_by_query(counted.query[part], features(counted.counts[part])) for part in parts]
+    if len(blocks) == 1:
+        return blocks[0]
+    queries = np.concatenate([block.queries for block in blocks])
+    return sum_by_query(queries, np.concatenate([block.features for block in blocks]))
+
+
+def _gwet_terms(counts: Floats, weights: Floats) -> Floats:
+    return gwet.gwet_terms(counts, weights)
 
 
 def _sum(blocks: Sequence[Block], resamples: int, seed: int) -> list[Sums]:

@@ -5,9 +5,9 @@ quality control, third judgments asked for because two differed, and adjudicatio
 absence; a pair that one annotator judged adds nothing to agreement.
 """
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from sqlalchemy import ColumnElement, func, select
@@ -16,7 +16,7 @@ from sqlmodel import col
 
 from annotator.accounts.service import require_role
 from annotator.agreement.diagnosis import diagnose
-from annotator.agreement.judged import CATEGORIES, Floats, Judged, sort_judged
+from annotator.agreement.judged import CATEGORIES, Floats, Ints, Judged, sort_judged
 from annotator.agreement.measure import mean_kappas, measure
 from annotator.domain.agreement import AgreementReport, GroupAgreement, Value
 from annotator.domain.errors import ValidationError
@@ -27,6 +27,7 @@ from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, PersonRow, QueryRow
 
 MAX_RESAMPLES = 100_000
+ROWS_AT_ONCE = 50_000
 GROUP_FIELDS: tuple[str, ...] = tuple(name for name in QUERY_FIELDS if name != "narrative")
 
 
@@ -58,16 +59,19 @@ def measure_agreement(
     resamples: int = 1000,
     seed: int = 0,
     pseudonyms: Mapping[int, str] | None = None,
+    columns: "GradeColumns | None" = None,
 ) -> AgreementReport:
     """The same within a transaction that is open already; whoever calls it has checked the role.
 
-    `pseudonyms` (by annotator_pk) stand for the usernames, in the diagnosis too; releases use them.
+    `pseudonyms` (by annotator_pk) stand for the usernames, in the diagnosis too; releases use them. `columns`: the
+    grades where the caller has read them already; they are read otherwise.
     """
     if not 0 <= resamples <= MAX_RESAMPLES:
         raise ValidationError(f"resamples: expected 0 to {MAX_RESAMPLES}, found {resamples}")
     if seed < 0:
         raise ValidationError(f"seed: expected 0 or more, found {seed}")
-    found = _read_judged(session, key_of(row.pk), pseudonyms)
+    columns = _read_grades(session, key_of(row.pk)) if columns is None else columns
+    found = _name_judged(session, columns.take(), pseudonyms)
     labels = _read_groups(session, key_of(row.pk), by)
     measured = measure(found.judged, found.names, resamples=resamples, seed=seed)
     rubric = find_rubric(session, key_of(row.pk))
@@ -100,8 +104,9 @@ def compute_kappa(session: Session, dataset_pk: int) -> Value:
     statement = (
         select(*columns, func.count())
         .join(other, col(other.pair_pk) == col(one.pair_pk))
+        .join(PairRow, col(PairRow.pk) == col(one.pair_pk))
         .where(*_counting(one, dataset_pk), *_counting(other, dataset_pk))
-        .where(col(one.annotator_pk) < col(other.annotator_pk))
+        .where(col(one.annotator_pk) < col(other.annotator_pk), col(PairRow.retired_at).is_(None))
         .group_by(*columns)
     )
     tables: dict[tuple[int, int], Floats] = {}
@@ -113,7 +118,8 @@ def compute_kappa(session: Session, dataset_pk: int) -> Value:
 
 
 def _counting(row: type[CurrentJudgmentRow], dataset_pk: int) -> tuple[ColumnElement[bool], ...]:
-    """What counts: the current independent judgments of the dataset that carry a grade."""
+    """What counts: the current independent judgments of the dataset that carry a grade. Pairs that have left the
+    pool do not count: whoever asks leaves them out."""
     return (
         col(row.dataset_pk) == dataset_pk,
         col(row.purpose) == "independent",
@@ -130,7 +136,38 @@ class _Found:
     simulated: tuple[str, ...]
 
 
-def _read_judged(session: Session, dataset_pk: int, pseudonyms: Mapping[int, str] | None) -> _Found:
+class GradeColumns:
+    """The current independent grades of a dataset, collected pair by pair by somebody who reads them anyway."""
+
+    def __init__(self) -> None:
+        self._query, self._pair, self._annotator, self._grade = (array("q") for _ in range(4))
+
+    def add(self, query_pk: int, pair_pk: int, grades: Mapping[int, int]) -> None:
+        """A pair's grades by annotator_pk."""
+        for annotator_pk, grade in grades.items():
+            self._query.append(query_pk)
+            self._pair.append(pair_pk)
+            self._annotator.append(annotator_pk)
+            self._grade.append(grade)
+
+    def extend(self, columns: Sequence[Iterable[int]]) -> None:
+        """Many judgments as four columns: query_pk, pair_pk, annotator_pk, grade."""
+        for kept, more in zip((self._query, self._pair, self._annotator, self._grade), columns, strict=True):
+            kept.extend(more)
+
+    def take(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """query_pk, pair_pk, annotator_pk and grade of every judgment, handed over: nothing is left here."""
+        columns = (self._query, self._pair, self._annotator, self._grade)
+        self._query, self._pair, self._annotator, self._grade = (array("q") for _ in range(4))
+        query, pair, annotator, grade = (
+            np.frombuffer(column, dtype=np.int64) if column else np.zeros(0, dtype=np.int64)
+            for column in columns
+        )
+        return query, pair, annotator, grade
+
+
+def _read_grades(session: Session, dataset_pk: int) -> GradeColumns:
+    """The same from the database."""
     statement = (
         select(
             col(PairRow.query_pk),
@@ -139,11 +176,20 @@ def _read_judged(session: Session, dataset_pk: int, pseudonyms: Mapping[int, str
             col(CurrentJudgmentRow.grade),
         )
         .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
-        .where(*_counting(CurrentJudgmentRow, dataset_pk))
+        .where(*_counting(CurrentJudgmentRow, dataset_pk), col(PairRow.retired_at).is_(None))
     )
-    rows = session.execute(statement).all()
-    table = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=4 * len(rows)).reshape(-1, 4)
-    pks, annotator = np.unique(table[:, 2], return_inverse=True)
+    found = GradeColumns()
+    result = session.execute(statement, execution_options={"yield_per": ROWS_AT_ONCE})
+    for rows in result.partitions():
+        found.extend(list(zip(*rows, strict=True)))
+    return found
+
+
+def _name_judged(
+    session: Session, columns: tuple[Ints, Ints, Ints, Ints], pseudonyms: Mapping[int, str] | None
+) -> _Found:
+    query, pair, person, grade = columns
+    pks, annotator = np.unique(person, return_inverse=True)
     people = _read_people(session, pks.tolist())
     named = [(people[pk][0] if pseudonyms is None else pseudonyms[pk]) for pk in pks.tolist()]
     order = sorted(range(len(named)), key=lambda place: named[place])
@@ -151,7 +197,7 @@ def _read_judged(session: Session, dataset_pk: int, pseudonyms: Mapping[int, str
     number[order] = np.arange(len(named))
     names = tuple(named[place] for place in order)
     simulated = tuple(named[place] for place in order if people[int(pks[place])][1])
-    return _Found(sort_judged(table[:, 0], table[:, 1], number[annotator], table[:, 3]), names, simulated)
+    return _Found(sort_judged(query, pair, number[annotator], grade), names, simulated)
 
 
 def _read_people(session: Session, pks: Sequence[int]) -> dict[int, tuple[str, bool]]:

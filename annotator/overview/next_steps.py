@@ -11,6 +11,7 @@ from typing import Literal
 from annotator.domain.agreement import Value
 
 Page = Literal["label", "people", "agreement", "disagreements", "pool", "releases"]
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,10 @@ class Standing:
 
     `annotators`: people who label, simulated ones included. `short`: undecided pairs with fewer than `overlap`
     judgments, `begun`: those of them with some. `shared`: pairs that agreement is measured on. `kappa`: the
-    dataset's, unweighted. `ready`: whether every gate of a release is met. `settled`: pairs with a grade.
+    dataset's, unweighted. `ready`: whether every gate of a release is met, but for those in `to_override`, which no
+    work here can meet. `open_gates`: the (name, why) of gates not met that no other figure tells of. `settled`: pairs with a grade.
     `version`: of the latest release, None without one; `changed`: whether what is settled differs from it.
+    `missing`: what the dataset is required to cover and does not, by name.
     """
 
     dataset: str
@@ -50,6 +53,9 @@ class Standing:
     settled: int
     version: str | None
     changed: bool
+    missing: tuple[str, ...] = ()
+    open_gates: tuple[tuple[str, str], ...] = ()
+    to_override: tuple[str, ...] = ()
 
 
 def suggest_steps(standing: Standing) -> tuple[Step, ...]:
@@ -57,11 +63,13 @@ def suggest_steps(standing: Standing) -> tuple[Step, ...]:
     if not standing.queries:
         return (_import_queries(standing),)
     if not standing.pairs:
-        return (_make_pool(standing),)
+        return (_make_pool(standing), *_cover(standing))
     steps = (
         *_judge(standing),
         *_agree(standing),
         *_decide(standing),
+        *_cover(standing),
+        *_pass_gates(standing),
         *_publish(standing),
     )
     return steps or (_say_done(standing),)
@@ -148,16 +156,41 @@ def _decide(standing: Standing) -> Iterator[Step]:
         )
 
 
+def _cover(standing: Standing) -> Iterator[Step]:
+    if not standing.missing:
+        return
+    named = ", ".join(standing.missing[:_NAMED])
+    if len(standing.missing) > _NAMED:
+        named += f" and {len(standing.missing) - _NAMED} more"
+    yield Step(
+        f"Meet {count(len(standing.missing), 'requirement')} of coverage",
+        f"The dataset does not have what it is required to cover: {named}. Import the queries that it lacks, "
+        "pool and judge more, or change the requirements.",
+        "releases",
+        (f"annotator dataset set {standing.dataset} requirements=FILE",),
+    )
+
+
+def _pass_gates(standing: Standing) -> Iterator[Step]:
+    if standing.short or standing.disagreements:
+        return
+    for name, why in standing.open_gates:
+        yield Step(f"Meet the gate {name}", f"{why[:1].upper()}{why[1:]}.", "releases")
+
+
 def _publish(standing: Standing) -> Iterator[Step]:
     if not standing.settled and not standing.short and not standing.disagreements:
         yield Step("Look at the pool", "No pair could be graded, so there is nothing to publish.", "pool")
     if not standing.ready or not standing.settled or not standing.changed:
         return
     qrels = count(standing.settled, "settled pair")
+    gates = " and ".join(standing.to_override)
+    override = f" Its gate {gates} has to be overridden, with a reason." if gates else ""
     if standing.version is None:
-        yield Step("Publish the first release", f"Every gate is met; it will hold {qrels}.", "releases")
+        met = "Every other gate" if gates else "Every gate"
+        yield Step("Publish the first release", f"{met} is met; it will hold {qrels}.{override}", "releases")
     else:
-        why = f"What is settled has changed since version {standing.version}; it will hold {qrels}."
+        why = f"What is settled has changed since version {standing.version}; it will hold {qrels}.{override}"
         yield Step("Publish a new release", why, "releases")
 
 

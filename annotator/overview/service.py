@@ -13,29 +13,40 @@ from sqlalchemy.orm import Session
 
 from annotator.accounts.service import require_role
 from annotator.agreement.service import compute_agreement
+from annotator.coverage.service import ROWS_OF_DOCUMENTS, measure_dataset_coverage
 from annotator.datasets.service import Dataset, DatasetCounts, show_dataset
 from annotator.domain.agreement import AgreementReport
+from annotator.domain.coverage import Coverage
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.labeling.service import Progress, compute_progress
 from annotator.overview.next_steps import Standing, suggest_steps
 from annotator.overview.next_steps import Step as Step
-from annotator.releases.service import check_gates
+from annotator.releases.service import check_gates, is_short
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.pairs import PairState, list_pair_states
 from annotator.storage.releases import list_published_grades, list_releases_of_dataset
 
+OPEN_GATES = frozenset(
+    {"relevant", "stale"}
+)  # the other gates follow from figures that have a step of their own
+TO_OVERRIDE = frozenset({"quality_control"})  # nothing in the program can meet it
+
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A dataset at a glance. `statuses` counts the pairs by status, every status named, 0 included."""
+    """A dataset at a glance. `statuses` counts the pairs by status, every status named, 0 included.
+
+    `coverage`: what its queries and settled pairs cover, beside what the dataset requires.
+    """
 
     dataset: Dataset
     counts: DatasetCounts
     progress: Progress
     statuses: Mapping[str, int]
     agreement: AgreementReport
+    coverage: Coverage
     steps: tuple[Step, ...]
 
 
@@ -47,6 +58,7 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         states = list_pair_states(session, key_of(row.pk))
         version, changed = _compare_with_latest(session, key_of(row.pk), states)
         gates = check_gates(session, row, states)
+        coverage = measure_dataset_coverage(session, row, states)
     found, counts = show_dataset(database, actor, dataset)
     progress = compute_progress(database, actor, dataset)
     agreement = compute_agreement(database, actor, dataset)
@@ -66,18 +78,32 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         kappa_target=found.kappa_target,
         kappa_met=all(gate.met for gate in gates if gate.name == "kappa"),
         disagreements=statuses["disagreement"],
-        ready=all(gate.met for gate in gates),
+        ready=all(gate.met or gate.name in TO_OVERRIDE for gate in gates),
         settled=sum(state.settlement.grade is not None for state in states),
         version=version,
         changed=changed,
+        missing=_list_missing(coverage, judging=bool(short) or not states),
+        open_gates=tuple(
+            (gate.name, gate.why or "") for gate in gates if not gate.met and gate.name in OPEN_GATES
+        ),
+        to_override=tuple(gate.name for gate in gates if not gate.met and gate.name in TO_OVERRIDE),
     )
     by_status = {status: statuses[status] for status in PAIR_STATUSES}
-    return Overview(found, counts, progress, by_status, agreement, suggest_steps(standing))
+    return Overview(found, counts, progress, by_status, agreement, coverage, suggest_steps(standing))
+
+
+def _list_missing(coverage: Coverage, *, judging: bool) -> tuple[str, ...]:
+    """The requirements that are not met; while pairs are still judged, only those that judging cannot meet."""
+    return tuple(
+        row.name
+        for row in coverage.rows
+        if row.met is False and not (judging and row.name in ROWS_OF_DOCUMENTS)
+    )
 
 
 def _is_short(state: PairState, overlap: int) -> bool:
-    """A decided pair is not handed out any more, however few judged it."""
-    return state.adjudicated is None and len(state.grades) + state.unrateable < overlap
+    """A decided pair and a kept import are handed out no more, however few judged them: the release's own rule."""
+    return is_short(state.settlement.status, len(state.grades) + state.unrateable, overlap)
 
 
 def _compare_with_latest(

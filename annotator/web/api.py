@@ -14,13 +14,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from annotator.domain.errors import AnnotatorError, NotAllowed, NotFound, ValidationError
+from annotator.domain.errors import AnnotatorError, ConflictError, NotAllowed, NotFound, ValidationError
 from annotator.domain.labeling import HandedPair
 from annotator.labeling.service import Exchange, read_whole_text, submit_judgments
 from annotator.storage.database import Database
 from annotator.web.signed_in import require_same_origin, require_signed_in
 
 MAX_BODY = 2_000_000
+STATUSES: dict[type[AnnotatorError], int] = {NotAllowed: 403, NotFound: 404, ConflictError: 409}
 
 
 def routes(database: Database) -> list[Route]:
@@ -41,7 +42,7 @@ def routes(database: Database) -> list[Route]:
                 now=datetime.now(UTC),
             )
         except AnnotatorError as error:
-            return _refuse(error)
+            return refuse(error)
         return JSONResponse(_answer(exchange))
 
     async def get_text(request: Request) -> Response:
@@ -54,7 +55,7 @@ def routes(database: Database) -> list[Route]:
                 request.query_params.get("pair", ""),
             )
         except AnnotatorError as error:
-            return _refuse(error)
+            return refuse(error)
         return PlainTextResponse(text)
 
     return [
@@ -130,6 +131,7 @@ def _pair(handed: HandedPair) -> dict[str, Any]:
     }
 
 
-def _refuse(error: AnnotatorError) -> JSONResponse:
-    status = 403 if isinstance(error, NotAllowed) else 404 if isinstance(error, NotFound) else 400
+def refuse(error: AnnotatorError) -> JSONResponse:
+    """What was refused, with the status that says of which kind it is."""
+    status = next((number for kind, number in STATUSES.items() if isinstance(error, kind)), 400)
     return JSONResponse({"error": str(error)}, status_code=status)

@@ -20,7 +20,7 @@ from annotator.domain.errors import AnnotatorError
 from annotator.log import take_over_loggers
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web import api, health, login
+from annotator.web import api, downloads, health, login
 from annotator.web.gate import Gate
 from annotator.web.host_config import HostConfig
 from annotator.web.navigation import find_home
@@ -43,6 +43,7 @@ def make_app(database: Database, settings: Settings) -> App:
             *login.routes(database, settings),
             *_home(database),
             *api.routes(database),
+            *downloads.routes(database, settings),
         ],
         middleware=[Middleware(Gate, database=database, settings=settings), Middleware(HostConfig)],
         on_script_error=show_error,

@@ -16,9 +16,9 @@ from annotator.labeling.service import Progress
 if TYPE_CHECKING:
     import altair as alt
 
-TEAL, AMBER, RED, GREY = "#25808c", "#b7791f", "#c2453d", "#7f8985"
+TEAL, AMBER, RED, GREY, VIOLET = "#25808c", "#b7791f", "#c2453d", "#7f8985", "#8a6fb8"
 STATES = {"complete": TEAL, "begun": AMBER, "untouched": GREY}
-STATUS_COLOURS = {"disagreement": RED, "unjudged": GREY, "unrateable": GREY}
+STATUS_COLOURS = {"disagreement": RED, "unjudged": GREY, "unrateable": GREY, "imported": VIOLET}
 MANY_QUERIES = 40
 BAR, ROW, AXIS = 16, 30, 64
 

@@ -1,5 +1,6 @@
 """The form that publishes a release. What would be refused is said before; what is typed stays when it is."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -15,27 +16,31 @@ if TYPE_CHECKING:
     from annotator.releases.gates import Gate
     from annotator.releases.service import ReleaseCheck
 
-SETTLED = ("unanimous", "adjudicated", "single")
+SETTLED = ("unanimous", "adjudicated", "single", "imported")
 
 
-def draw_form(context: PageContext, dataset: str, check: "ReleaseCheck") -> None:
+def draw_form(
+    context: PageContext, dataset: str, check: "ReleaseCheck", *, advised: str, advice: str = ""
+) -> None:
     """Version, note and the reasons for unmet gates; publishes, and begins the page anew.
 
-    The fields and the button belong to the suggested version: after publishing they are new ones, so that a
-    second press of the old button publishes nothing.
+    `advised`: the version that is offered; `advice`: why. The fields and the button belong to the suggested
+    version: after publishing they are new ones, so that a second press of the old button publishes nothing.
     """
-    draw_note(_say_content(check))
-    if not any(check.statuses.get(status) for status in SETTLED):
+    draw_note(say_content(check))
+    if not holds_anything(check):
         return
     place = f"{dataset} {check.suggested}"
     version = st.text_input(
         "Version",
-        check.suggested,
+        advised,
         key=f"version {place}",
         on_change="ignore",
         width=200,
         help="MAJOR.MINOR.PATCH. A version is published once and never changed.",
     )
+    if advice:
+        draw_note(advice)
     note = st.text_area(
         "Note",
         key=f"note {place}",
@@ -47,6 +52,27 @@ def draw_form(context: PageContext, dataset: str, check: "ReleaseCheck") -> None
     if st.button("Publish", type="primary", key=f"publish {place}"):
         given = {name: reason for name, reason in reasons.items() if reason.strip()}
         _publish(context, dataset, version or "", note or "", given)
+
+
+def holds_anything(check: "ReleaseCheck") -> bool:
+    """Whether a release of this moment would hold a qrel."""
+    return any(check.statuses.get(status) for status in SETTLED)
+
+
+def say_content(check: "ReleaseCheck") -> str:
+    """What a release of this moment would hold, and what it would leave out."""
+    held = [f"{check.statuses[status]:,} {status}" for status in SETTLED if check.statuses.get(status)]
+    absent = {status: pairs for status, pairs in check.statuses.items() if status not in SETTLED}
+    left = [f"{pairs:,} {status}" for status, pairs in absent.items()]
+    if not held:
+        return "Nothing is settled yet, so there is nothing to publish."
+    without = f" Left out: {', '.join(left)}." if left else ""
+    return f"It would hold {', '.join(held)}.{without}"
+
+
+def choose_version(suggested: str, called_for: str | None, published: Sequence[str]) -> str:
+    """The version to offer: the one called for, unless it is taken."""
+    return suggested if called_for is None or called_for in published else called_for
 
 
 def _ask_reason(gate: "Gate", place: str) -> str:
@@ -80,14 +106,3 @@ def _publish(context: PageContext, dataset: str, version: str, note: str, overri
         st.error(f"Not published: {escape_markdown(str(error))}.", icon=":material/block:")
     else:
         st.rerun()
-
-
-def _say_content(check: "ReleaseCheck") -> str:
-    """What a release of this moment would hold, and what it would leave out."""
-    held = [f"{check.statuses[status]:,} {status}" for status in SETTLED if check.statuses.get(status)]
-    absent = {status: pairs for status, pairs in check.statuses.items() if status not in SETTLED}
-    left = [f"{pairs:,} {status}" for status, pairs in absent.items()]
-    if not held:
-        return "Nothing is settled yet, so there is nothing to publish."
-    without = f" Left out: {', '.join(left)}." if left else ""
-    return f"It would hold {', '.join(held)}.{without}"

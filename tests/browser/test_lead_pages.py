@@ -152,24 +152,3 @@ def test_a_refused_decision_leaves_what_was_typed(world: JudgedWorld, page: Page
     expect(page.get_by_text("Somebody judged or decided this pair meanwhile")).to_be_visible()
     expect(page.get_by_text("見直した")).to_be_visible()
     expect(why(page)).to_have_value("長い説明")
-
-
-def test_a_lead_publishes_a_release_and_downloads_a_file(
-    world: JudgedWorld, page: Page, sign_in: SignIn, server: Server
-) -> None:
-    world.pair("Q1", "合意", title="題")
-    with world.database.read() as session:
-        people = [find_actor(session, name) for name in ("first", "second")]
-    for person in people:
-        world.judge(person, "Q1", "合意", 3)
-    sign_in(page, "lea", to="/releases?dataset=d")
-    for gate in ("Cohen", "No disagreement"):
-        page.get_by_role("textbox", name=re.compile(f"although this is not met: {gate}")).fill("まだ半分 🙂")
-    page.get_by_role("textbox", name="Note").fill("第一版")
-    page.get_by_role("button", name="Publish", exact=True).dblclick()
-    expect(page.get_by_text("Version 1.0.0 is published")).to_be_visible(timeout=15_000)
-    folder = server.folder / "exports" / "d"
-    with page.expect_download() as download:
-        page.get_by_role("button", name="qrels.trec.txt").click()
-    assert download.value.path().read_bytes() == (folder / "1.0.0" / "qrels.trec.txt").read_bytes()
-    assert [path.name for path in folder.iterdir()] == ["1.0.0"]

@@ -4,6 +4,7 @@ import streamlit as st
 
 from annotator.overview.service import Overview, show_overview
 from annotator.web import charts
+from annotator.web.coverage_view import draw_coverage
 from annotator.web.guidance import draw_chart, draw_numbers, draw_steps, require_dataset
 from annotator.web.page_context import PageContext
 from annotator.web.times import show_time
@@ -26,6 +27,9 @@ def draw(context: PageContext) -> None:
         _draw_annotators(found)
     with right:
         _draw_queries(found)
+    if found.coverage.required:
+        st.header("What it covers")
+        draw_coverage(found.coverage)
 
 
 def _draw_agreement(found: Overview) -> None:

@@ -1,63 +1,45 @@
-"""Releases: what one needs, publishing one, and those that are out with their files."""
+"""Releases: what the next one needs and would change, those that are out, and any two of them compared."""
 
 import streamlit as st
 
+from annotator.datasets.service import show_dataset
 from annotator.overview.service import show_overview
-from annotator.releases.service import Release, check_release, list_releases
-from annotator.web.gate_list import draw_gates
-from annotator.web.guidance import draw_note, draw_steps, require_dataset
+from annotator.releases.service import Release, list_releases
+from annotator.web.compare_form import draw_comparison
+from annotator.web.guidance import draw_steps, require_dataset
+from annotator.web.next_release import draw_next
 from annotator.web.page_context import PageContext
-from annotator.web.plain_text import say
-from annotator.web.publish_form import draw_form
-from annotator.web.times import show_time
+from annotator.web.release_view import draw_releases
 
-FOLDERS = {
-    "whole": "its folder is as it was published",
-    "missing": "its folder is not on this machine",
-    "changed": "its folder is not as it was published: see annotator release verify",
-}
+TABS = {"Next release": draw_next, "Published": draw_releases, "Compare": draw_comparison}
 
 
 def draw(context: PageContext) -> None:
     st.title("Releases")
     dataset = require_dataset(context)
-    check = check_release(context.database, context.actor, dataset)
-    if not check.statuses:
-        draw_steps(context, show_overview(context.database, context.actor, dataset).steps)
+    exports_dir = context.settings.exports_dir
+    listed = list_releases(context.database, context.actor, dataset, exports_dir=exports_dir)
+    if not listed and _is_empty(context, dataset):
         return
-    found = list_releases(context.database, context.actor, dataset, exports_dir=context.settings.exports_dir)
     published = st.session_state.pop("published", None)
     if published:
-        st.success(
-            f"Version {published} is published. Its folder and files are below.", icon=":material/check:"
-        )
-    st.header("What a release needs")
-    draw_gates(context, check.gates)
-    st.header("Publish")
-    draw_form(context, dataset, check)
-    st.header("Published")
-    if not found:
-        st.text("Nothing is published yet.")
-    for release in reversed(found):
-        _draw_release(release, expanded=release.version == published)
+        st.session_state["tab"], st.query_params["version"] = "Published", published
+        st.success(f"Version {published} is published: here it is.", icon=":material/check:")
+    _draw_tabs(context, dataset, listed)
 
 
-def _draw_release(release: Release, *, expanded: bool) -> None:
-    """The version, and one click away: the folder, the note, the files."""
-    marks = [f"overridden: {', '.join(release.overridden)}"] if release.overridden else []
-    marks += ["simulated judgments included"] if release.simulated else []
-    head = f"{release.version} · {show_time(release.created_at)} · {release.qrels:,} qrels"
-    with st.expander(" · ".join([head, *marks]), expanded=expanded):
-        if release.note:
-            st.html(say("said", release.note))
-        st.code(str(release.path.resolve()), language=None)
-        draw_note(
-            f"Published by {release.published_by}; {FOLDERS[release.folder]}. Content {release.content_sha256}."
-        )
-        if release.folder == "whole":
-            with st.container(horizontal=True, gap="xsmall"):
-                for name in release.files:
-                    st.download_button(
-                        name, (release.path / name).read_bytes, name.replace("/", "-"),
-                        key=f"{release.version} {name}", on_click="ignore",
-                    )  # fmt: skip
+def _draw_tabs(context: PageContext, dataset: str, listed: list[Release]) -> None:
+    """Only the tab that is open is worked out; which one stands in the address."""
+    drawn = st.tabs(list(TABS), key="tab", bind="query-params")
+    for tab, draw_tab in zip(drawn, TABS.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw_tab(context, dataset, listed)
+
+
+def _is_empty(context: PageContext, dataset: str) -> bool:
+    """Whether there is no pair yet; then it says what comes first."""
+    _, counts = show_dataset(context.database, context.actor, dataset)
+    if not counts.pairs:
+        draw_steps(context, show_overview(context.database, context.actor, dataset).steps)
+    return not counts.pairs

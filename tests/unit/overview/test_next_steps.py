@@ -123,6 +123,17 @@ def test_the_steps_come_in_the_order_of_the_walk() -> None:
     assert [page for _, page in found] == ["label", "agreement", "disagreements"]
 
 
+def test_requirements_of_coverage_that_are_not_met_are_named() -> None:
+    (step,) = suggest_steps(
+        replace(DONE, missing=("size", "languages in 検索", "난이도", "domains"), ready=False)
+    )
+    assert (step.what, step.page) == ("Meet 4 requirements of coverage", "releases")
+    assert "size, languages in 検索, 난이도 and 1 more" in step.why
+    assert say(pairs=0, missing=("size",)) == [
+        ("Make the pool", "pool"), ("Meet 1 requirement of coverage", "releases"),
+    ]  # fmt: skip
+
+
 def test_with_every_gate_met_the_first_release_is_published_and_later_what_has_changed() -> None:
     assert say(version=None, changed=True) == [("Publish the first release", "releases")]
     assert say(changed=True) == [("Publish a new release", "releases")]
@@ -132,6 +143,21 @@ def test_with_every_gate_met_the_first_release_is_published_and_later_what_has_c
 def test_a_gate_that_this_list_does_not_know_stops_publishing_too() -> None:
     assert ("Publish a new release", "releases") not in say(ready=False, changed=True, short=1)
     assert say(ready=False, changed=True) == [("See what a release still needs", "releases")]
+
+
+def test_gates_that_nothing_else_tells_of_are_steps_once_all_is_settled() -> None:
+    gates = (("stale", "1 settled pair rests on an older guideline"), ("relevant", "2 질의"))
+    assert say(open_gates=gates, ready=False) == [
+        ("Meet the gate stale", "releases"), ("Meet the gate relevant", "releases"),
+    ]  # fmt: skip
+    assert say(open_gates=gates, ready=False, short=1) == [("Have 1 pair judged", "label")]
+
+
+def test_a_gate_that_no_work_can_meet_is_said_where_publishing_is_the_step() -> None:
+    (step,) = suggest_steps(replace(DONE, version=None, changed=True, to_override=("quality_control",)))
+    assert step.what == "Publish the first release"
+    assert "Every other gate is met" in step.why
+    assert "quality_control has to be overridden, with a reason" in step.why
 
 
 def test_where_nothing_could_be_graded_nothing_is_published() -> None:

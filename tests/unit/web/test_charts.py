@@ -34,7 +34,7 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("colour", [charts.TEAL, charts.AMBER, charts.RED, charts.GREY])
+@pytest.mark.parametrize("colour", [charts.TEAL, charts.AMBER, charts.RED, charts.GREY, charts.VIOLET])
 def test_every_colour_stands_out_from_the_light_and_from_the_dark_ground(colour: str) -> None:
     assert min(contrast(colour, ground) for ground in GROUNDS) >= 3
 

@@ -8,14 +8,27 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotator.adjudication.service import show_case
+from annotator.datasets.service import change_settings
 from annotator.domain.accounts import Membership, SignedIn
 from annotator.domain.pairs import pair_key
 from annotator.domain.people import Actor
+from annotator.importing.service import import_qrels
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.page_context import PageContext
 from tests.integration.judged_world import NOW, JudgedWorld
+from tests.unit.web.lead_pages import (
+    alternatives,
+    exports_of,
+    find,
+    headings,
+    links,
+    make_world,
+    open_page,
+    run,
+    words,
+)
 
 LATER = NOW + timedelta(days=1)
 
@@ -30,96 +43,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def world(database: Database) -> JudgedWorld:
-    """Four pairs: two unanimous, one a grade apart, one three grades apart with markup in its text."""
-    made = JudgedWorld(database)
-    hanako, minjun = made.person("花子"), made.person("simulated_1", simulated=True)
-    made.person("lead", "lead")
-    made.query("Q1", "ハンドラキュー <b>🔎", category="設定", narrative="順序を知りたい *今*")
-    made.query("Q2", "법령 :red[검색]", category="법")
-    for query_id, doc_id, grades, text in (
-        ("Q1", "同じ", (0, 0), "本文"),
-        ("Q1", "遠い", (0, 3), "<script>alert(1)</script> __init__ $5 <mark>x</mark>"),
-        ("Q2", "近い", (2, 3), None),
-        ("Q2", "같은", (3, 3), "본문"),
-    ):
-        made.pair(query_id, doc_id, rank=2, title=f"題 {doc_id}", text=text)
-        made.judge(hanako, query_id, doc_id, grades[0], note=f"ノート <i>{doc_id}")
-        made.judge(minjun, query_id, doc_id, grades[1])
-    return made
-
-
-def run_page(url: str, page: str, username: str, person_id: int, dataset: str | None, exports: str) -> None:
-    from datetime import UTC, datetime
-    from importlib import import_module
-    from pathlib import Path
-
-    from annotator.datasets.service import list_datasets
-    from annotator.domain.accounts import Membership, SignedIn
-    from annotator.domain.people import Actor
-    from annotator.settings import Settings
-    from annotator.storage.database import Database
-    from annotator.web.page_context import PageContext
-
-    database, actor = Database(url), Actor(person_id, username)
-    now = datetime(2026, 3, 5, 5, 6, 7, tzinfo=UTC)
-    held = (Membership(dataset, "lead"),)
-    context = PageContext(
-        database=database,
-        settings=Settings(exports_dir=Path(exports)),
-        person=SignedIn(actor, username, held, False, now),
-        token="",
-        datasets=tuple(list_datasets(database, actor)),
-        dataset=dataset,
-        now=now,
-    )
-    import_module(f"annotator.web.pages.{page}").draw(context)
-
-
-def open_page(
-    world: JudgedWorld, page: str, actor: Actor | None = None, *, dataset: str | None = "d", **address: str
-) -> AppTest:
-    """The page as the lead (or somebody) sees it; `address`: further query parameters."""
-    lead = actor or find(world, "lead")
-    url = world.database.url.render_as_string(hide_password=False)
-    app = AppTest.from_function(
-        run_page, args=(url, page, lead.username, lead.person_id, dataset, str(exports_of(world)))
-    )
-    for name, value in address.items():
-        app.query_params[name] = value
-    return run(app)
-
-
-def run(app: AppTest) -> AppTest:
-    app.run(timeout=20)
-    assert [str(error.value) for error in app.exception] == []
-    return app
-
-
-def find(world: JudgedWorld, username: str) -> Actor:
-    from annotator.accounts.service import find_actor
-
-    with world.database.read() as session:
-        return find_actor(session, username)
-
-
-def exports_of(world: JudgedWorld) -> Path:
-    return Path(str(world.database.url.database)).parent / "exports"
-
-
-def words(app: AppTest) -> str:
-    """Everything that is written on the page, in its order by kind."""
-    kinds = ("title", "header", "text", "markdown", "html", "info", "success", "warning", "error", "code")
-    return "\n".join(
-        str(item.value if kind != "html" else item.proto.body) for kind in kinds for item in app.get(kind)
-    )
-
-
-def headings(app: AppTest) -> list[str]:
-    return [item.value for item in (*app.title, *app.header)]
-
-
-def alternatives(app: AppTest) -> list[str]:
-    return [item.proto.alt for item in app.get("vega_lite_chart")]
+    return make_world(database)
 
 
 @pytest.mark.parametrize("page", ["overview", "agreement", "disagreements", "pool", "releases"])
@@ -127,10 +51,6 @@ def test_without_a_dataset_a_page_says_how_to_make_one(world: JudgedWorld, page:
     app = open_page(world, page, dataset=None)
     assert app.info[0].value.startswith("There is no dataset yet")
     assert app.code[0].value == "annotator dataset create NAME"
-
-
-def links(app: AppTest) -> list[tuple[str, str]]:
-    return [(item.proto.page, item.proto.query_string) for item in app.get("page_link")]
 
 
 def test_the_overview_begins_with_what_to_do_next_and_links_keep_the_dataset(world: JudgedWorld) -> None:
@@ -440,95 +360,36 @@ def test_an_empty_pool_says_which_commands_make_one_and_does_not_lead_to_itself(
     assert links(app) == []
 
 
-PLACE = "d 1.0.0"
-
-
-def publish(app: AppTest, version: str = "1.0.0") -> AppTest:
-    app.button(key=f"publish d {version}").click()
-    return run(app)
-
-
-def give_reasons(app: AppTest) -> None:
-    for gate in ("kappa", "disagreements"):
-        app.text_input(key=f"reason {PLACE} {gate}").set_value("まだ半分 🙂")
-
-
-def test_the_gates_are_a_checklist_with_the_way_to_the_work(world: JudgedWorld) -> None:
+def test_a_kept_import_is_a_status_of_its_own_and_nobodys_work(database: Database, tmp_path: Path) -> None:
+    world = JudgedWorld(database)
+    lead = world.person("lead", "lead")
+    world.person("花子")
+    world.query("Q1", "検索 <b>")
+    file = tmp_path / "earlier.csv"
+    file.write_text("query_id,doc_id,grade\nQ1,이전 문서,3\n", encoding="utf-8")
+    import_qrels(database, lead, "d", file, now=LATER, format_name="csv")
+    app = open_page(world, "overview")
+    assert "1 pairs: imported 1." in words(app)
+    assert "judged\n" not in words(app)
+    assert all(address != "label" for address, _ in links(app))
+    app = open_page(world, "pool", status="imported")
+    (pair,) = app.dataframe[1].value.to_dict("records")
+    assert (pair["document"], pair["status"], pair["proposed by"]) == ("이전 문서", "imported", "import")
     app = open_page(world, "releases")
+    assert "It would hold 1 imported." in words(app)
+    assert "Required: 0 · measured: 0 short" in words(app)
+
+
+def test_what_a_dataset_covers_stands_on_the_overview_when_something_is_required(world: JudgedWorld) -> None:
+    assert "What it covers" not in headings(open_page(world, "overview"))
+    change_settings(world.database, find(world, "lead"), "d", {"requirements": "nablarch"})
+    app = open_page(world, "overview")
+    assert "What it covers" in headings(app)
     shown = words(app)
-    assert shown.count(">not met<") == 2
-    assert "required 0.7, measured 0.272727" in shown
-    assert "required 0, measured 2" in shown
-    assert links(app) == [("agreement", "dataset=d"), ("disagreements", "dataset=d")]
-    assert "It would hold 2 unanimous. Left out: 2 disagreement." in shown
-    assert "Nothing is published yet." in shown
+    assert "requirements are met." in shown
+    assert '<th scope="col">required</th><th scope="col">measured</th>' in shown
+    assert '<td dir="auto">not met</td>' in shown
 
 
-def test_without_reasons_publishing_is_refused_and_the_note_stays(world: JudgedWorld) -> None:
-    app = open_page(world, "releases")
-    app.text_area(key=f"note {PLACE}").set_value("第一版")
-    publish(app)
-    assert app.error[0].value.startswith("Not published: a gate is not met")
-    assert app.text_area(key=f"note {PLACE}").value == "第一版"
-    assert not exports_of(world).exists()
-
-
-def test_a_release_is_published_with_reasons_and_shows_its_folder_and_files(world: JudgedWorld) -> None:
-    app = open_page(world, "releases")
-    give_reasons(app)
-    app.text_area(key=f"note {PLACE}").set_value("第一版 <b>")
-    publish(app)
-    assert app.success[0].value.startswith("Version 1.0.0 is published")
-    folder = exports_of(world) / "d" / "1.0.0"
-    assert (folder / "manifest.json").is_file()
-    assert str(folder) in [item.value for item in app.code]
-    assert "第一版 &lt;b&gt;" in words(app)
-    assert sorted(item.proto.label for item in app.get("download_button")) == sorted(
-        path.name for path in folder.iterdir()
-    )
-    assert (
-        "2 qrels · overridden: kappa, disagreements · simulated judgments included" in app.expander[0].label
-    )
-    assert app.text_input(key="version d 1.1.0").value == "1.1.0"
-    assert app.text_area(key="note d 1.1.0").value == ""
-
-
-def test_what_the_service_refuses_is_said_as_it_is(world: JudgedWorld) -> None:
-    app = open_page(world, "releases")
-    give_reasons(app)
-    app.text_input(key=f"version {PLACE}").set_value("v1 *x*")
-    publish(app)
-    assert (
-        app.error[0]
-        .value.replace("\\", "")
-        .startswith("Not published: expected a version MAJOR.MINOR.PATCH such as 1.0.0, found 'v1 *x*'")
-    )
-
-
-def test_a_folder_that_was_changed_is_said_so_and_not_offered(world: JudgedWorld) -> None:
-    app = open_page(world, "releases")
-    give_reasons(app)
-    publish(app)
-    sums = exports_of(world) / "d" / "1.0.0" / "SHA256SUMS"
-    sums.chmod(0o644)
-    sums.write_text("", encoding="utf-8")
-    run(app)
-    assert "not as it was published" in words(app)
-    assert len(app.get("download_button")) == 0
-
-
-def test_where_nothing_is_settled_there_is_no_form(database: Database) -> None:
-    world = JudgedWorld(database)
-    world.person("lead", "lead")
-    world.query("Q1", "検索")
-    world.pair("Q1", "文書")
-    app = open_page(world, "releases")
-    assert "Nothing is settled yet, so there is nothing to publish." in words(app)
-    assert len(app.button) == 0
-
-
-def test_without_a_pair_the_releases_page_says_what_comes_first(database: Database) -> None:
-    world = JudgedWorld(database)
-    world.person("lead", "lead")
-    app = open_page(world, "releases")
-    assert [item.value for item in app.code] == ["annotator import queries d FILE"]
+def test_help_tells_leads_of_statuses_and_releases_and_annotators_not(world: JudgedWorld) -> None:
+    assert {"What becomes of a pair", "Releases"} <= set(headings(open_page(world, "help")))

@@ -1,0 +1,128 @@
+"""The releases that are out, and the chosen one: its qrels, gates, datasheet, changes and files."""
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from annotator.web.downloads import list_address
+from annotator.web.gate_list import draw_kept_gates
+from annotator.web.guidance import draw_note
+from annotator.web.page_context import PageContext
+from annotator.web.plain_text import say
+from annotator.web.published_text import draw_published
+from annotator.web.qrel_browser import draw_qrels
+from annotator.web.row_table import draw_rows
+from annotator.web.times import show_time
+
+if TYPE_CHECKING:
+    from annotator.releases.service import Release
+
+PARTS = ("Qrels", "Gates", "Datasheet", "Changes", "Files")
+FOLDERS = {
+    "whole": "its folder is as it was published",
+    "missing": "its folder is not on this machine",
+    "changed": "its folder is not as it was published: see annotator release verify",
+}
+COLUMNS = ("version", "published", "qrels", "by", "note", "marks")
+SIZES = ((1_000_000, "MB"), (1_000, "kB"))
+
+
+def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -> None:
+    """The list, the latest first, and below it the chosen release."""
+    if not listed:
+        st.text("Nothing is published yet. What the first release needs stands under Next release.")
+        return
+    newest = list(reversed(listed))
+    release = _find_chosen(newest)
+    rows = [(one.version, _describe(one)) for one in newest]
+    draw_rows(
+        f"releases {dataset}", "The releases. Choose one to see it.", COLUMNS, rows,
+        chosen=release.version, on_choose=_choose, leads_to=".annotator-release",
+    )  # fmt: skip
+    _draw_head(release)
+    parts = st.tabs(PARTS, key="part", bind="query-params")
+    for name, part in zip(PARTS, parts, strict=True):
+        if part.open:
+            with part:
+                _draw_part(name, context, release, newest)
+
+
+def _find_chosen(newest: "list[Release]") -> "Release":
+    """The one in the address; the latest without one."""
+    asked = st.query_params.get("version")
+    found = next((one for one in newest if one.version == asked), None)
+    if asked is not None and found is None:
+        st.warning("There is no such version. This is the latest.", icon=":material/search_off:")
+    return found or newest[0]
+
+
+def _choose(version: str) -> None:
+    st.query_params["version"] = version
+    st.session_state["page"] = 1
+
+
+def _describe(release: "Release") -> list[str]:
+    marks = [f"overridden: {', '.join(release.overridden)}"] if release.overridden else []
+    marks += ["simulated judgments"] if release.simulated else []
+    marks += [f"folder {release.folder}"] if release.folder != "whole" else []
+    note = release.note if len(release.note) < 120 else f"{release.note[:119]}…"
+    return [
+        release.version, show_time(release.created_at), f"{release.qrels:,}", release.published_by, note, "; ".join(marks),
+    ]  # fmt: skip
+
+
+def _draw_head(release: "Release") -> None:
+    who = f"{show_time(release.created_at)}, by {release.published_by}; {FOLDERS[release.folder]}."
+    st.html(
+        f'<div class="annotator-release" data-key="{escape(release.version)}">'
+        f"<h2>{escape(f'{release.dataset} {release.version}')}</h2>"
+        + (say("said", release.note) if release.note else "")
+        + say("note", f"{release.qrels:,} qrels. Published {who}")
+        + "</div>"
+    )
+
+
+def _draw_part(name: str, context: PageContext, release: "Release", newest: "list[Release]") -> None:
+    if name == "Qrels":
+        place = newest.index(release)
+        earlier = [one.version for one in newest[place + 1 :]]
+        draw_qrels(context, release.dataset, release.version, earlier)
+    elif name == "Gates":
+        draw_kept_gates(release.gates)
+    elif name == "Datasheet":
+        draw_published(release, "DATASHEET.md")
+    elif name == "Changes":
+        draw_published(release, "CHANGES.md")
+    else:
+        _draw_files(release)
+
+
+def _draw_files(release: "Release") -> None:
+    draw_note(
+        f"Content {release.content_sha256}; previous release: {release.previous or 'none'}. Its folder:"
+    )
+    st.code(str(release.path.resolve()), language=None)
+    if release.folder != "whole":
+        st.warning(f"Nothing can be downloaded: {FOLDERS[release.folder]}.", icon=":material/folder_off:")
+        return
+    items = "".join(f"<li>{_link(release, name)}</li>" for name in release.files)
+    st.html(
+        f'<p><a class="annotator-link annotator-all" href="{escape(list_address(release.dataset, release.version))}" '
+        f'target="_self" download>Download everything (zip)</a></p><ul class="annotator-files">{items}</ul>'
+    )
+
+
+def _link(release: "Release", name: str) -> str:
+    address = escape(list_address(release.dataset, release.version, name))
+    path = release.path / name
+    size = say_size(path.stat().st_size) if path.is_file() else "gone"
+    return f'<a class="annotator-link" href="{address}" target="_self" download>{escape(name)}</a> <span class="annotator-soft">{size}</span>'
+
+
+def say_size(size: int) -> str:
+    """Bytes for people: "312 bytes", "4.1 kB", "12.5 MB"."""
+    for factor, unit in SIZES:
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size} bytes"

@@ -1,0 +1,53 @@
+"""A table whose rows are chosen: by a click, or by Enter on the row's button; up and down move between rows.
+
+Streamlit's own table is a canvas without a button that Enter could press. Every cell is shown as plain text. What
+comes back is the key of a row, not its place, so that a row never stands for another.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+HERE = Path(__file__).parent
+
+
+def draw_rows(
+    key: str,
+    caption: str,
+    columns: Sequence[str],
+    rows: Sequence[tuple[str, Sequence[str]]],
+    *,
+    chosen: str | None,
+    on_choose: Callable[[str], None],
+    button: int = 0,
+    leads_to: str = "",
+) -> None:
+    """The rows, each with its key. `button`: the column that names a row. `leads_to`: the CSS selector of what a
+    choice shows, which is then brought into the window. `on_choose` runs before the page is drawn again."""
+    told = {
+        "caption": caption, "columns": list(columns), "button": button, "chosen": chosen, "leadsTo": leads_to,
+        "rows": [{"key": name, "cells": list(cells)} for name, cells in rows],
+    }  # fmt: skip
+    _component()(
+        key=key,
+        data={"told": json.dumps(told, ensure_ascii=False)},
+        on_chosen_change=lambda: _take(key, [name for name, _ in rows], on_choose),
+    )
+
+
+def _take(key: str, known: list[str], on_choose: Callable[[str], None]) -> None:
+    found = st.session_state[key]["chosen"]
+    if found in known:
+        on_choose(found)
+
+
+@cache
+def _component() -> Any:
+    html, css, js = (
+        (HERE / f"row_table.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+    )
+    return st.components.v2.component("annotator_rows", html=html, css=css, js=js)
