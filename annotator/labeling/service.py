@@ -46,6 +46,7 @@ from annotator.storage.worklist import (
     drop_expired_leases,
     drop_leases,
     find_last_query,
+    list_leased_elsewhere,
     list_open_pairs,
     list_open_queries,
     take_leases,
@@ -92,9 +93,12 @@ def submit_judgments(
     events: object,
     have: Sequence[str],
     want: int,
+    tab: str = "",
     now: datetime,
 ) -> Exchange:
     """Store what was pressed, and hand out up to `want` further pairs (at most 50) beside those in `have`.
+
+    `tab` names the browser tab: what another tab of the same annotator holds, on this device or another, comes last.
 
     `events` is the list as the browser sent it. An event id seen before is acknowledged and changes nothing.
     What is acknowledged is stored for good; what is refused is named with its reason.
@@ -106,7 +110,7 @@ def submit_judgments(
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "annotator")
         lock_dataset(session, key_of(row.pk))
-        worklist = Worklist(key_of(row.pk), require_person(actor), row.overlap, now)
+        worklist = Worklist(key_of(row.pk), require_person(actor), row.overlap, now, tab)
         acknowledged = _store(session, worklist, read, refused)
         judged = find_needless(session, worklist, have)
         kept = [pair for pair in have if pair not in judged]
@@ -256,15 +260,22 @@ def _choose_pairs(
     held: Collection[int],
     want: int,
 ) -> list[int]:
-    """Up to `want` open pairs that are not held, query by query; what was put off comes after all else."""
+    """Up to `want` open pairs that are not held, query by query; what was put off comes after all else, and what
+    another tab of the annotator holds comes last of all (that tab may have crashed)."""
     chosen: list[int] = []
-    for put_off in (False, True):
+    elsewhere = list_leased_elsewhere(session, worklist)
+    passes = [
+        (put_off, last) for last in ((False, True) if elsewhere else (False,)) for put_off in (False, True)
+    ]
+    for put_off, last in passes:
         queries = _choose_queries(session, worklist, seed, annotator, have, put_off=put_off)
         while len(chosen) < want and (query_pk := next(queries, None)) is not None:
             found = [
                 pair
                 for pair in list_open_pairs(session, worklist, query_pk, put_off=put_off)
-                if pair.pair_pk not in held and pair.pair_pk not in chosen
+                if pair.pair_pk not in held
+                and pair.pair_pk not in chosen
+                and (pair.pair_pk in elsewhere) == last
             ]
             found.sort(key=lambda pair: (not pair.begun, place(seed, annotator, pair.key)))
             chosen += [pair.pair_pk for pair in found[: want - len(chosen)]]

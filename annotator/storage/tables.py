@@ -288,13 +288,18 @@ class LoginAttemptRow(SQLModel, table=True):
 
 
 class LeaseRow(SQLModel, table=True):
-    """A pair handed to an annotator for a while, so that two people do not overshoot its overlap."""
+    """A pair handed to an annotator for a while, so that two people do not overshoot its overlap.
+
+    `tab` names the browser tab that holds it, so that two tabs of one annotator do not show the same pair; it is
+    empty where nobody said.
+    """
 
     __tablename__ = "lease"
 
     pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
     annotator_pk: int = Field(primary_key=True, foreign_key="person.pk", index=True)
     expires_at: datetime = _time()
+    tab: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=text("''")))
 
 
 class JudgmentRow(SQLModel, table=True):

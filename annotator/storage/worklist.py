@@ -51,12 +51,13 @@ _LAST_QUERY = text(
 
 @dataclass(frozen=True, slots=True)
 class Worklist:
-    """Whose open pairs are meant, and when."""
+    """Whose open pairs are meant, when, and in which browser tab (empty where nobody said)."""
 
     dataset_pk: int
     annotator_pk: int
     overlap: int
     now: datetime
+    tab: str = ""
 
     @property
     def values(self) -> dict[str, object]:
@@ -149,12 +150,23 @@ def take_leases(session: Session, worklist: Worklist, pair_pks: Collection[int],
         session.scalars(select(col(LeaseRow.pair_pk)).where(mine, col(LeaseRow.pair_pk).in_(pair_pks))).all()
     )
     if held:
-        prolong = update(LeaseRow).where(mine, col(LeaseRow.pair_pk).in_(held)).values(expires_at=until)
+        prolong = update(LeaseRow).where(mine, col(LeaseRow.pair_pk).in_(held))
+        prolong = prolong.values(expires_at=until, tab=worklist.tab)
         session.execute(prolong.execution_options(synchronize_session=False))
     new = [pk for pk in pair_pks if pk not in held]
     if new:
-        rows = [{"pair_pk": pk, "annotator_pk": worklist.annotator_pk, "expires_at": until} for pk in new]
-        session.execute(insert(LeaseRow), rows)
+        mine_until = {"annotator_pk": worklist.annotator_pk, "expires_at": until, "tab": worklist.tab}
+        session.execute(insert(LeaseRow), [{"pair_pk": pk, **mine_until} for pk in new])
+
+
+def list_leased_elsewhere(session: Session, worklist: Worklist) -> set[int]:
+    """The pairs (pair_pk) that another tab of this annotator holds, on this device or another."""
+    mine = select(col(LeaseRow.pair_pk)).where(
+        col(LeaseRow.annotator_pk) == worklist.annotator_pk,
+        col(LeaseRow.tab).not_in(["", worklist.tab]),
+        col(LeaseRow.expires_at) > worklist.now,
+    )
+    return set(session.scalars(mine))
 
 
 def drop_leases(session: Session, worklist: Worklist, pair_pks: Sequence[int]) -> None:

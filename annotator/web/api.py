@@ -39,6 +39,7 @@ def routes(database: Database) -> list[Route]:
                 events=asked.get("events", []),
                 have=_have(asked.get("have", [])),
                 want=_want(asked.get("want", 0)),
+                tab=_tab(asked.get("tab", "")),
                 now=datetime.now(UTC),
             )
         except AnnotatorError as error:
@@ -101,6 +102,12 @@ def _have(found: object) -> list[str]:
 def _want(found: object) -> int:
     if type(found) is not int or found < 0:
         raise ValidationError(f"want: expected a whole number from 0, found {found!r}")
+    return found
+
+
+def _tab(found: object) -> str:
+    if not isinstance(found, str) or len(found) > 64:
+        raise ValidationError(f"tab: expected a text of at most 64 characters, found {found!r:.80}")
     return found
 
 

@@ -89,9 +89,14 @@ class World:
         }
 
     def send(
-        self, actor: Actor, *events: dict[str, Any], have: list[str] | None = None, want: int = 0
+        self,
+        actor: Actor,
+        *events: dict[str, Any],
+        have: list[str] | None = None,
+        want: int = 0,
+        tab: str = "",
     ) -> Exchange:
         """Hand in events, and ask for pairs."""
         return submit_judgments(
-            self.database, actor, "d", events=list(events), have=have or [], want=want, now=self.now
+            self.database, actor, "d", events=list(events), have=have or [], want=want, tab=tab, now=self.now
         )

@@ -202,6 +202,25 @@ def test_a_reload_gives_back_the_pairs_that_were_in_the_browser(world: World) ->
     assert [handed.pair for handed in world.send(ann, want=5).pairs] == before
 
 
+def test_two_tabs_of_one_annotator_are_given_different_pairs(world: World) -> None:
+    ann = world.person("ann")
+    one = [handed.pair for handed in world.send(ann, want=4, tab="one").pairs]
+    two = [handed.pair for handed in world.send(ann, want=4, tab="two").pairs]
+    three = [handed.pair for handed in world.send(ann, have=one, want=2, tab="one").pairs]
+    assert len({*one, *two, *three}) == 10
+    assert [handed.pair for handed in world.send(ann, want=4, tab="two").pairs] == two, "a reload of a tab"
+
+
+def test_what_a_tab_holds_that_crashed_comes_last_and_at_once_when_its_lease_ran_out(world: World) -> None:
+    ann = world.person("ann")
+    first = [handed.pair for handed in world.send(ann, want=4, tab="crashed").pairs]
+    assert [handed.pair for handed in world.send(ann, want=12, tab="new").pairs][-4:] == first
+    bob = world.person("bob")
+    first = [handed.pair for handed in world.send(bob, want=4, tab="crashed").pairs]
+    world.later(minutes=61)
+    assert [handed.pair for handed in world.send(bob, want=4, tab="new").pairs] == first
+
+
 def test_a_pair_put_off_comes_back_after_everything_else(world: World) -> None:
     ann = world.person("ann")
     first = world.send(ann, want=1).pairs[0].pair

@@ -47,7 +47,7 @@ class Panel {
     on(this.root, "click", (e) => this.click(e));
     on(this.at.note, "input", () => this.current && this.drafts.write(this.current.pair, this.at.note.value));
     on(this.at.note, "keydown", (e) => { if (e.key === "Escape" && !e.isComposing) this.at.document.focus(); });
-    this.tab = newId();
+    this.tab = tabId();
     this.tabs = new BroadcastChannel(this.outbox.prefix);
     this.tabs.onmessage = ({ data }) => this.hearTab(data);
     this.tabs.postMessage({ tab: this.tab, hello: true });
@@ -312,7 +312,7 @@ class Panel {
   request() {
     const have = [this.current, ...this.queue].filter(Boolean).map((pair) => pair.pair);
     const events = this.outbox.list().slice(0, MOST_EVENTS);
-    return { dataset: this.told.dataset, events, have, want: have.length < ASK_BELOW ? AHEAD - have.length : 0 };
+    return { dataset: this.told.dataset, tab: this.tab, events, have, want: have.length < ASK_BELOW ? AHEAD - have.length : 0 };
   }
 
   async flush() {
@@ -406,7 +406,12 @@ class Panel {
   }
 
   // Two tabs of one annotator share the work: what one shows, the other takes out of its queue.
-  hearTab({ tab, pair, hello }) {
+  hearTab({ tab, pair, hello, taken }) {
+    if (tab === this.tab) {  // a duplicated tab has taken its name along: the newer one gets another
+      if (hello) this.tabs.postMessage({ tab, taken: true });
+      else if (taken) this.tab = tabId(true);
+      return;
+    }
     if (hello) return this.tabs.postMessage({ tab: this.tab, pair: this.current?.pair ?? "" });
     this.inOtherTabs.set(tab, pair);
     this.queue = this.queue.filter((ahead) => ahead.pair !== pair);
@@ -436,6 +441,16 @@ function newId() {
   bytes[6] = (bytes[6] & 15) | 64;
   bytes[8] = (bytes[8] & 63) | 128;
   return [...bytes].map((b, i) => ([4, 6, 8, 10].includes(i) ? "-" : "") + b.toString(16).padStart(2, "0")).join("");
+}
+
+// The name of this tab, which it keeps over a reload.
+function tabId(anew = false) {
+  try {
+    const kept = anew ? null : sessionStorage.getItem("annotator/tab");
+    const id = kept ?? newId();
+    sessionStorage.setItem("annotator/tab", id);
+    return id;
+  } catch { return newId(); }
 }
 
 function signInLink(text) {

@@ -82,7 +82,7 @@ def test_who_judged_is_told_by_the_cookie_alone(visitor: Visitor, database: Data
     "changes",
     [
         {"dataset": None}, {"dataset": 7}, {"events": {}}, {"events": [1]}, {"events": "x"}, {"have": "x"},
-        {"have": [1]}, {"have": ["x"] * 201}, {"want": -1}, {"want": "3"}, {"want": True}, {"want": 1.5},
+        {"tab": 1}, {"tab": "x" * 65}, {"have": [1]}, {"have": ["x"] * 201}, {"want": -1}, {"want": "3"}, {"want": True}, {"want": 1.5},
     ],
 )  # fmt: skip
 def test_a_request_of_the_wrong_shape_is_refused_with_a_reason(
