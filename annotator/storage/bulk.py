@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.schema import ScalarElementColumnDefault
 from sqlmodel import SQLModel
 
 CHUNK = 5_000
@@ -17,19 +18,25 @@ Prepare = Callable[[Any], Any]
 
 
 def add_rows(session: Session, row_class: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows of one table; all of them name the same columns, and every column that has a default here."""
+    """Insert rows of one table; all of them name the same columns. A column that none names gets its default."""
     if not rows:
         return
     session.flush()
     connection = session.connection()
     table = SQLModel.metadata.tables[str(row_class.__tablename__)]
-    names = list(rows[0])
+    constants = {
+        column.name: column.default.arg
+        for column in table.c
+        if column.name not in rows[0] and isinstance(column.default, ScalarElementColumnDefault)
+    }
+    names = [*rows[0], *constants]
     compiled = insert(table).compile(dialect=connection.dialect, column_keys=names)
     order = compiled.positiontup or names
     prepare = {name: table.c[name].type.dialect_impl(connection.dialect) for name in order}
     steps = [(name, kind.bind_processor(connection.dialect)) for name, kind in prepare.items()]
     for chunk in split(rows, CHUNK):
-        connection.exec_driver_sql(str(compiled), _parameters(chunk, steps, positional=compiled.positional))
+        whole = [{**constants, **row} for row in chunk] if constants else chunk
+        connection.exec_driver_sql(str(compiled), _parameters(whole, steps, positional=compiled.positional))
 
 
 def split(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -16,10 +16,10 @@ from sqlmodel import SQLModel, col
 from annotator.storage.bulk import add_rows, split
 from annotator.storage.current import forget_current
 from annotator.storage.find import key_of
+from annotator.storage.labeling_tables import LeaseRow
 from annotator.storage.tables import (
     DocumentRow,
     DocumentTextRow,
-    LeaseRow,
     PairRow,
     ProvenanceRow,
     RemapRow,

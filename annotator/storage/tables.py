@@ -2,82 +2,48 @@
 validation; build rows with `model_validate`.
 
 `judgment` and `adjudication` are append-only and `release*` rows are immutable: triggers in the migrations
-refuse UPDATE and DELETE on both databases. `current_judgment` is derived (see `storage/current.py`).
+refuse UPDATE and DELETE on both databases. `current_judgment` is derived (see `storage/current.py`). The tables
+that serve only the work of labeling are in `labeling_tables.py`.
 Names ending in `_pk` are our own integer keys; `query_id` and `doc_id` are always the outside world's ids.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
     JSON,
     CheckConstraint,
     Column,
-    DateTime,
     ForeignKeyConstraint,
     Index,
-    Text,
     UniqueConstraint,
     text,
 )
-from sqlalchemy.engine import Dialect
-from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
-NAMING = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-    "pk": "pk_%(table_name)s",
-}
-SQLModel.metadata.naming_convention = NAMING
-
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """Times with a zone on both databases: stored in UTC, read back as aware UTC."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("a time without a zone")
-        return value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-def _time(*, nullable: bool = False) -> Any:
-    return Field(default=None, sa_column=Column(UtcDateTime, nullable=nullable))
-
-
-def _json() -> Any:
-    return Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
-
-
-def _text(*, nullable: bool = False) -> Any:
-    return Field(default=None if nullable else "", sa_column=Column(Text, nullable=nullable))
+from annotator.storage.columns import UtcDateTime as UtcDateTime
+from annotator.storage.columns import json_column, number_column, text_column, time_column
 
 
 class DatasetRow(SQLModel, table=True):
-    """One ground-truth project and its settings."""
+    """One ground-truth project and its settings. `overlap_rules`: exceptions to `overlap`, as
+    `labeling/overlap.py` reads them; `shown_metadata`: the document's further columns that the panel shows."""
 
     __tablename__ = "dataset"
     __table_args__ = (
         CheckConstraint("overlap BETWEEN 1 AND 20", name="overlap"),
         CheckConstraint("kappa_target BETWEEN -1 AND 1", name="kappa_target"),
         CheckConstraint("lease_minutes BETWEEN 1 AND 10080", name="lease_minutes"),
+        CheckConstraint("training_score BETWEEN 0 AND 1", name="training_score"),
+        CheckConstraint("gold_rate BETWEEN 0 AND 0.5", name="gold_rate"),
+        CheckConstraint("repeat_rate BETWEEN 0 AND 0.5", name="repeat_rate"),
+        CheckConstraint("repeat_after BETWEEN 1 AND 10000", name="repeat_after"),
+        CheckConstraint("idle_seconds BETWEEN 10 AND 3600", name="idle_seconds"),
     )
 
     pk: int | None = Field(default=None, primary_key=True)
     name: str = Field(unique=True)
-    title: str = _text()
+    title: str = text_column()
     language: str | None = None
     overlap: int = 2
     kappa_target: float = 0.7
@@ -85,13 +51,21 @@ class DatasetRow(SQLModel, table=True):
     seed: int = 0
     list_grade_0: bool = False
     requirements: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
-    created_at: datetime = _time()
+    overlap_rules: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    training_score: float = number_column(0.8)
+    gold_rate: float = number_column(0.0)
+    repeat_rate: float = number_column(0.0)
+    repeat_after: int = number_column(30)
+    idle_seconds: int = number_column(120)
+    shown_metadata: list[str] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    created_at: datetime = time_column()
 
 
 class RubricRow(SQLModel, table=True):
     """One version of a dataset's grade definitions and guideline; never changed, only succeeded.
 
-    `change`, against the version before: "minor" (wording), or "semantic" (what a grade means).
+    `change`, against the version before: "minor" (wording), or "semantic" (what a grade means); `why` says what
+    changed and why, `author_pk` who published it (null: the operator).
     """
 
     __tablename__ = "rubric"
@@ -103,11 +77,13 @@ class RubricRow(SQLModel, table=True):
     pk: int | None = Field(default=None, primary_key=True)
     dataset_pk: int = Field(foreign_key="dataset.pk")
     version: int
-    title: str = _text()
-    guideline: str = _text()
+    title: str = text_column()
+    guideline: str = text_column()
     grades: list[dict[str, Any]] = Field(sa_column=Column(JSON, nullable=False))
     change: str = Field(default="semantic", sa_column_kwargs={"server_default": text("'semantic'")})
-    created_at: datetime = _time()
+    why: str | None = text_column(nullable=True)
+    author_pk: int | None = Field(default=None, foreign_key="person.pk")
+    created_at: datetime = time_column()
 
 
 class QueryRow(SQLModel, table=True):
@@ -119,15 +95,15 @@ class QueryRow(SQLModel, table=True):
     pk: int | None = Field(default=None, primary_key=True)
     dataset_pk: int = Field(foreign_key="dataset.pk")
     position: int
-    query_id: str = _text()
-    text: str = _text()
-    category: str | None = _text(nullable=True)
-    language: str | None = _text(nullable=True)
-    query_type: str | None = _text(nullable=True)
-    difficulty: str | None = _text(nullable=True)
-    primary_domain: str | None = _text(nullable=True)
-    narrative: str | None = _text(nullable=True)
-    extra: dict[str, Any] = _json()
+    query_id: str = text_column()
+    text: str = text_column()
+    category: str | None = text_column(nullable=True)
+    language: str | None = text_column(nullable=True)
+    query_type: str | None = text_column(nullable=True)
+    difficulty: str | None = text_column(nullable=True)
+    primary_domain: str | None = text_column(nullable=True)
+    narrative: str | None = text_column(nullable=True)
+    extra: dict[str, Any] = json_column()
 
 
 class DocumentRow(SQLModel, table=True):
@@ -138,12 +114,12 @@ class DocumentRow(SQLModel, table=True):
 
     pk: int | None = Field(default=None, primary_key=True)
     dataset_pk: int = Field(foreign_key="dataset.pk")
-    doc_id: str = _text()
-    title: str = _text()
-    url: str | None = _text(nullable=True)
+    doc_id: str = text_column()
+    title: str = text_column()
+    url: str | None = text_column(nullable=True)
     media_type: str = Field(default="text/plain")
     text_sha256: str | None = None
-    extra: dict[str, Any] = _json()
+    extra: dict[str, Any] = json_column()
 
 
 class DocumentTextRow(SQLModel, table=True):
@@ -153,8 +129,8 @@ class DocumentTextRow(SQLModel, table=True):
 
     document_pk: int = Field(primary_key=True, foreign_key="document.pk")
     sha256: str = Field(primary_key=True)
-    text: str = _text()
-    imported_at: datetime = _time()
+    text: str = text_column()
+    imported_at: datetime = time_column()
 
 
 class RunRow(SQLModel, table=True):
@@ -167,7 +143,7 @@ class RunRow(SQLModel, table=True):
     dataset_pk: int = Field(foreign_key="dataset.pk")
     system: str
     content_sha256: str
-    imported_at: datetime = _time()
+    imported_at: datetime = time_column()
 
 
 class RunEntryRow(SQLModel, table=True):
@@ -181,7 +157,7 @@ class RunEntryRow(SQLModel, table=True):
     document_pk: int = Field(primary_key=True, foreign_key="document.pk")
     rank: int
     score: float | None = None
-    signals: dict[str, Any] = _json()
+    signals: dict[str, Any] = json_column()
 
 
 class PairRow(SQLModel, table=True):
@@ -191,6 +167,8 @@ class PairRow(SQLModel, table=True):
     current independent judgment is a grade or "unrateable"; it is derived together with `current_judgment`.
     `kept`: the grade of an earlier ground truth is kept for it, so it is handed to nobody. `retired_at`: its
     document got other ids (`remap`), so it has left the pool; what was judged of it stays on record.
+    `wanted`: how many annotators shall judge it, by the dataset's overlap and its exceptions; `lacking`: how many
+    judgments it still lacks, 0 once nobody shall be handed it. Both are derived by `storage/work.py`.
     """
 
     __tablename__ = "pair"
@@ -198,6 +176,12 @@ class PairRow(SQLModel, table=True):
         UniqueConstraint("query_pk", "document_pk"),
         Index("ix_pair_dataset_pk_judged", "dataset_pk", "judged"),
         Index("ix_pair_query_pk_judged", "query_pk", "judged"),
+        Index(
+            "ix_pair_lacking",
+            "query_pk",
+            sqlite_where=text("lacking > 0"),
+            postgresql_where=text("lacking > 0"),
+        ),
     )
 
     pk: int | None = Field(default=None, primary_key=True)
@@ -207,8 +191,10 @@ class PairRow(SQLModel, table=True):
     key: str = Field(unique=True)
     judged: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
     kept: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
-    retired_at: datetime | None = _time(nullable=True)
-    created_at: datetime = _time()
+    wanted: int = number_column(0)
+    lacking: int = number_column(0)
+    retired_at: datetime | None = time_column(nullable=True)
+    created_at: datetime = time_column()
 
 
 class ProvenanceRow(SQLModel, table=True):
@@ -220,26 +206,33 @@ class ProvenanceRow(SQLModel, table=True):
     system: str = Field(primary_key=True)
     rank: int | None = None
     score: float | None = None
-    signals: dict[str, Any] = _json()
+    signals: dict[str, Any] = json_column()
 
 
 class PersonRow(SQLModel, table=True):
-    """A person. Without `password_hash` there is no sign-in (somebody known from an imported file)."""
+    """A person. Without `password_hash` there is no sign-in (somebody known from an imported file).
+
+    `language`: of the interface, null for the browser's.
+    """
 
     __tablename__ = "person"
 
     pk: int | None = Field(default=None, primary_key=True)
     username: str = Field(unique=True)
-    name: str = _text()
+    name: str = text_column()
     password_hash: str | None = None
     must_change_password: bool = False
     simulated: bool = False
-    disabled_at: datetime | None = _time(nullable=True)
-    created_at: datetime = _time()
+    language: str | None = None
+    disabled_at: datetime | None = time_column(nullable=True)
+    created_at: datetime = time_column()
 
 
 class MembershipRow(SQLModel, table=True):
-    """A person's role on a dataset; on every dataset where `dataset_pk` is null."""
+    """A person's role on a dataset; on every dataset where `dataset_pk` is null.
+
+    `categories`, `languages`: of the queries the person judges; null: all.
+    """
 
     __tablename__ = "membership"
     __table_args__ = (
@@ -258,6 +251,8 @@ class MembershipRow(SQLModel, table=True):
     person_pk: int = Field(foreign_key="person.pk")
     dataset_pk: int | None = Field(default=None, foreign_key="dataset.pk")
     role: str
+    categories: list[str] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    languages: list[str] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
 
 
 class LoginSessionRow(SQLModel, table=True):
@@ -267,9 +262,9 @@ class LoginSessionRow(SQLModel, table=True):
 
     token_sha256: str = Field(primary_key=True)
     person_pk: int = Field(foreign_key="person.pk", index=True)
-    created_at: datetime = _time()
-    expires_at: datetime = _time()
-    revoked_at: datetime | None = _time(nullable=True)
+    created_at: datetime = time_column()
+    expires_at: datetime = time_column()
+    revoked_at: datetime | None = time_column(nullable=True)
 
 
 class LoginAttemptRow(SQLModel, table=True):
@@ -284,22 +279,7 @@ class LoginAttemptRow(SQLModel, table=True):
     pk: int | None = Field(default=None, primary_key=True)
     username: str
     address: str
-    at: datetime = _time()
-
-
-class LeaseRow(SQLModel, table=True):
-    """A pair handed to an annotator for a while, so that two people do not overshoot its overlap.
-
-    `tab` names the browser tab that holds it, so that two tabs of one annotator do not show the same pair; it is
-    empty where nobody said.
-    """
-
-    __tablename__ = "lease"
-
-    pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
-    annotator_pk: int = Field(primary_key=True, foreign_key="person.pk", index=True)
-    expires_at: datetime = _time()
-    tab: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=text("''")))
+    at: datetime = time_column()
 
 
 class JudgmentRow(SQLModel, table=True):
@@ -307,7 +287,9 @@ class JudgmentRow(SQLModel, table=True):
 
     `event_id` makes a repeated delivery harmless. `judged_at` is when the key was pressed (never later
     than `received_at`). `document_sha256` is the text it was made on, null when there was none.
-    `purpose` is "independent" for an ordinary judgment; only those count for agreement and qrels.
+    `purpose` is "independent" for an ordinary judgment; only those count for agreement and qrels. "conditional":
+    asked for because the first two differed; "training", "gold", "repeat": checks on the annotator. `reason`: why it
+    cannot be rated.
     """
 
     __tablename__ = "judgment"
@@ -317,6 +299,10 @@ class JudgmentRow(SQLModel, table=True):
         CheckConstraint("grade IN (0, 1, 2, 3)", name="grade"),
         CheckConstraint("(outcome = 'graded') = (grade IS NOT NULL)", name="grade_iff_graded"),
         CheckConstraint("seconds >= 0", name="seconds"),
+        CheckConstraint(
+            "reason IN ('unreadable', 'wrong_language', 'document_missing', 'query_unclear', 'other')",
+            name="reason",
+        ),
         Index("ix_judgment_pair_annotator_order", "pair_pk", "annotator_pk", "judged_at", "pk"),
     )
 
@@ -327,11 +313,12 @@ class JudgmentRow(SQLModel, table=True):
     rubric_pk: int = Field(foreign_key="rubric.pk")
     outcome: str
     grade: int | None = None
-    note: str | None = _text(nullable=True)
+    note: str | None = text_column(nullable=True)
+    reason: str | None = None
     purpose: str = "independent"
     document_sha256: str | None = None
-    judged_at: datetime = _time()
-    received_at: datetime = _time()
+    judged_at: datetime = time_column()
+    received_at: datetime = time_column()
     seconds: float | None = None
 
 
@@ -339,7 +326,7 @@ class CurrentJudgmentRow(SQLModel, table=True):
     """The current judgment of an annotator on a pair: one at most, because this key is primary.
 
     Derived from `judgment` by `storage/current.py` and by nothing else; narrow, so that a million are
-    read quickly.
+    read quickly. `stale`: 1 made under an older standard, 2 on an older text, 3 both; 0 neither.
     """
 
     __tablename__ = "current_judgment"
@@ -349,6 +336,13 @@ class CurrentJudgmentRow(SQLModel, table=True):
             ["judgment.pk", "judgment.pair_pk", "judgment.annotator_pk"],
         ),
         Index("ix_current_judgment_dataset_annotator", "dataset_pk", "annotator_pk", "outcome"),
+        Index(
+            "ix_current_judgment_stale",
+            "dataset_pk",
+            "annotator_pk",
+            sqlite_where=text("stale > 0"),
+            postgresql_where=text("stale > 0"),
+        ),
     )
 
     pair_pk: int = Field(primary_key=True)
@@ -358,6 +352,7 @@ class CurrentJudgmentRow(SQLModel, table=True):
     outcome: str
     grade: int | None = None
     purpose: str
+    stale: int = number_column(0)
 
 
 class AdjudicationRow(SQLModel, table=True):
@@ -377,9 +372,9 @@ class AdjudicationRow(SQLModel, table=True):
     lead_pk: int = Field(foreign_key="person.pk")
     rubric_pk: int = Field(foreign_key="rubric.pk")
     grade: int
-    rationale: str = _text()
-    reason: str | None = _text(nullable=True)
-    decided_at: datetime = _time()
+    rationale: str = text_column()
+    reason: str | None = text_column(nullable=True)
+    decided_at: datetime = time_column()
 
 
 class ImportedQrelRow(SQLModel, table=True):
@@ -396,12 +391,12 @@ class ImportedQrelRow(SQLModel, table=True):
     pair_pk: int = Field(foreign_key="pair.pk", index=True)
     grade: int
     keep: bool
-    source: dict[str, Any] = _json()
-    description: str | None = _text(nullable=True)
-    note: str | None = _text(nullable=True)
+    source: dict[str, Any] = json_column()
+    description: str | None = text_column(nullable=True)
+    note: str | None = text_column(nullable=True)
     annotator_grades: list[Any] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
-    extra: dict[str, Any] = _json()
-    imported_at: datetime = _time()
+    extra: dict[str, Any] = json_column()
+    imported_at: datetime = time_column()
 
 
 class RemapRow(SQLModel, table=True):
@@ -415,10 +410,10 @@ class RemapRow(SQLModel, table=True):
 
     pk: int | None = Field(default=None, primary_key=True)
     dataset_pk: int = Field(foreign_key="dataset.pk", index=True)
-    old_doc_id: str = _text()
-    new_doc_id: str = _text()
+    old_doc_id: str = text_column()
+    new_doc_id: str = text_column()
     kind: str
-    remapped_at: datetime = _time()
+    remapped_at: datetime = time_column()
 
 
 class PseudonymRow(SQLModel, table=True):
@@ -442,11 +437,11 @@ class ReleaseRow(SQLModel, table=True):
     dataset_pk: int = Field(foreign_key="dataset.pk")
     version: str
     published_by: int | None = Field(default=None, foreign_key="person.pk")
-    created_at: datetime = _time()
-    note: str = _text()
+    created_at: datetime = time_column()
+    note: str = text_column()
     content_sha256: str
-    sums: str = _text()
-    manifest: dict[str, Any] = _json()
+    sums: str = text_column()
+    manifest: dict[str, Any] = json_column()
 
 
 class ReleaseQueryRow(SQLModel, table=True):
@@ -457,8 +452,8 @@ class ReleaseQueryRow(SQLModel, table=True):
 
     release_pk: int = Field(primary_key=True, foreign_key="release.pk")
     position: int = Field(primary_key=True)
-    query_id: str = _text()
-    text: str = _text()
+    query_id: str = text_column()
+    text: str = text_column()
 
 
 class ReleaseQrelRow(SQLModel, table=True):
@@ -474,11 +469,13 @@ class ReleaseQrelRow(SQLModel, table=True):
 
     release_pk: int = Field(primary_key=True, foreign_key="release.pk")
     position: int = Field(primary_key=True)
-    query_id: str = _text()
-    doc_id: str = _text()
+    query_id: str = text_column()
+    doc_id: str = text_column()
     grade: int
     origin: str
-    judgments: str | None = _text(nullable=True)  # the judgment_pks in ascending order, separated by spaces
+    judgments: str | None = text_column(
+        nullable=True
+    )  # the judgment_pks in ascending order, separated by spaces
     adjudication_pk: int | None = None
     imported_qrel_pk: int | None = None
 

@@ -13,7 +13,8 @@ from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, s
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, LeaseRow, PairRow, UtcDateTime
+from annotator.storage.labeling_tables import LeaseRow
+from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, PairRow, UtcDateTime
 
 _ROOM = """
   p.judged < :overlap AND p.retired_at IS NULL AND (p.judged > 0 OR NOT p.kept)

@@ -1,0 +1,132 @@
+"""The tables of labeling beside the judgments: who holds what, what is left, checks, proposals and questions.
+
+They hold the present state and none of them is append-only. `query_work` and `query_answers` are derived by
+`storage/work.py` and by nothing else.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, Column, Index, Text, UniqueConstraint, text
+from sqlmodel import Field, SQLModel
+
+from annotator.storage.columns import text_column, time_column
+
+
+class LeaseRow(SQLModel, table=True):
+    """A pair handed to an annotator for a while, so that two people do not overshoot its overlap.
+
+    `tab` names the browser tab that holds it, so that two tabs of one annotator do not show the same pair; it is
+    empty where nobody said.
+    """
+
+    __tablename__ = "lease"
+
+    pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
+    annotator_pk: int = Field(primary_key=True, foreign_key="person.pk", index=True)
+    expires_at: datetime = time_column()
+    tab: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=text("''")))
+
+
+class QueryWorkRow(SQLModel, table=True):
+    """How many pairs of a query lack judgments, and how many of those somebody has begun. Derived by `storage/work.py`."""
+
+    __tablename__ = "query_work"
+
+    query_pk: int = Field(primary_key=True, foreign_key="query.pk")
+    dataset_pk: int = Field(foreign_key="dataset.pk", index=True)
+    open_pairs: int
+    begun_pairs: int
+
+
+class QueryAnswersRow(SQLModel, table=True):
+    """How many pairs of a query an annotator has answered, and how many of those still lack judgments of others.
+    Derived by `storage/work.py`."""
+
+    __tablename__ = "query_answers"
+    __table_args__ = (Index("ix_query_answers_annotator", "annotator_pk", "dataset_pk"),)
+
+    query_pk: int = Field(primary_key=True, foreign_key="query.pk")
+    annotator_pk: int = Field(primary_key=True, foreign_key="person.pk")
+    dataset_pk: int = Field(foreign_key="dataset.pk")
+    answered: int
+    answered_open: int
+
+
+class AssignmentRow(SQLModel, table=True):
+    """A query that a lead gave to a person. A query with assignments is handed to those persons only."""
+
+    __tablename__ = "assignment"
+
+    query_pk: int = Field(primary_key=True, foreign_key="query.pk")
+    person_pk: int = Field(primary_key=True, foreign_key="person.pk", index=True)
+    assigned_by_pk: int | None = Field(default=None, foreign_key="person.pk")
+    assigned_at: datetime = time_column()
+
+
+class CheckRow(SQLModel, table=True):
+    """A pair whose right grade a lead knows: for training (the explanation is shown after the answer) or gold (hidden).
+    While it is marked, nobody is handed it as ordinary work."""
+
+    __tablename__ = "check_pair"
+    __table_args__ = (
+        CheckConstraint("kind IN ('training', 'gold')", name="kind"),
+        CheckConstraint("grade IN (0, 1, 2, 3)", name="grade"),
+    )
+
+    pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
+    kind: str
+    grade: int
+    explanation: str = text_column()
+    marked_by_pk: int | None = Field(default=None, foreign_key="person.pk")
+    marked_at: datetime = time_column()
+
+
+class RepeatRow(SQLModel, table=True):
+    """A pair shown to its own annotator a second time, under a `key` of its own, so that the answer is no revision."""
+
+    __tablename__ = "repeated_pair"
+    __table_args__ = (UniqueConstraint("annotator_pk", "pair_pk"),)
+
+    pk: int | None = Field(default=None, primary_key=True)
+    key: str = Field(unique=True)
+    pair_pk: int = Field(foreign_key="pair.pk")
+    annotator_pk: int = Field(foreign_key="person.pk")
+    handed_at: datetime = time_column()
+    answered_at: datetime | None = time_column(nullable=True)
+
+
+class DisclosureRow(SQLModel, table=True):
+    """That a person has seen others' judgments of a pair, and so can no longer judge it."""
+
+    __tablename__ = "disclosure"
+
+    pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
+    person_pk: int = Field(primary_key=True, foreign_key="person.pk")
+    disclosed_at: datetime = time_column()
+
+
+class ProposalRow(SQLModel, table=True):
+    """A pair that an annotator proposed because the pool had missed its document."""
+
+    __tablename__ = "proposal"
+
+    pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
+    annotator_pk: int = Field(foreign_key="person.pk")
+    proposed_at: datetime = time_column()
+
+
+class QuestionRow(SQLModel, table=True):
+    """A question of an annotator on a pair, to the lead, and its answer. `in_guideline`: the lead wants the guideline
+    to say it."""
+
+    __tablename__ = "question"
+
+    pk: int | None = Field(default=None, primary_key=True)
+    pair_pk: int = Field(foreign_key="pair.pk", index=True)
+    annotator_pk: int = Field(foreign_key="person.pk", index=True)
+    in_guideline: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
+    text: str = text_column()
+    asked_at: datetime = time_column()
+    answer: str | None = text_column(nullable=True)
+    answered_by_pk: int | None = Field(default=None, foreign_key="person.pk")
+    answered_at: datetime | None = time_column(nullable=True)
