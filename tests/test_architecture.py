@@ -17,7 +17,8 @@ PROGRAM = PROJECT / "annotator"
 ROOMS_OF_PLAIN_DATA = ("domain", "formats")
 STAGES = (
     "importing", "pooling", "labeling", "agreement", "adjudication", "releases", "overview", "datasets", "accounts",
-    "published", "coverage", "conversion", "remapping",
+    "published", "coverage", "conversion", "remapping", "standard", "calibration", "assignment", "proposals",
+    "questions", "work",
 )  # fmt: skip
 HEAVY = (
     "streamlit", "starlette", "uvicorn", "pandas", "numpy", "pyarrow", "scipy", "sklearn", "altair", "bm25s",

@@ -1,14 +1,62 @@
 """What an annotator is shown, and how far the work is: the records that storage reads and the pages draw."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+
+REASONS: tuple[str, ...] = ("unreadable", "wrong_language", "document_missing", "query_unclear", "other")
+PURPOSES: tuple[str, ...] = ("independent", "conditional", "training", "gold", "repeat")
+COUNTED_PURPOSE = "independent"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAnswer:
+    """What the annotator said of a pair before; nobody else's answer is ever shown this way."""
+
+    outcome: str
+    grade: int | None
+    note: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """Why an own answer is to be confirmed or changed: the guideline version it was made under, when what a grade
+    means has changed since (None: it has not); whether the document had another text then."""
+
+    version: int | None
+    text_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What is shown after an answer in training: the right grade, and why."""
+
+    event_id: str
+    pair: str
+    grade: int
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingState:
+    """How far an annotator's training is: answered, of how many, how many of those right at the latest try, and the
+    share that must be right before real pairs come."""
+
+    done: int
+    total: int
+    right: int
+    required: float
+    passed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class HandedPair:
     """A pair as its annotator sees it. `text` is cut at SHOWN_CHARACTERS; `length` is the whole text's.
 
-    `text` and `document_sha256` are None when only the document's id is known.
+    `text` and `document_sha256` are None when only the document's id is known. `metadata`: the document's further
+    columns that the lead chose to show. `training`: the right grade is shown after the answer. `answer`: the
+    annotator's own, when there is one; `outdated`: why it is asked for again.
     """
 
     pair: str
@@ -23,6 +71,10 @@ class HandedPair:
     length: int
     document_sha256: str | None
     guideline_version: int
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    training: bool = False
+    answer: OwnAnswer | None = None
+    outdated: Outdated | None = None
 
 
 @dataclass(frozen=True, slots=True)

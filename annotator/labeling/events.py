@@ -14,6 +14,7 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import OUTCOMES, check_grade
+from annotator.domain.labeling import REASONS
 
 MAX_NOTE = 10_000
 MAX_SECONDS = 86_400.0
@@ -35,14 +36,17 @@ class JudgmentEvent:
     seconds: float | None
     document_sha256: str | None = None
     guideline_version: int | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An event that was not stored, and why, in words for the annotator."""
+    """An event that was not stored, and why, in words for the annotator; `code` names the kind of reason:
+    bad_event, known_id, not_in_pool, settled, disclosed, not_yours."""
 
     event_id: str
     why: str
+    code: str = "bad_event"
 
 
 def read_events(found: object) -> tuple[list[JudgmentEvent], list[Refusal]]:
@@ -79,6 +83,7 @@ def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
         seconds=_read_seconds(entry.get("seconds")),
         document_sha256=_read_text(entry, "document_sha256"),
         guideline_version=version if type(version) is int else None,
+        reason=_read_reason(entry, outcome),
     )
 
 
@@ -94,6 +99,18 @@ def _read_text(entry: Mapping[str, Any], key: str) -> str | None:
     if found is not None and not isinstance(found, str):
         raise ValidationError(f"{key}: expected a text, found {found!r}")
     return found
+
+
+def _read_reason(entry: Mapping[str, Any], outcome: str) -> str | None:
+    """Why it cannot be rated. Scripts may leave it out; the panel always asks."""
+    reason = _read_text(entry, "reason")
+    if reason is None:
+        return None
+    if outcome != "unrateable" or reason not in REASONS:
+        raise ValidationError(
+            f"reason: expected one of {', '.join(REASONS)} with the outcome unrateable, found {reason!r}"
+        )
+    return reason
 
 
 def _read_note(entry: Mapping[str, Any]) -> str | None:

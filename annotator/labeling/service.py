@@ -15,7 +15,7 @@ from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
 from annotator.domain.errors import NotFound, ValidationError
-from annotator.domain.labeling import AnnotatorProgress, HandedPair, QueryProgress
+from annotator.domain.labeling import AnnotatorProgress, Feedback, HandedPair, QueryProgress, TrainingState
 from annotator.domain.people import Actor
 from annotator.labeling.events import JudgmentEvent, Refusal, read_events
 from annotator.labeling.order import place
@@ -62,7 +62,9 @@ class Exchange:
 
     `judged` are pairs of `have` that need nothing any more: the annotator judged them elsewhere (in another
     tab, on another device), or a lead has settled them.
-    `done` counts the annotator's current judgments, `total` adds the pairs still open to them.
+    `done` counts the annotator's current judgments, `total` adds the pairs still open to them. `feedback`: what is
+    shown after answers in training. `surplus`: acknowledged events that came after their lease had run out, when
+    others had done what the pair needs; they are kept. `training`: how far it is, None when there is none.
     """
 
     acknowledged: tuple[str, ...]
@@ -71,6 +73,9 @@ class Exchange:
     judged: tuple[str, ...]
     done: int
     total: int
+    feedback: tuple[Feedback, ...] = ()
+    surplus: tuple[str, ...] = ()
+    training: TrainingState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,7 @@ def submit_judgments(
     have: Sequence[str],
     want: int,
     tab: str = "",
+    whole: bool = False,
     now: datetime,
 ) -> Exchange:
     """Store what was pressed, and hand out up to `want` further pairs (at most 50) beside those in `have`.
@@ -231,6 +237,7 @@ def _judgment_row(
             "outcome": event.outcome,
             "grade": event.grade,
             "note": event.note,
+            "reason": event.reason,
             "document_sha256": shown,
             "judged_at": min(event.pressed_at, worklist.now),
             "received_at": worklist.now,

@@ -4,6 +4,8 @@ Rule: of all the answers an annotator gave for a pair, the one pressed last hold
 same instant, the one received last. A late delivery of an older press therefore never undoes a newer
 one. `later` (put off) is an answer too: the pair is then open again for its annotator.
 A pair that has left the pool (`retired_at`) has no current judgment; what was said of it stays on record.
+Answers in training, on gold pairs and on repeats are checks on the annotator and never current.
+`stale` says that it was made under an older standard (1), on an older text of the document (2), or both (3).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,20 +27,30 @@ from annotator.storage.tables import (
     RubricRow,
 )
 
-_DERIVE = """
-INSERT INTO current_judgment (pair_pk, annotator_pk, judgment_pk, dataset_pk, outcome, grade, purpose)
-SELECT j.pair_pk, j.annotator_pk, j.pk, :dataset_pk, j.outcome, j.grade, j.purpose
+STALE = """
+  CASE WHEN EXISTS (SELECT 1 FROM rubric made JOIN rubric since ON since.dataset_pk = made.dataset_pk
+    AND since.version > made.version AND since.change = 'semantic' WHERE made.pk = j.rubric_pk) THEN 1 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM document d WHERE d.pk = p.document_pk
+    AND d.text_sha256 <> j.document_sha256) THEN 2 ELSE 0 END"""
+_DERIVE = (
+    """
+INSERT INTO current_judgment (pair_pk, annotator_pk, judgment_pk, dataset_pk, outcome, grade, purpose, stale)
+SELECT j.pair_pk, j.annotator_pk, j.pk, :dataset_pk, j.outcome, j.grade, j.purpose, """
+    + STALE
+    + """
 FROM judgment j JOIN pair p ON p.pk = j.pair_pk AND p.retired_at IS NULL
-WHERE j.pair_pk IN {pairs}
+WHERE j.pair_pk IN {pairs} AND j.purpose IN ('independent', 'conditional')
   AND NOT EXISTS (
     SELECT 1 FROM judgment newer
     WHERE newer.pair_pk = j.pair_pk AND newer.annotator_pk = j.annotator_pk
+      AND newer.purpose IN ('independent', 'conditional')
       AND (newer.judged_at > j.judged_at OR (newer.judged_at = j.judged_at AND newer.pk > j.pk)))
 ON CONFLICT (pair_pk, annotator_pk) DO UPDATE
 SET judgment_pk = excluded.judgment_pk, outcome = excluded.outcome,
-    grade = excluded.grade, purpose = excluded.purpose
+    grade = excluded.grade, purpose = excluded.purpose, stale = excluded.stale
 WHERE current_judgment.judgment_pk <> excluded.judgment_pk
 """
+)
 _COUNT = """
 UPDATE pair SET judged = (
   SELECT count(*) FROM current_judgment c

@@ -6,6 +6,7 @@ after its transaction has been committed.
 """
 
 import json
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -40,6 +41,7 @@ def routes(database: Database) -> list[Route]:
                 have=_have(asked.get("have", [])),
                 want=_want(asked.get("want", 0)),
                 tab=_tab(asked.get("tab", "")),
+                whole=asked.get("whole") is True,
                 now=datetime.now(UTC),
             )
         except AnnotatorError as error:
@@ -114,10 +116,18 @@ def _tab(found: object) -> str:
 def _answer(exchange: Exchange) -> dict[str, Any]:
     return {
         "acknowledged": list(exchange.acknowledged),
-        "refused": [{"id": refusal.event_id, "why": refusal.why} for refusal in exchange.refused],
+        "refused": [
+            {"id": refusal.event_id, "why": refusal.why, "code": refusal.code} for refusal in exchange.refused
+        ],
         "pairs": [_pair(handed) for handed in exchange.pairs],
         "judged": list(exchange.judged),
         "progress": {"done": exchange.done, "total": exchange.total},
+        "feedback": [
+            {"id": told.event_id, "pair": told.pair, "grade": told.grade, "explanation": told.explanation}
+            for told in exchange.feedback
+        ],
+        "surplus": list(exchange.surplus),
+        "training": asdict(exchange.training) if exchange.training else None,
     }
 
 
@@ -133,8 +143,12 @@ def _pair(handed: HandedPair) -> dict[str, Any]:
             "text": handed.text,
             "length": handed.length,
             "sha256": handed.document_sha256,
+            "metadata": dict(handed.metadata),
         },
         "guideline_version": handed.guideline_version,
+        "training": handed.training,
+        "answer": asdict(handed.answer) if handed.answer else None,
+        "outdated": asdict(handed.outdated) if handed.outdated else None,
     }
 
 

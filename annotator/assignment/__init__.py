@@ -1,0 +1,1 @@
+"""Who judges what: overlap and its exceptions, expertise, queries given to people."""

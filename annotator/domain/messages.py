@@ -1,0 +1,36 @@
+"""A sentence for people that can still be translated: English text that remembers its template and its values.
+
+A `Message` is a `str`, so that whoever does not translate (the command line, a log, a release) just shows it.
+`web/messages.py` shows it in the reader's language. Templates are the English sentences themselves, with
+`{name}` where a value stands; Babel collects them from the calls of `say` and `say_n`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class Message(str):
+    """An English sentence made of `template` and `values`; `plural` and `n` where it counts something."""
+
+    template: str
+    plural: str | None
+    n: int
+    values: Mapping[str, Any]
+
+    def __new__(
+        cls, template: str, values: Mapping[str, Any], *, plural: str | None = None, n: int = 1
+    ) -> "Message":
+        chosen = template if plural is None or n == 1 else plural
+        made = super().__new__(cls, chosen.format(**values))
+        made.template, made.plural, made.n, made.values = template, plural, n, values
+        return made
+
+
+def say(template: str, /, **values: Any) -> Message:
+    """The sentence, with its values filled in: `say("no dataset named {name}", name="law")`."""
+    return Message(template, values)
+
+
+def say_n(one: str, many: str, n: int, /, **values: Any) -> Message:
+    """The sentence in the singular or the plural; `{n}` is the number: `say_n("{n} pair", "{n:,} pairs", 3)`."""
+    return Message(one, {"n": n, **values}, plural=many, n=n)

@@ -1,0 +1,1 @@
+"""Documents that the pool missed: found by an annotator, proposed as a pair."""

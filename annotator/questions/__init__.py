@@ -1,0 +1,1 @@
+"""Questions of annotators on a pair, and the answers of leads."""
