@@ -21,7 +21,7 @@ from annotator.labeling.events import JudgmentEvent, Refusal, read_events
 from annotator.labeling.order import place
 from annotator.storage.current import CurrentJudgment, derive_current, list_current_judgments
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.find import find_dataset, key_of
+from annotator.storage.find import find_dataset, find_pair_pk, key_of
 from annotator.storage.handing import (
     find_needless,
     find_pairs,
@@ -131,7 +131,8 @@ def read_whole_text(database: Database, actor: Actor, dataset: str, pair: str) -
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "annotator")
-        text = find_whole_text(session, key_of(row.pk), pair)
+        pair_pk = find_pair_pk(session, key_of(row.pk), actor.person_id, pair)
+        text = None if pair_pk is None else find_whole_text(session, pair_pk)
         if text is None:
             raise NotFound("there is no text for this pair")
         return text

@@ -5,7 +5,8 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.errors import NotFound
-from annotator.storage.tables import DatasetRow, PersonRow, RubricRow
+from annotator.storage.labeling_tables import RepeatRow
+from annotator.storage.tables import DatasetRow, PairRow, PersonRow, RubricRow
 
 
 def key_of(pk: int | None) -> int:
@@ -44,3 +45,24 @@ def find_rubric(session: Session, dataset_pk: int) -> RubricRow:
         .limit(1)
     )
     return session.scalars(statement).one()
+
+
+def find_pair_pk(session: Session, dataset_pk: int, person_pk: int | None, key: str) -> int | None:
+    """The pair of this dataset that a browser's key stands for: the pair's own, or that of a repeat of this person.
+
+    None for anything else, so that nobody learns which keys others were given.
+    """
+    own = select(col(PairRow.pk)).where(col(PairRow.key) == key, col(PairRow.dataset_pk) == dataset_pk)
+    found = session.scalar(own)
+    if found is not None or person_pk is None:
+        return found
+    repeat = (
+        select(col(PairRow.pk))
+        .join(RepeatRow, col(RepeatRow.pair_pk) == col(PairRow.pk))
+        .where(
+            col(RepeatRow.key) == key,
+            col(RepeatRow.annotator_pk) == person_pk,
+            col(PairRow.dataset_pk) == dataset_pk,
+        )
+    )
+    return session.scalar(repeat)

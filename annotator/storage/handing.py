@@ -105,8 +105,8 @@ def find_needless(session: Session, worklist: Worklist, have: Sequence[str]) -> 
     return list(session.scalars(needless))
 
 
-def find_whole_text(session: Session, dataset_pk: int, pair: str) -> str | None:
-    """The whole present text of the document of a pair; None when there is no such pair, or no text."""
+def find_whole_text(session: Session, pair_pk: int) -> str | None:
+    """The whole present text of the document of a pair; None when there is none."""
     statement = (
         select(col(DocumentTextRow.text))
         .join(
@@ -115,7 +115,7 @@ def find_whole_text(session: Session, dataset_pk: int, pair: str) -> str | None:
             & (col(DocumentRow.text_sha256) == col(DocumentTextRow.sha256)),
         )
         .join(PairRow, col(PairRow.document_pk) == col(DocumentRow.pk))
-        .where(col(PairRow.key) == pair, col(PairRow.dataset_pk) == dataset_pk)
+        .where(col(PairRow.pk) == pair_pk)
     )
     return session.scalar(statement)
 
