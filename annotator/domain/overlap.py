@@ -1,0 +1,136 @@
+"""By how many annotators a pair is to be judged: a dataset's overlap and the exceptions to it. The one home of that rule.
+
+Stands before labeling, which hands out what a pair still lacks of it. Rules are plain JSON, as a dataset keeps them:
+
+    {"category": {"howto": 2, "reference": 1},     exceptions by the query's category
+     "share": {"share": 0.3, "overlap": 2},        30 % of the other pairs by 2, the rest by the dataset's overlap
+     "cap": 3,                                     the most that any pair is judged, whatever else is said
+     "conditional": 2}                             one more annotator when the first two differ by at least 2
+
+A category's exception goes before the share. Which pairs belong to the share follows from the seed and the pair's own
+key alone, so that it never changes when pairs are added, and a greater share holds every pair of a smaller one.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import Message, say, say_n
+
+Rules = Mapping[str, Any]
+
+MOST = 20
+DISTANCES = (1, 2, 3)
+_NAMES = ("category", "share", "cap", "conditional")
+
+
+def wanted_for(overlap: int, rules: Rules | None, *, seed: int, key: str, category: str | None) -> int:
+    """How many annotators shall judge the pair with this key, of a query of this category: 1-20."""
+    rules = rules or {}
+    wanted: int | None = rules.get("category", {}).get(category)
+    if wanted is None:
+        shared = rules.get("share")
+        wanted = shared["overlap"] if shared and is_in_share(shared["share"], seed=seed, key=key) else overlap
+    return min(wanted, rules.get("cap") or MOST)
+
+
+def is_in_share(share: float, *, seed: int, key: str) -> bool:
+    """Whether the pair belongs to that share (0-1) of all pairs that the seed draws."""
+    drawn = hashlib.blake2b(f"overlap\x1f{seed}\x1f{key}".encode(), digest_size=8).digest()
+    return int.from_bytes(drawn, "big") < share * 2**64
+
+
+def wanted_everywhere(overlap: int, rules: Rules | None) -> int | None:
+    """How many annotators shall judge each pair, where that is the same for all; None when it is not."""
+    rules = rules or {}
+    if rules.get("category") or rules.get("share"):
+        return None
+    return min(overlap, rules.get("cap") or MOST)
+
+
+def conditional_distance(rules: Rules | None) -> int | None:
+    """From which distance (1-3) of the first two on one more annotator is asked; None: never."""
+    distance: int | None = (rules or {}).get("conditional")
+    return distance
+
+
+def allows_further(rules: Rules | None, wanted: int) -> bool:
+    """Whether the cap leaves room for one more annotator on a pair that `wanted` shall judge."""
+    return wanted < ((rules or {}).get("cap") or MOST)
+
+
+def check_rules(overlap: int, rules: Rules | None) -> dict[str, Any] | None:
+    """The rules, without those that say nothing; None when none is left. ValidationError for what makes no sense."""
+    given = {name: value for name, value in (rules or {}).items() if value not in (None, {})}
+    unknown = sorted(given.keys() - set(_NAMES))
+    if unknown:
+        raise ValidationError(f"overlap rules: expected {', '.join(_NAMES)}, found {unknown[0]!r}")
+    for category, wanted in given.get("category", {}).items():
+        _check_number(f"overlap of the category {category}", wanted)
+    if "share" in given:
+        _check_share(given["share"])
+    if "conditional" in given and given["conditional"] not in DISTANCES:
+        raise ValidationError(f"third judgment: expected a distance 1-3, found {given['conditional']!r}")
+    if "cap" in given:
+        _check_cap(overlap, given["cap"], conditional="conditional" in given)
+    return given or None
+
+
+def say_overlap(overlap: int, rules: Rules | None) -> Message:
+    """The rules in words."""
+    rules = rules or {}
+    said = _say_most(overlap, rules.get("share"))
+    if by_category := rules.get("category"):
+        listed = ", ".join(f"{category}: {wanted}" for category, wanted in by_category.items())
+        said = _join(said, say("Exceptions by category: {listed}.", listed=listed))
+    if cap := rules.get("cap"):
+        said = _join(said, say("No pair is judged by more than {cap}.", cap=cap))
+    if distance := conditional_distance(rules):
+        asked = say("One more is asked when the first two differ by at least {distance}.", distance=distance)
+        said = _join(said, asked)
+    return said
+
+
+def _say_most(overlap: int, shared: Mapping[str, Any] | None) -> Message:
+    if not shared:
+        return say_n(
+            "Each pair is judged by {n} annotator.", "Each pair is judged by {n} annotators.", overlap
+        )
+    return say_n(
+        "{share} % of the pairs are judged by {n} annotator, the others by {rest}.",
+        "{share} % of the pairs are judged by {n} annotators, the others by {rest}.",
+        shared["overlap"],
+        share=f"{shared['share'] * 100:.4g}",
+        rest=overlap,
+    )
+
+
+def _join(first: Message, second: Message) -> Message:
+    return say("{first} {second}", first=first, second=second)
+
+
+def _check_number(what: str, found: object) -> int:
+    if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= MOST:
+        raise ValidationError(f"{what}: expected a whole number 1-{MOST}, found {found!r}")
+    return found
+
+
+def _check_share(found: object) -> None:
+    expected = "share of the pairs: expected a number between 0 and 1 with the overlap it gets"
+    if not isinstance(found, Mapping) or found.keys() != {"share", "overlap"}:
+        raise ValidationError(f"{expected}, found {found!r}")
+    share = found["share"]
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
+        raise ValidationError(f"{expected}, found {share!r}")
+    _check_number("overlap of the share", found["overlap"])
+
+
+def _check_cap(overlap: int, found: object, *, conditional: bool) -> None:
+    cap = _check_number("cap of the overlap", found)
+    if cap < overlap:
+        raise ValidationError(f"cap of the overlap: expected at least the overlap ({overlap}), found {cap}")
+    if conditional and cap < 3:
+        raise ValidationError(
+            f"cap of the overlap: expected at least 3, so that a third can be asked, found {cap}"
+        )

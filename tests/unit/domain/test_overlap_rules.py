@@ -1,0 +1,59 @@
+"""The rules of overlap: what is refused, with what words, and how they read."""
+
+from typing import Any
+
+import pytest
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.overlap import check_rules, conditional_distance, is_in_share, say_overlap, wanted_for
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        ({"categories": {"howto": 2}}, "expected category, share, cap, conditional, found 'categories'"),
+        ({"category": {"howto": 0}}, "overlap of the category howto: expected a whole number 1-20, found 0"),
+        ({"category": {"howto": True}}, "expected a whole number 1-20, found True"),
+        ({"share": 0.3}, "expected a number between 0 and 1 with the overlap it gets, found 0.3"),
+        ({"share": {"share": 1, "overlap": 2}}, "expected a number between 0 and 1 with the overlap it gets, found 1"),
+        ({"share": {"share": 0.3, "overlap": 21}}, "overlap of the share: expected a whole number 1-20, found 21"),
+        ({"cap": "3"}, "cap of the overlap: expected a whole number 1-20, found '3'"),
+        ({"cap": 1}, "expected at least the overlap (2), found 1"),
+        ({"cap": 2, "conditional": 2}, "expected at least 3, so that a third can be asked, found 2"),
+        ({"conditional": 4}, "third judgment: expected a distance 1-3, found 4"),
+        ({"conditional": 0}, "third judgment: expected a distance 1-3, found 0"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused_with_what_was_expected(rules: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        check_rules(2, rules)
+    assert told in str(refused.value)
+
+
+def test_rules_that_say_nothing_are_no_rules() -> None:
+    assert check_rules(2, {"category": {}, "share": None, "cap": None, "conditional": None}) is None
+    assert check_rules(2, None) is None
+    assert conditional_distance(None) is None
+    assert wanted_for(2, None, seed=0, key="0", category="howto") == 2
+
+
+def test_which_pairs_are_in_the_share_follows_from_the_seed_and_the_key_alone() -> None:
+    drawn = [number for number in range(20) if is_in_share(0.3, seed=7, key=f"{number:024x}")]
+    assert drawn == [0, 7, 11, 16]
+
+
+@pytest.mark.parametrize(
+    ("overlap", "rules", "said"),
+    [
+        (1, None, "Each pair is judged by 1 annotator."),
+        (2, {}, "Each pair is judged by 2 annotators."),
+        (
+            1,
+            {"share": {"share": 0.3, "overlap": 2}, "category": {"判例": 3, "howto": 1}, "cap": 3, "conditional": 2},
+            ("30 % of the pairs are judged by 2 annotators, the others by 1. Exceptions by category: 判例: 3, howto: 1. "
+             "No pair is judged by more than 3. One more is asked when the first two differ by at least 2."),
+        ),
+    ],
+)  # fmt: skip
+def test_the_rules_read_as_a_sentence(overlap: int, rules: dict[str, Any] | None, said: str) -> None:
+    assert say_overlap(overlap, rules) == said
