@@ -76,9 +76,11 @@ def test_the_browser_is_told_no_rank_score_system_or_grade_of_another(
     pairs = [pair for body in told for pair in json.loads(body)["pairs"]]
     assert len(pairs) >= 40
     for pair in pairs:
-        assert set(pair) == {"pair", "query", "document", "guideline_version"}
+        assert set(pair) == {
+            "pair", "query", "document", "guideline_version", "training", "answer", "outdated"
+        }  # fmt: skip
         assert set(pair["query"]) == {"query_id", "text", "narrative"}
-        assert set(pair["document"]) == {"doc_id", "title", "url", "media_type", "text", "length", "sha256"}
+        assert set(pair["document"]) == {"doc_id", "title", "url", "media_type", "text", "length", "sha256", "metadata"}  # fmt: skip
     for word in ("secret-system", "0.123", "rank", "score", "grade"):
         assert all(word not in body for body in told)
 

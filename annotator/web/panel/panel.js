@@ -4,7 +4,6 @@
 // text field. Everything shown is set as text: a document cannot run anything.
 
 const AHEAD = 20, ASK_BELOW = 14, MOST_EVENTS = 100, LATE_MS = 1500, IDLE_SECONDS = 120, REMEMBERED = 50;
-const LINES_PER_BLOCK = 60;
 const panels = new WeakMap();
 
 export default function (component) {
@@ -27,7 +26,8 @@ class Panel {
     this.at = Object.fromEntries([...root.querySelectorAll("[data-at]")].map((e) => [e.dataset.at, e]));
     this.outbox = new Outbox(told.username, told.dataset);
     this.drafts = new Drafts(told.username, told.dataset);
-    Object.assign(this, { queue: [], current: null, behind: [], refused: [], progress: null, built: new Map(),
+    this.view = new DocumentView(this.at.viewer, { dataset: told.dataset, words: told.words });
+    Object.assign(this, { queue: [], current: null, behind: [], refused: [], progress: null,
       busy: false, again: false, wait: 0, trouble: null, ended: false, timers: new Set(), elsewhere: new Map(), inOtherTabs: new Map() });
   }
 
@@ -46,7 +46,7 @@ class Panel {
     on(document, "visibilitychange", () => this.countTime());
     on(this.root, "click", (e) => this.click(e));
     on(this.at.note, "input", () => this.current && this.drafts.write(this.current.pair, this.at.note.value));
-    on(this.at.note, "keydown", (e) => { if (e.key === "Escape" && !e.isComposing) this.at.document.focus(); });
+    on(this.at.note, "keydown", (e) => { if (e.key === "Escape" && !e.isComposing) this.view.focus(); });
     this.tab = tabId();
     this.tabs = new BroadcastChannel(this.outbox.prefix);
     this.tabs.onmessage = ({ data }) => this.hearTab(data);
@@ -125,7 +125,7 @@ class Panel {
     pair.answer = outcome === "later" ? null : { outcome, grade };
     pair.note = event.note;
     this.drafts.write(pair.pair, "");
-    if (outcome !== "later") { this.behind.push(pair); if (this.behind.length > REMEMBERED) this.built.delete(this.behind.shift().pair); }
+    if (outcome !== "later") { this.behind.push(pair); if (this.behind.length > REMEMBERED) this.view.forget(this.behind.shift().pair); }
     this.say(outcome === "graded" ? this.words.graded.replace("{grade}", grade) : this.words[outcome]);
     this.next();
     this.flush();
@@ -156,8 +156,7 @@ class Panel {
     this.at.work.hidden = false;
     this.at.query.textContent = pair.query.text;
     this.at.narrative.textContent = pair.query.narrative ?? "";
-    this.at.document.replaceChildren(...this.build(pair));
-    this.at.document.scrollTop = 0;
+    this.view.show(pair);
     this.at.note.value = this.drafts.read(pair.pair) || pair.note || "";
     for (const button of this.at.grades.children) button.setAttribute("aria-pressed", String(pair.answer?.grade === Number(button.dataset.act)));
     this.root.querySelector("[data-act=back]").disabled = !this.behind.length;
@@ -166,53 +165,12 @@ class Panel {
     this.paintProgress();
     this.paintSaved();
     this.say(`${this.words.query}: ${pair.query.text}. ${this.words.document}: ${pair.document.title || pair.document.doc_id}`);
-    (window.requestIdleCallback ?? setTimeout)(() => { for (const ahead of this.queue.slice(0, 2)) this.build(ahead); });
-  }
-
-  // The document's elements, made once and ahead of time: building a long text must not delay a key press.
-  build(pair) {
-    if (this.built.has(pair.pair)) return this.built.get(pair.pair);
-    const title = make("h2", "", pair.document.title || pair.document.doc_id);
-    title.dir = "auto";
-    const parts = [title, make("div", "docid", pair.document.doc_id), this.buildText(pair, pair.document.text)];
-    if (pair.document.text !== null && pair.document.length > [...pair.document.text].length) {
-      const whole = make("button", "", this.words.whole.replace("{n}", pair.document.length.toLocaleString()));
-      whole.type = "button";
-      whole.onclick = () => this.showWhole(pair, whole, parts);
-      parts.push(whole);
-    }
-    this.built.set(pair.pair, parts);
-    return parts;
-  }
-
-  buildText(pair, text) {
-    const source = ["text/x-rst", "text/html"].includes(pair.document.media_type);
-    const element = make("div", text === null ? "missing" : source ? "text source" : "text");
-    element.dir = "auto";
-    if (text === null) { element.textContent = this.words.notext; return element; }
-    pair.terms ??= termsOf(pair.query.text);
-    for (const block of blocksOf(text)) element.append(markedUp(block, pair.terms));
-    return element;
-  }
-
-  async showWhole(pair, button, parts) {
-    button.disabled = true;
-    const where = `/api/text?dataset=${encodeURIComponent(this.told.dataset)}&pair=${encodeURIComponent(pair.pair)}`;
-    try {
-      const answer = await fetch(where, { credentials: "same-origin" });
-      if (!answer.ok) throw new Error(String(answer.status));
-      const text = this.buildText(pair, await answer.text());
-      parts[2].replaceWith(text);
-      parts[2] = text;
-      button.remove();
-      parts.pop();
-    } catch { button.disabled = false; button.textContent = this.words.wholefailed; }
+    (window.requestIdleCallback ?? setTimeout)(() => { for (const ahead of this.queue.slice(0, 2)) this.view.prepare(ahead); });
   }
 
   layOut() {
     this.at.heading.textContent = this.words.heading.replace("{dataset}", this.told.title);
     this.at.querylabel.textContent = this.words.query;
-    this.at.document.setAttribute("aria-label", this.words.document);
     this.at.grades.setAttribute("aria-label", this.words.grade);
     this.at.progress.setAttribute("aria-label", this.words.progress);
     this.at.standardlabel.textContent = this.words.standard;
@@ -457,25 +415,4 @@ function signInLink(text) {
   const link = make("a", "", text);
   link.href = `/login?next=${encodeURIComponent(location.pathname + location.search)}`;
   return link;
-}
-
-// Blocks of lines, each laid out only when it comes into view; a line without end is cut into pieces too.
-function* blocksOf(text) {
-  const lines = text.split("\n");
-  for (let start = 0; start < lines.length; start += LINES_PER_BLOCK) {
-    const block = lines.slice(start, start + LINES_PER_BLOCK).join("\n");
-    for (let at = 0; at === 0 || at < block.length; at += 20000) yield block.slice(at, at + 20000);
-  }
-}
-
-function markedUp(block, terms) {
-  const element = make("div");
-  let at = 0;
-  for (const [start, end] of findTerms(block, terms)) {
-    if (start < at) continue;
-    element.append(block.slice(at, start), make("mark", "", block.slice(start, end)));
-    at = end;
-  }
-  element.append(block.slice(at) || "​");
-  return element;
 }

@@ -17,7 +17,8 @@ from annotator.domain.people import Actor
 from annotator.web.panel.words import WORDS
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("marks.js", "outbox.js", "panel.js")
+SCRIPTS = ("marks.js", "document.js", "outbox.js", "list.js", "panel.js")
+STYLES = ("panel.css", "document.css", "list.css")
 
 
 def draw_panel(actor: Actor, dataset: Dataset, rubric: Rubric) -> None:
@@ -41,8 +42,8 @@ def _component() -> Any:
     return st.components.v2.component(
         "annotator_panel",
         html=_read("panel.html"),
-        css=_read("panel.css"),
-        js="\n".join(_read(name) for name in SCRIPTS),
+        css="\n".join(_read(name) for name in STYLES if (FOLDER / name).exists()),
+        js="\n".join(_read(name) for name in SCRIPTS if (FOLDER / name).exists()),
     )
 
 
