@@ -72,7 +72,8 @@ def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOptio
     """Show a dataset's settings, and how much is in it."""
     from dataclasses import asdict
 
-    from annotator.datasets.service import show_dataset
+    from annotator.datasets.service import show_dataset, write_setting
+    from annotator.domain.overlap import say_overlap
 
     dataset, counts = show_dataset(open_database(database), OPERATOR, name)
     if json:
@@ -80,8 +81,11 @@ def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOptio
         return
     settings = asdict(dataset)
     required = settings.pop("requirements")
+    made = {name: settings.pop(name) for name in ("name", "created_at")}
     rows = [
-        *settings.items(),
+        *made.items(),
+        *((key, write_setting(key, value)) for key, value in settings.items()),
+        ("who judges", say_overlap(dataset.overlap, dataset.overlap_rules)),
         ("requirements", _show_requirements(required)),
         *(
             (f"requirements: {key}", _show_required(value))
@@ -100,9 +104,10 @@ def set_(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Change settings: overlap, kappa_target, lease_minutes, seed, language, title, list_grade_0,
-    requirements (nablarch, law, a YAML file, or none)."""
-    from annotator.datasets.service import change_settings
+    """Change settings, such as overlap=2 or overlap_share=0.3:2. An unknown one is answered with all there are;
+    `annotator dataset show` shows their values."""
+    from annotator.datasets.service import change_settings, write_setting
+    from annotator.domain.overlap import say_overlap
 
     for change in changes:
         if "=" not in change:
@@ -114,9 +119,11 @@ def set_(
     if json:
         print_json(dataset)
         return
-    values = {key: getattr(dataset, key) for key in pairs}
-    if "requirements" in values:
+    values = {key: write_setting(key, getattr(dataset, key)) for key in pairs if key != "requirements"}
+    if "requirements" in pairs:
         values["requirements"] = _show_requirements(dataset.requirements)
+    if any("overlap" in key or key == "third_judgment_from" for key in pairs):
+        values["who judges"] = say_overlap(dataset.overlap, dataset.overlap_rules)
     typer.echo("\n".join(f"{key} = {value}" for key, value in values.items()))
 
 

@@ -17,11 +17,13 @@ from sqlmodel import col
 from annotator.accounts.service import list_roles, require_admin, require_role
 from annotator.datasets.rubric_file import read_rubric as read_rubric
 from annotator.datasets.settings import NO_REQUIREMENTS as NO_REQUIREMENTS
-from annotator.datasets.settings import SETTINGS, read_setting
-from annotator.domain.errors import ConflictError, ValidationError
+from annotator.datasets.settings import RULES, SETTINGS, read_setting
+from annotator.datasets.settings import write_setting as write_setting
+from annotator.domain.errors import ConflictError, StateError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, GradeDefinition, Rubric
+from annotator.domain.overlap import check_rules
 from annotator.domain.people import Actor
-from annotator.storage.database import Database
+from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.pool import select_documents_left
 from annotator.storage.tables import (
@@ -33,24 +35,42 @@ from annotator.storage.tables import (
     ReleaseRow,
     RubricRow,
 )
+from annotator.storage.work import derive_work
 
 NAME = re.compile(r"[^\W_][\w.-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A dataset with its settings. `requirements`: as `coverage.service.read_requirements` gives them."""
+    """A dataset with its settings. `overlap_share`: {"share", "overlap"}; `requirements`: as
+    `coverage.service.read_requirements` gives them."""
 
     name: str
     title: str
     language: str | None
     overlap: int
+    overlap_by_category: Mapping[str, int] | None
+    overlap_share: Mapping[str, Any] | None
+    overlap_cap: int | None
+    third_judgment_from: int | None
     kappa_target: float
     lease_minutes: int
     seed: int
     list_grade_0: bool
+    training_score: float
+    gold_rate: float
+    repeat_rate: float
+    repeat_after: int
+    idle_seconds: int
+    shown_metadata: tuple[str, ...] | None
     requirements: Mapping[str, Any] | None
     created_at: datetime
+
+    @property
+    def overlap_rules(self) -> dict[str, Any] | None:
+        """The exceptions to the overlap, as `domain/overlap.py` reads them."""
+        rules = {rule: getattr(self, name) for name, rule in RULES.items()}
+        return {rule: value for rule, value in rules.items() if value is not None} or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +107,8 @@ def create_dataset(
             select(DatasetRow).where(func.lower(col(DatasetRow.name)) == name.lower())
         ).first():
             raise ConflictError(f"there is a dataset named {name!r} already")
-        row = DatasetRow.model_validate({"name": name, "title": title or name, "created_at": now, **values})
+        row = DatasetRow.model_validate({"name": name, "title": title or name, "created_at": now})
+        _set_values(row, values)
         session.add(row)
         session.flush()
         session.add(_rubric_row(key_of(row.pk), rubric, now))
@@ -119,6 +140,7 @@ def change_settings(
     requirements: Mapping[str, Any] | None = None,
 ) -> Dataset:
     """Set each KEY to the VALUE as typed. ValidationError for an unknown key or value; then nothing changes.
+    Where the overlap, its rules or the seed change, what each pair lacks is counted anew in the same transaction.
 
     `requirements`: those of a file that the caller has read, which a typed value never names.
     """
@@ -128,10 +150,18 @@ def change_settings(
     with database.write() as session:
         row = find_dataset(session, name)
         require_role(session, actor, key_of(row.pk), "lead")
-        for key, value in values.items():
-            setattr(row, key, value)
+        dataset_pk = key_of(row.pk)
+        lock_dataset(session, dataset_pk)
+        session.refresh(row)
+        before = _record(row)
+        _set_values(row, values)
         session.add(row)
-        return _record(row)
+        session.flush()
+        after = _record(row)
+        _check_overlap(session, dataset_pk, before, after)
+        if _say_who_judges(before) != _say_who_judges(after):
+            derive_work(session, dataset_pk)
+        return after
 
 
 def read_current_rubric(database: Database, actor: Actor, name: str) -> tuple[int, Rubric]:
@@ -172,8 +202,51 @@ def _rubric_row(dataset_pk: int, rubric: Rubric, now: datetime) -> RubricRow:
 
 
 def _record(row: DatasetRow) -> Dataset:
-    values: dict[str, Any] = {setting.name: getattr(row, setting.name) for setting in SETTINGS}
+    rules = row.overlap_rules or {}
+    values: dict[str, Any] = {
+        name: rules.get(RULES[name]) if name in RULES else getattr(row, name)
+        for name in (setting.name for setting in SETTINGS)
+    }
+    values["shown_metadata"] = tuple(row.shown_metadata) if row.shown_metadata else None
     return Dataset(name=row.name, created_at=row.created_at, **values)
+
+
+def _set_values(row: DatasetRow, values: Mapping[str, Any]) -> None:
+    """Those that are overlap rules go together into one column, checked as a whole."""
+    rules = dict(row.overlap_rules or {})
+    for name, value in values.items():
+        if name in RULES:
+            rules[RULES[name]] = value
+        else:
+            setattr(row, name, value)
+    row.overlap_rules = check_rules(row.overlap, rules)
+
+
+def _say_who_judges(dataset: Dataset) -> tuple[Any, ...]:
+    """What `pair.wanted` and the further judgment follow from."""
+    return dataset.overlap, dataset.overlap_rules, dataset.seed
+
+
+def _check_overlap(session: Session, dataset_pk: int, before: Dataset, after: Dataset) -> None:
+    """A category that no query has would have no effect; another seed would draw another share of judged pairs."""
+    there = set(
+        session.scalars(
+            select(col(QueryRow.category)).where(col(QueryRow.dataset_pk) == dataset_pk).distinct()
+        )
+    )
+    new = set(after.overlap_by_category or ()) - set(before.overlap_by_category or ())
+    if there and (missing := sorted(new - there)):
+        known = ", ".join(sorted(category for category in there if category)) or "none"
+        raise ValidationError(
+            f"overlap_by_category: no query has the category {missing[0]!r}; there are: {known}"
+        )
+    judged = select(col(CurrentJudgmentRow.pair_pk)).where(col(CurrentJudgmentRow.dataset_pk) == dataset_pk)
+    drawn = before.overlap_share and after.overlap_share
+    if before.seed != after.seed and drawn and session.scalar(judged.limit(1)) is not None:
+        raise StateError(
+            "seed: it draws the pairs of overlap_share, and pairs have been judged; it can be changed again "
+            "once overlap_share is none"
+        )
 
 
 def _counts(session: Session, dataset_pk: int) -> DatasetCounts:

@@ -1,13 +1,22 @@
 """The settings of a dataset: their names, what they accept, what they mean. One table for CLI, pages and checks."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from annotator.coverage.service import TEMPLATES, read_requirements
 from annotator.domain.errors import ValidationError
+from annotator.domain.overlap import MOST
 
-NO_REQUIREMENTS = "none"
+NONE = "none"
+NO_REQUIREMENTS = NONE
+RULES: Mapping[str, str] = {
+    "overlap_by_category": "category",
+    "overlap_share": "share",
+    "overlap_cap": "cap",
+    "third_judgment_from": "conditional",
+}  # the settings that together are the dataset's overlap rules, by what `domain/overlap.py` calls them
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +39,18 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
     return read
 
 
-def _kappa(found: str) -> float:
-    value = float(found)
-    if not -1 <= value <= 1:
-        raise ValueError(found)
-    return value
+def _number(low: float, high: float) -> Callable[[str], float]:
+    def read(found: str) -> float:
+        value = float(found)
+        if not low <= value <= high:
+            raise ValueError(found)
+        return value
+
+    return read
+
+
+def _or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    return lambda found: None if found.strip().lower() in (NONE, "") else read(found)
 
 
 def _yes_or_no(found: str) -> bool:
@@ -53,9 +69,37 @@ def _yes_or_no(found: str) -> bool:
     return words[found.lower()]
 
 
+def _by_category(found: str) -> dict[str, int]:
+    """Of `howto=2,reference=1`; a category whose name holds a comma can be said in JSON."""
+    if found.lstrip().startswith("{"):
+        value = json.loads(found)
+        if not all(type(wanted) is int for wanted in value.values()):
+            raise ValueError(found)
+        return {str(category): wanted for category, wanted in value.items()}
+    said = [part.rpartition("=") for part in found.split(",")]
+    values = {category.strip(): int(wanted) for category, _, wanted in said}
+    if "" in values or len(values) < len(said):
+        raise ValueError(found)
+    return values
+
+
+def _share(found: str) -> dict[str, Any]:
+    share, _, wanted = found.partition(":")
+    return {"share": _number(0, 1)(share), "overlap": int(wanted)}
+
+
+def _columns(found: str) -> list[str]:
+    """Of `author,year`; a column whose name holds a comma can be said in JSON."""
+    listed = json.loads(found) if found.lstrip().startswith("[") else found.split(",")
+    names = list(dict.fromkeys(str(name).strip() for name in listed))
+    if "" in names:
+        raise ValueError(found)
+    return names
+
+
 def _requirements(found: str) -> dict[str, Any] | None:
     """Of a template. A file is read by who may name one: see `change_settings`."""
-    if found.lower() in (NO_REQUIREMENTS, ""):
+    if found.lower() in (NONE, ""):
         return None
     if found not in TEMPLATES:
         raise ValueError(found)
@@ -65,11 +109,21 @@ def _requirements(found: str) -> dict[str, Any] | None:
 SETTINGS: tuple[Setting, ...] = (
     Setting("title", "a text", "the name shown to people", str),
     Setting("language", "a language tag such as ja, or nothing", "the main language of the documents", lambda v: v or None),
-    Setting("overlap", "a whole number 1-20", "how many annotators judge each pair", _whole(1, 20)),
-    Setting("kappa_target", "a number between -1 and 1", "Cohen's kappa that a release needs", _kappa),
+    Setting("overlap", "a whole number 1-20", "how many annotators judge each pair", _whole(1, MOST)),
+    Setting("overlap_by_category", "category=1-20, several with commas between, or none", "exceptions to the overlap by the query's category", _or_none(_by_category)),
+    Setting("overlap_share", "a share and its overlap such as 0.3:2, or none", "by how many a share of the other pairs is judged", _or_none(_share)),
+    Setting("overlap_cap", "a whole number 1-20, or none", "the most that any pair is judged", _or_none(_whole(1, MOST))),
+    Setting("third_judgment_from", "a distance 1-3, or none", "how far the first two must differ for one more annotator to be asked", _or_none(_whole(1, 3))),
+    Setting("kappa_target", "a number between -1 and 1", "Cohen's kappa that a release needs", _number(-1, 1)),
     Setting("lease_minutes", "a whole number 1-10080", "how long a pair stays with the annotator it was given to", _whole(1, 10080)),
     Setting("seed", "a whole number 0-2147483647", "fixes every order and sample drawn", _whole(0, 2**31 - 1)),
     Setting("list_grade_0", "true or false", "whether set-based formats list grade-0 documents (they count as relevant there)", _yes_or_no),
+    Setting("training_score", "a number between 0 and 1", "the share of training pairs to get right before real pairs come", _number(0, 1)),
+    Setting("gold_rate", "a number between 0 and 0.5", "the share of pairs handed out that are gold pairs", _number(0, 0.5)),
+    Setting("repeat_rate", "a number between 0 and 0.5", "the share of pairs handed out that are one's own, shown again", _number(0, 0.5)),
+    Setting("repeat_after", "a whole number 1-10000", "after how many further pairs one's own may be shown again", _whole(1, 10_000)),
+    Setting("idle_seconds", "a whole number 10-3600", "after how long without a sign of life the time no longer counts as work", _whole(10, 3600)),
+    Setting("shown_metadata", "column names with commas between, or none", "the document's further columns that annotators see", _or_none(_columns)),
     Setting("requirements", f"{', '.join(TEMPLATES)}, {NO_REQUIREMENTS}, or a YAML file", "what the queries and qrels must cover", _requirements),
 )  # fmt: skip
 
@@ -80,7 +134,29 @@ def read_setting(name: str, found: str) -> Any:
         if setting.name == name:
             try:
                 return setting.read(found)
-            except ValueError:
+            except (ValueError, AttributeError, TypeError):
                 raise ValidationError(f"{name}: expected {setting.expected}, found {found!r}") from None
     known = ", ".join(setting.name for setting in SETTINGS)
     raise ValidationError(f"no setting named {name!r}; there are: {known}")
+
+
+def write_setting(name: str, value: Any) -> str:
+    """The value as it could be typed."""
+    if value is None:
+        return NONE if name != "language" else ""
+    if name == "overlap_by_category":
+        plain = ",".join(f"{category}={wanted}" for category, wanted in value.items())
+        return plain if _can_read(name, plain, dict(value)) else json.dumps(dict(value), ensure_ascii=False)
+    if name == "overlap_share":
+        return f"{value['share']:g}:{value['overlap']}"
+    if name == "shown_metadata":
+        plain = ",".join(value)
+        return plain if _can_read(name, plain, list(value)) else json.dumps(list(value), ensure_ascii=False)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _can_read(name: str, found: str, value: Any) -> bool:
+    try:
+        return bool(read_setting(name, found) == value)
+    except ValidationError:
+        return False

@@ -27,7 +27,7 @@ from annotator.storage.columns import json_column, number_column, text_column, t
 
 class DatasetRow(SQLModel, table=True):
     """One ground-truth project and its settings. `overlap_rules`: exceptions to `overlap`, as
-    `labeling/overlap.py` reads them; `shown_metadata`: the document's further columns that the panel shows."""
+    `domain/overlap.py` reads them; `shown_metadata`: the document's further columns that the panel shows."""
 
     __tablename__ = "dataset"
     __table_args__ = (
