@@ -41,6 +41,7 @@ from annotator.domain.accounts import (
     WrongSignIn,
 )
 from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
+from annotator.domain.messages import LANGUAGES
 from annotator.domain.people import ROLES, Actor, includes
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, find_person, key_of
@@ -321,6 +322,7 @@ def find_session(database: Database, token: str | None, *, now: datetime) -> Sig
             memberships=_list_memberships(session, row.pk).get(key_of(row.pk), ()),
             must_change_password=row.must_change_password,
             expires_at=opened.expires_at,
+            language=row.language,
         )
 
 
@@ -376,6 +378,16 @@ def change_password(
         session.add(row)
         clear_failures(session, username=row.username)
         revoke_live_sessions(session, person_pk=key_of(row.pk), keep_sha256=keep, now=now)
+
+
+def choose_language(database: Database, actor: Actor, language: str | None) -> None:
+    """Keep the language in which the actor wants the app; None: the browser's."""
+    if language is not None and language not in LANGUAGES:
+        raise ValidationError(f"expected a language among {', '.join(LANGUAGES)}, found {language!r}")
+    with database.write() as session:
+        row = find_person(session, actor.username)
+        row.language = language
+        session.add(row)
 
 
 def _begin_attempt(

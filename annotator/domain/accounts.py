@@ -43,13 +43,14 @@ class PersonChange:
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Who is signed in, with the roles held at this moment."""
+    """Who is signed in, with the roles held at this moment; `language`: the one they chose, None for the browser's."""
 
     actor: Actor
     name: str
     memberships: tuple[Membership, ...]
     must_change_password: bool
     expires_at: datetime
+    language: str | None = None
 
     def role_on(self, dataset: str | None) -> str | None:
         """The strongest role on the dataset of that name; with None, the role everywhere."""

@@ -8,6 +8,8 @@ A `Message` is a `str`, so that whoever does not translate (the command line, a 
 from collections.abc import Mapping
 from typing import Any
 
+LANGUAGES = ("en", "ja", "ko")  # that the web app speaks
+
 
 class Message(str):
     """An English sentence made of `template` and `values`; `plural` and `n` where it counts something."""

@@ -23,6 +23,7 @@ from annotator.storage.database import Database
 from annotator.web import api, downloads, health, login
 from annotator.web.gate import Gate
 from annotator.web.host_config import HostConfig
+from annotator.web.messages import show_refusal, tr
 from annotator.web.navigation import find_home
 from annotator.web.plain_text import escape_markdown
 from annotator.web.process import set_served
@@ -56,14 +57,13 @@ def show_error(error: Exception) -> bool:
     import streamlit as st
 
     if isinstance(error, AnnotatorError):
-        lines = (escape_markdown(line) for line in str(error).splitlines())
+        lines = (escape_markdown(line) for line in show_refusal(error).splitlines())
         st.error("\n\n".join(lines), icon=":material/block:")
         return True
     number = secrets.token_hex(4)
     log.error("page failed", error_id=number, exc_info=error)
-    st.error(
-        f"Something went wrong on this page. The log knows it as error {number}.", icon=":material/error:"
-    )
+    said = tr("Something went wrong on this page. The log knows it as error {number}.", number=number)
+    st.error(said, icon=":material/error:")
     return True
 
 

@@ -25,6 +25,7 @@ from annotator.domain.errors import NotAllowed
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.headers import OWN_FILES, secure
+from annotator.web.reader import use_language_of
 from annotator.web.signed_in import COOKIE, is_https, require_same_origin
 
 OPEN = frozenset({"/login", "/logout", "/healthz", *OWN_FILES})
@@ -102,6 +103,7 @@ class Gate:
         if path.startswith(OPEN_FOLDER) or path in ("/healthz", *OWN_FILES):
             return None
         person = scope["state"]["signed_in"] = await self._find(request)
+        use_language_of(request)
         if path in OPEN:
             return None
         if person is None:

@@ -22,7 +22,7 @@ from annotator.accounts.service import sign_in, sign_out
 from annotator.domain.accounts import TooManyAttempts, WrongSignIn
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.login_text import TEXTS, choose_language
+from annotator.web.messages import current_language, tr
 from annotator.web.signed_in import COOKIE, choose_local_path, clear_cookie, find_signed_in, set_cookie
 
 HERE = Path(__file__).parent
@@ -59,12 +59,12 @@ class Door:
         wanted = choose_local_path(request.query_params.get("next"))
         if find_signed_in(request) is not None:
             return RedirectResponse(wanted, 303)
-        return _draw_form(request, wanted=wanted)
+        return _draw_form(wanted=wanted)
 
     async def sign_in(self, request: Request) -> Response:
         """Check the form; 303 with the cookie, or the form again with the reason."""
         if int(request.headers.get("content-length", LARGEST_FORM + 1)) > LARGEST_FORM:
-            return _draw_form(request, problem="wrong", status=413)
+            return _draw_form(problem="wrong", status=413)
         async with request.form(max_files=0, max_fields=10) as form:
             username, password = str(form.get("username", "")), str(form.get("password", ""))
             wanted = choose_local_path(str(form.get("next", "")))
@@ -77,11 +77,10 @@ class Door:
             )
         except WrongSignIn:
             log.info("sign-in refused", address=address)
-            return _draw_form(request, problem="wrong", wanted=wanted, username=username, status=401)
+            return _draw_form(problem="wrong", wanted=wanted, username=username, status=401)
         except TooManyAttempts as error:
             log.warning("sign-in limited", address=address, retry_seconds=error.seconds)
             return _draw_form(
-                request,
                 problem="limited",
                 wanted=wanted,
                 username=username,
@@ -96,13 +95,17 @@ class Door:
         """A page with the button that signs out; signing out itself takes a POST."""
         if find_signed_in(request) is None:
             return RedirectResponse("/login", 303)
-        language, text = _speak(request)
+        text = {
+            "sign_out": tr("Sign out"),
+            "question": tr("Sign out of this browser?"),
+            "stay": tr("Back"),
+        }
         body = _fill(
-            '<h1>$sign_out_title</h1><p class="lead">$sign_out_question</p>'
+            '<h1>$sign_out</h1><p class="lead">$question</p>'
             '<form method="post" action="/logout"><button type="submit">$sign_out</button></form><a href="/">$stay</a>',
             text,
         )
-        return HTMLResponse(_draw(language, text["sign_out_title"], body))
+        return HTMLResponse(_draw(text["sign_out"], body))
 
     async def sign_out(self, request: Request) -> Response:
         """End this browser's session."""
@@ -129,7 +132,6 @@ def _send(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]
 
 
 def _draw_form(
-    request: Request,
     *,
     wanted: str = "/",
     username: str = "",
@@ -137,11 +139,18 @@ def _draw_form(
     status: int = 200,
     seconds: int = 0,
 ) -> Response:
-    language, text = _speak(request)
-    message = text[problem].format(minutes=-(-seconds // 60)) if problem else ""
-    values = {**text, "message": message, "wanted": wanted, "name": username[:200]}
+    values = {
+        "sign_in": tr("Sign in"),
+        "lead": tr("From a pool of candidates to a ground truth you can defend."),
+        "username": tr("Username"),
+        "password": tr("Password"),
+        "lost": tr("No account, or the password forgotten? Ask the admin of your dataset."),
+        "message": _say_problem(problem, seconds),
+        "wanted": wanted,
+        "name": username[:200],
+    }
     body = _fill(
-        '<h1>$title</h1><p class="lead">$lead</p><div role="alert" id="problem">$message</div>'
+        '<h1>$sign_in</h1><p class="lead">$lead</p><div role="alert" id="problem">$message</div>'
         '<form method="post" action="/login"><input type="hidden" name="next" value="$wanted">'
         '<label for="username">$username</label><input id="username" name="username" value="$name" required '
         'autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false" '
@@ -154,12 +163,13 @@ def _draw_form(
         focus_password=" autofocus" if username else "",
     )
     headers = {"Retry-After": str(seconds)} if seconds else None
-    return HTMLResponse(_draw(language, text["title"], body), status, headers=headers)
+    return HTMLResponse(_draw(values["sign_in"], body), status, headers=headers)
 
 
-def _speak(request: Request) -> tuple[str, Mapping[str, str]]:
-    language = choose_language(request.headers.get("accept-language", ""))
-    return language, TEXTS[language]
+def _say_problem(problem: str, seconds: int) -> str:
+    if problem == "limited":
+        return tr("Too many failed attempts. Try again in {minutes} min.", minutes=-(-seconds // 60))
+    return tr("The username or the password is wrong.") if problem else ""
 
 
 def _fill(template: str, values: Mapping[str, str], **markup: str) -> str:
@@ -168,9 +178,9 @@ def _fill(template: str, values: Mapping[str, str], **markup: str) -> str:
     return string.Template(template).substitute(escaped, **markup)
 
 
-def _draw(language: str, title: str, body: str) -> str:
+def _draw(title: str, body: str) -> str:
     return string.Template(_read_frame()).substitute(
-        lang=language, title=html.escape(title), body=body, version=__version__
+        lang=current_language(), title=html.escape(title), body=body, version=__version__
     )
 
 

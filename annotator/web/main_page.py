@@ -9,8 +9,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from annotator.web.language_choice import declare_language
+from annotator.web.messages import tr
 from annotator.web.navigation import PAGES, Page, list_pages
 from annotator.web.page_context import PageContext, draw_signed_out, find_context
+from annotator.web.roles import name_role
 from annotator.web.sidebar import draw_sidebar, list_parameters
 
 HERE = Path(__file__).parent
@@ -27,6 +30,7 @@ def draw_app() -> None:
     st.set_page_config(
         page_title=asked.title if asked is home else f"{asked.title} · Annotator", layout="wide"
     )
+    declare_language()
     if context is not None:
         with st.sidebar:
             draw_sidebar(context, known)
@@ -37,16 +41,17 @@ def _register(page: Page, context: PageContext | None) -> st.Page:
     """The page for Streamlit, known to it also when the person may not see it, so that we say why not. It has
     no icon here: Streamlit would fetch it from another site for the browser's tab."""
     draw = partial(_draw_page, page, context) if context else draw_signed_out
-    return st.Page(draw, title=page.title, url_path=page.address)
+    return st.Page(draw, title=tr(page.title), url_path=page.address)
 
 
 def _draw_page(page: Page, context: PageContext) -> None:
     if page in list_pages(context.person, context.dataset):
         import_module(page.module).draw(context)
     elif context.person.must_change_password:
-        st.warning("Choose a password of your own first: see Account.", icon=":material/key:")
+        st.warning(tr("Choose a password of your own first: see Account."), icon=":material/key:")
     else:
-        st.error(f"This page needs the role {page.least} on this dataset.", icon=":material/block:")
+        role = name_role(page.least or "")
+        st.error(tr("This page needs the role {role} on this dataset.", role=role), icon=":material/block:")
 
 
 def _go_home(known: dict[str, st.Page], context: PageContext) -> None:

@@ -41,6 +41,11 @@ def tr_n(one: str, many: str, n: int, /, **values: Any) -> str:
     return _fill(one, many, n, {"n": n, **values})
 
 
+def show_refusal(error: Exception) -> str:
+    """What an error says, in the language in use where whoever raised it said it translatably."""
+    return tr(error.args[0]) if error.args and isinstance(error.args[0], Message) else str(error)
+
+
 def _fill(template: str, plural: str | None, n: int, values: Mapping[str, Any]) -> str:
     told = {key: tr(value) if isinstance(value, Message) else value for key, value in values.items()}
     return _find(template, plural, n).format(**told)
@@ -63,7 +68,8 @@ def read_catalog(language: str) -> dict[str, str]:
         with path.open("rb") as file:
             for message in read_po(file, locale=language):
                 key = message.id if isinstance(message.id, str) else message.id[0]
-                text = message.string if isinstance(message.string, str) else message.string[0]
+                told = message.string or ""
+                text = told if isinstance(told, str) else told[0]
                 if key and text and not message.fuzzy:
                     found[key] = text
     return found

@@ -10,16 +10,18 @@ from urllib.parse import urlencode
 
 from annotator.datasets.service import list_datasets
 from annotator.domain.accounts import SignedIn
+from annotator.domain.messages import Message, say
 from annotator.domain.people import Role, includes
 from annotator.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page at `/address`; `least` is the role it takes on the chosen dataset, None for everybody signed in."""
+    """A page at `/address`; `least` is the role it takes on the chosen dataset, None for everybody signed in.
+    `title` is shown with tr()."""
 
     address: str
-    title: str
+    title: Message
     module: str
     least: Role | None
     icon: str
@@ -31,15 +33,21 @@ class Page:
 
 PAGES: tuple[Page, ...] = (
     # One's own work first: the first page open to a person is where they land after signing in.
-    Page("overview", "Overview", "annotator.web.pages.overview", "lead", ":material/dashboard:"),
-    Page("label", "Label", "annotator.web.pages.label", "annotator", ":material/edit_note:"),
-    Page("agreement", "Agreement", "annotator.web.pages.agreement", "lead", ":material/join_inner:"),
-    Page("disagreements", "Disagreements", "annotator.web.pages.disagreements", "lead", ":material/balance:"),
-    Page("pool", "Pool", "annotator.web.pages.pool", "lead", ":material/inventory_2:"),
-    Page("releases", "Releases", "annotator.web.pages.releases", "lead", ":material/publish:"),
-    Page("people", "People", "annotator.web.pages.people", "lead", ":material/group:"),
-    Page("help", "Help", "annotator.web.pages.help", None, ":material/help:"),
-    Page("account", "Account", "annotator.web.pages.account", None, ":material/account_circle:"),
+    Page("overview", say("Overview"), "annotator.web.pages.overview", "lead", ":material/dashboard:"),
+    Page("label", say("Label"), "annotator.web.pages.label", "annotator", ":material/edit_note:"),
+    Page("agreement", say("Agreement"), "annotator.web.pages.agreement", "lead", ":material/join_inner:"),
+    Page(
+        "disagreements",
+        say("Disagreements"),
+        "annotator.web.pages.disagreements",
+        "lead",
+        ":material/balance:",
+    ),
+    Page("pool", say("Pool"), "annotator.web.pages.pool", "lead", ":material/inventory_2:"),
+    Page("releases", say("Releases"), "annotator.web.pages.releases", "lead", ":material/publish:"),
+    Page("people", say("People"), "annotator.web.pages.people", "lead", ":material/group:"),
+    Page("help", say("Help"), "annotator.web.pages.help", None, ":material/help:"),
+    Page("account", say("Account"), "annotator.web.pages.account", None, ":material/account_circle:"),
 )
 ACCOUNT = PAGES[-1]
 

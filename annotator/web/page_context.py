@@ -1,11 +1,12 @@
 """What a page gets: the database, who is signed in, and the chosen dataset; found anew on every run of the script.
 
-An open websocket outlives a session, so the cookie is looked up on each run, and a fragment (which runs
+The reader's language is set here too. An open websocket outlives a session, so the cookie is looked up on each run, and a fragment (which runs
 without the rest of the script) begins with `require_context` too. Refuses to go on once signed out.
 """
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from html import escape
 
 import streamlit as st
 
@@ -15,8 +16,10 @@ from annotator.domain.accounts import SignedIn
 from annotator.domain.people import Actor
 from annotator.settings import Settings
 from annotator.storage.database import Database
+from annotator.web.messages import tr, use_language
 from annotator.web.navigation import choose_dataset
 from annotator.web.process import find_served
+from annotator.web.reader import find_language
 from annotator.web.signed_in import COOKIE
 
 
@@ -48,6 +51,7 @@ def find_context() -> PageContext | None:
     served, now = find_served(), datetime.now(UTC)
     token = st.context.cookies.get(COOKIE, "")
     person = find_session(served.database, token, now=now)
+    use_language(find_language(person, st.context.headers.get("Accept-Language") or st.context.locale or ""))
     if person is None:
         st.session_state.clear()
         return None
@@ -70,5 +74,5 @@ def require_context() -> PageContext:
 
 def draw_signed_out() -> None:
     """Say that the session has ended; shows nothing else."""
-    st.info("You are signed out.", icon=":material/logout:")
-    st.html('<a href="/login" target="_self">Sign in again</a>')
+    st.info(tr("You are signed out."), icon=":material/logout:")
+    st.html(f'<a href="/login" target="_self">{escape(tr("Sign in again"))}</a>')

@@ -7,11 +7,16 @@ from typing import Any
 
 import streamlit as st
 
+from annotator.web.language_choice import draw_language_choice
+from annotator.web.messages import tr
 from annotator.web.navigation import list_pages
 from annotator.web.page_context import PageContext
+from annotator.web.roles import name_role
 
 NAME = '<div class="annotator-name"><img src="/favicon.png" alt="" width="32" height="32"><span>Annotator</span></div>'
-SIGN_OUT = '<form method="post" action="/logout" class="annotator-out"><button type="submit">Sign out</button></form>'
+SIGN_OUT = (
+    '<form method="post" action="/logout" class="annotator-out"><button type="submit">{}</button></form>'
+)
 
 
 def draw_sidebar(context: PageContext, known: dict[str, st.Page]) -> None:
@@ -22,11 +27,14 @@ def draw_sidebar(context: PageContext, known: dict[str, st.Page]) -> None:
         st.page_link(
             known[page.address], icon=page.icon, query_params=list_parameters(context), width="stretch"
         )
-    role, name = context.role or "no role yet", escape(context.person.name)
+    role = name_role(context.role) if context.role else tr("no role yet")
+    name, sign_out = escape(context.person.name), SIGN_OUT.format(escape(tr("Sign out")))
     st.html(
         f'<div class="annotator-who"><strong dir="auto">{name}</strong>'
-        f'<span class="annotator-soft">{role}</span>{SIGN_OUT}</div>'
+        f'<span class="annotator-soft">{escape(role)}</span>{sign_out}</div>'
     )
+    with st.container(key="annotator-language"):
+        draw_language_choice("sidebar_language", label_visibility="collapsed")
     _closing()(key="sidebar")
 
 
@@ -42,7 +50,11 @@ def _draw_dataset(context: PageContext) -> None:
     elif titles:
         st.session_state["chosen_dataset"] = context.dataset
         st.selectbox(
-            "Dataset", list(titles), key="chosen_dataset", format_func=titles.__getitem__, on_change=_choose
+            tr("Dataset"),
+            list(titles),
+            key="chosen_dataset",
+            format_func=titles.__getitem__,
+            on_change=_choose,
         )
 
 

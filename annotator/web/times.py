@@ -1,14 +1,29 @@
-"""Times as the reader's clock shows them; in storage they are UTC."""
+"""Times and figures as the reader's clock and language show them; in storage times are UTC."""
 
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 import streamlit as st
 
+from annotator.web.messages import current_language
+
+DAY = "yMMMd"
+
 
 def show_time(moment: datetime) -> str:
-    """Date and time of day in the browser's zone, e.g. "2026-01-02 12:04"."""
-    return moment.astimezone(_find_zone()).strftime("%Y-%m-%d %H:%M")
+    """Date and time of day in the browser's zone: "Jan 2, 2026 12:04", "2026年1月2日 12:04"."""
+    from babel.dates import format_skeleton
+
+    here = moment.astimezone(_find_zone())
+    return f"{format_skeleton(DAY, here, locale=current_language())} {here:%H:%M}"
+
+
+def show_number(number: float, digits: int = 0) -> str:
+    """The number with `digits` decimals, grouped as the language does: "12,345"."""
+    from babel.numbers import format_decimal
+
+    pattern = "#,##0" + ("." + "0" * digits if digits else "")
+    return format_decimal(number, pattern, locale=current_language())
 
 
 def _find_zone() -> tzinfo:
