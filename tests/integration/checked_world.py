@@ -5,7 +5,6 @@ from typing import Any
 
 from sqlalchemy import select, update
 from sqlmodel import col
-from tests.integration.labeling_world import World
 
 from annotator.domain.labeling import TrainingState
 from annotator.domain.people import Actor
@@ -17,6 +16,7 @@ from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow
 from annotator.storage.work import derive_work
 from annotator.storage.worklist import Worklist
+from tests.integration.labeling_world import World
 
 
 class CheckedWorld(World):

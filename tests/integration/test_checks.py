@@ -3,8 +3,6 @@
 import pytest
 from sqlalchemy import insert, select
 from sqlmodel import col
-from tests.integration.checked_world import CheckedWorld
-from tests.integration.labeling_world import NOW
 
 from annotator.domain.people import Actor
 from annotator.storage.checks import (
@@ -17,6 +15,8 @@ from annotator.storage.checks import (
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow, ProposalRow, RepeatRow
 from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, DatasetRow, PairRow
+from tests.integration.checked_world import CheckedWorld
+from tests.integration.labeling_world import NOW
 
 
 def checks_of(handed: list[Handout], ordinary: list[int]) -> list[Handout]:
