@@ -18,6 +18,7 @@ from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.pooling import bm25
 from annotator.pooling.counting import SystemCounts, count_systems
+from annotator.pooling.search_keeper import SearchKeeper
 from annotator.storage.candidates import (
     AskedQuery,
     Provenance,
@@ -33,11 +34,13 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.pairs import list_pair_states
 from annotator.storage.pool import Candidate, add_candidates, list_pair_pks
+from annotator.storage.search_texts import SearchedTexts
 from annotator.storage.tables import DatasetRow
 
 RETRIEVERS = ("bm25",)
 MAX_DEPTH = 10_000
 Progress = Callable[[str, float], None]
+SEARCHES = SearchKeeper()  # one for the process: indexes in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,16 @@ class Pool:
     pairs: tuple[PoolPair, ...]
     statuses: Mapping[str, int]
     systems: tuple[SystemCounts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """What a search found: documents (document_pk), best first. None while the search is still being prepared, of
+    which `share` (0 to 1) is done. `most_characters`: how much of each document is searched (None: all of it)."""
+
+    document_pks: tuple[int, ...] | None
+    share: float
+    most_characters: int | None
 
 
 def pool_runs(
@@ -187,6 +200,21 @@ def show_pool(database: Database, actor: Actor, dataset: str) -> Pool:
             (by.system, pair.query_id, pair.pair) for pair in pairs for by in pair.provenance
         ),
     )
+
+
+def search_texts(
+    database: Database, actor: Actor, dataset: str, text: str, *, limit: int, now: datetime
+) -> SearchAnswer:
+    """Search the dataset's documents as one types. The index is made in the background when it is first asked for."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "annotator")
+    name = database.url.render_as_string(hide_password=True), dataset_pk
+    ready, share = SEARCHES.find(name, SearchedTexts(database, dataset_pk), now=now)
+    if ready is None:
+        return SearchAnswer(None, share, None)
+    found = tuple(ready.document_pks[match.text] for match in ready.index.search(text, limit=limit))
+    return SearchAnswer(found, 1.0, ready.most_characters)
 
 
 def _check_options(depth: int, retrievers: Sequence[str]) -> None:

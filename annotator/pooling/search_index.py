@@ -1,0 +1,186 @@
+"""An index of texts for searching as one types: BM25 over the same character n-grams as `bm25.py`, kept in memory.
+
+Built once and asked often, where `bm25.py` knows all queries beforehand. A segment holds up to 65,536 texts or some
+million characters: its grams sorted, and for each the texts that hold it (two bytes) with how often (one byte), so
+that a hundred thousand texts fit into some hundred megabytes. Scores are BM25's (Lucene's variant, k1 1.5, b 0.75),
+with the rare grams of a query first: when a query's grams stand in very many texts, the most common are left out, so
+that no key press takes long.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.pooling.ngrams import list_grams
+
+TEXTS_PER_SEGMENT = 1 << 16
+CHARACTERS_PER_SEGMENT = 3_000_000
+MOST_GRAMS = 200
+MOST_POSTINGS = 1_000_000
+K1, B = 1.5, 0.75
+_MIX, _SHIFT, _PLACE = np.uint64(0x9E3779B97F4A7C15), np.uint64(17), np.uint64(16)
+Codes = NDArray[np.uint64]
+
+
+class Match(NamedTuple):
+    """The number of a text in the order in which the index was built."""
+
+    text: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Some texts from the one numbered `first`. The texts of gram `grams[i]` are `texts[starts[i]:starts[i + 1]]`."""
+
+    first: int
+    lengths: NDArray[np.float32]
+    grams: Codes
+    starts: NDArray[np.uint32]
+    texts: NDArray[np.uint16]
+    counts: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchIndex:
+    """See the module. Never changed after it was built, so any number of threads may search it."""
+
+    size: int
+    segments: tuple[Segment, ...]
+    average: float
+
+    def search(self, query: str, *, limit: int) -> list[Match]:
+        """The best texts, best first; of equal scores the one that came first. A text must share a gram."""
+        codes = hash_grams(query)[:MOST_GRAMS]
+        if not len(codes) or not self.segments:
+            return []
+        places = [_find(segment, codes) for segment in self.segments]
+        frequency = sum((stop - start for start, stop in places), np.zeros(len(codes), dtype=np.int64))
+        chosen = _choose(frequency)
+        weights = np.log1p((self.size - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+        found: list[tuple[float, int]] = []
+        for segment, (start, stop) in zip(self.segments, places, strict=True):
+            scores = _score(segment, start[chosen], stop[chosen], weights[chosen], self.average)
+            found += _best(segment, scores, limit)
+        found.sort(key=lambda match: (-match[0], match[1]))
+        return [Match(text, score) for score, text in found[:limit]]
+
+
+def hash_grams(text: str) -> Codes:
+    """The different grams of a text as 47-bit numbers (two may fall together: once in some hundred indexes)."""
+    codes = [_hash(grams.codes) for grams in list_grams([text])]
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *codes]))
+
+
+def choose_most_characters(lengths: Sequence[int], *, room: int) -> int | None:
+    """How much of each text can be searched when `room` characters fit into memory; None: all of every text."""
+    total = sum(lengths)
+    if total <= room:
+        return None
+    left, cut = room, 0
+    ordered = sorted(lengths)
+    for number, length in enumerate(ordered):
+        cut = left // (len(ordered) - number)
+        if length > cut:
+            break
+        left -= length
+    return max(cut, 1)
+
+
+def build_index(texts: Iterable[str], *, tell: Callable[[int], None] | None = None) -> SearchIndex:
+    """The index of these texts, numbered from 0; `tell` is told how many have been read."""
+    segments: list[Segment] = []
+    batch: list[str] = []
+    size = characters = 0
+    for text in texts:
+        batch.append(text)
+        characters += len(text)
+        if characters >= CHARACTERS_PER_SEGMENT or len(batch) == TEXTS_PER_SEGMENT:
+            segments.append(_build_segment(batch, size))
+            size, characters, batch = size + len(batch), 0, []
+            if tell:
+                tell(size)
+    if batch:
+        segments.append(_build_segment(batch, size))
+        size += len(batch)
+    total = sum(float(segment.lengths.sum()) for segment in segments)
+    return SearchIndex(size, tuple(segments), max(total / max(size, 1), 1.0))
+
+
+def _hash(codes: Codes) -> Codes:
+    return (codes * _MIX) >> _SHIFT
+
+
+def _build_segment(texts: Sequence[str], first: int) -> Segment:
+    keys: list[Codes] = []
+    lengths = np.zeros(len(texts), dtype=np.float32)
+    for grams in list_grams(texts):
+        if len(grams.codes):
+            keys.append((_hash(grams.codes) << _PLACE) | grams.texts.astype(np.uint64))
+            lengths += np.bincount(grams.texts, minlength=len(texts)).astype(np.float32)
+    every = np.concatenate(keys) if keys else np.zeros(0, dtype=np.uint64)
+    keys.clear()
+    every.sort()
+    begins = (
+        np.flatnonzero(np.concatenate([[True], every[1:] != every[:-1]])) if len(every) else np.zeros(0, int)
+    )
+    counts = np.diff(np.append(begins, len(every)))
+    every = every[begins]
+    codes = every >> _PLACE
+    starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]])) if len(codes) else begins
+    return Segment(
+        first,
+        lengths,
+        codes[starts],
+        np.append(starts, len(codes)).astype(np.uint32),
+        (every & np.uint64(TEXTS_PER_SEGMENT - 1)).astype(np.uint16),
+        np.minimum(counts, 255).astype(np.uint8),
+    )
+
+
+def _find(segment: Segment, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the texts of each gram begin and end; the same place twice for a gram that no text has."""
+    if not len(segment.grams):
+        none = np.zeros(len(codes), dtype=np.int64)
+        return none, none
+    place = np.minimum(np.searchsorted(segment.grams, codes), len(segment.grams) - 1)
+    known = segment.grams[place] == codes
+    start = segment.starts[place].astype(np.int64)
+    return start, np.where(known, segment.starts[place + 1].astype(np.int64), start)
+
+
+def _choose(frequency: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Which grams to score: those that stand in any text, the rare ones first, while the work is bounded."""
+    order = np.argsort(frequency, kind="stable")
+    order = order[frequency[order] > 0]
+    affordable = int((np.cumsum(frequency[order]) <= MOST_POSTINGS).sum())
+    return order[: max(affordable, 1)]
+
+
+def _score(
+    segment: Segment,
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    average: float,
+) -> NDArray[np.float32]:
+    scores = np.zeros(len(segment.lengths), dtype=np.float32)
+    norm = (K1 * (1 - B + B * segment.lengths / average)).astype(np.float32)
+    for begin, end, weight in zip(start.tolist(), stop.tolist(), weights.tolist(), strict=True):
+        if begin < end:
+            texts = segment.texts[begin:end]
+            count = segment.counts[begin:end].astype(np.float32)
+            scores[texts] += weight * (count / (count + norm[texts]))
+    return scores
+
+
+def _best(segment: Segment, scores: NDArray[np.float32], limit: int) -> list[tuple[float, int]]:
+    found = np.flatnonzero(scores > 0)
+    if len(found) > limit:
+        least = np.partition(scores[found], len(found) - limit)[len(found) - limit]
+        found = found[scores[found] >= least]
+        found = found[np.lexsort((found, -scores[found]))[:limit]]
+    return [(float(scores[text]), segment.first + text) for text in found.tolist()]
