@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import insert, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -28,6 +28,7 @@ from annotator.domain.errors import ConflictError, NotAllowed, NotFound, Problem
 from annotator.domain.grades import check_grade
 from annotator.domain.people import Actor
 from annotator.storage.cases import (
+    add_decisions,
     Answer,
     list_answers,
     list_best_ranks,
@@ -296,4 +297,4 @@ def _add(session: Session, dataset_pk: int, lead_pk: int, made: Sequence[tuple[i
         for pair_pk, decision in made
     ]  # fmt: skip
     if rows:
-        session.execute(insert(AdjudicationRow), rows)
+        add_decisions(session, dataset_pk, rows)

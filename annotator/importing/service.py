@@ -60,7 +60,7 @@ def import_queries(
         known = {query.query_id: KnownQuery(pk, query, judged) for pk, query, judged in stored}
         plan = plan_queries(known, lines, str(path))
         intake.add_queries(session, place.pk, plan.added)
-        intake.change_queries(session, plan.changed)
+        intake.change_queries(session, place.pk, plan.changed)
     added, changed = len(plan.added), len(plan.changed)
     return ImportReport("queries", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run)
 
@@ -235,7 +235,7 @@ def import_qrels(
         by_pair = ((pairs[key], qrel) for key, qrel in places.items())
         plan = plan_qrels(by_pair, known, judged, rejudge=rejudge)
         tell(f"storing {len(plan.rows):,} grades")
-        imported.bring_in(session, list_imports(plan, file, now=now))
+        imported.bring_in(session, place.pk, list_imports(plan, file, now=now))
     notes = (*notes, *note_plan(plan), *note_joined(joined), *note_by_id(by_id_only))
     size, added, stored = len(file.truth.qrels), plan.added, len(plan.rows)
     return ImportReport("qrels", str(path), size, added, stored - added, size - stored, notes, dry_run)

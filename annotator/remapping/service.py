@@ -136,7 +136,8 @@ def _store(work: _Work) -> Stored:
     pks_in_place = [work.documents[old] for old in in_place]
     carried = len(carrying.moved) + len(remapping.list_pairs_of(session, pks_in_place))
     remapping.add_remaps(session, work.dataset_pk, plan.list_links(), now=work.now)
-    remapping.retire_pairs(session, [*carrying.retired, *carrying.displaced], now=work.now)
+    leaving = [*carrying.retired, *carrying.displaced]
+    remapping.retire_pairs(session, work.dataset_pk, leaving, now=work.now)
     taken = {*work.documents, *plan.renamed.values(), *plan.list_targets()}
     taken |= remapping.list_document_ids(session, work.dataset_pk).keys()
     doc_ids = {work.documents[old]: new for old, new in in_place.items()}

@@ -3,12 +3,12 @@
 Reads in chunks, so that a queue of any length costs a few statements. Used by adjudication.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import func, select
+from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -24,6 +24,7 @@ from annotator.storage.tables import (
     QueryRow,
     RubricRow,
 )
+from annotator.storage.work import derive_lacking
 
 CHUNK = 500
 Item = TypeVar("Item")
@@ -117,6 +118,12 @@ def list_pairs_named(session: Session, dataset_pk: int, names: Collection[tuple[
             if (query_id, doc_id) in wanted:
                 found.append(key_of(pk))
     return found
+
+
+def add_decisions(session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Append decisions; each row holds the columns of `adjudication` but its key. The pairs lack nothing any more."""
+    session.execute(insert(AdjudicationRow), list(rows))
+    derive_lacking(session, dataset_pk, [row["pair_pk"] for row in rows])
 
 
 def _chunks(items: Collection[Item]) -> Iterator[list[Item]]:

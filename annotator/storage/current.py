@@ -26,6 +26,7 @@ from annotator.storage.tables import (
     QueryRow,
     RubricRow,
 )
+from annotator.storage.work import derive_lacking
 
 STALE = """
   CASE WHEN EXISTS (SELECT 1 FROM rubric made JOIN rubric since ON since.dataset_pk = made.dataset_pk
@@ -65,12 +66,14 @@ _ALL_PAIRS = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
 
 
 def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
-    """Bring `current_judgment` and `pair.judged` in line with `judgment` for these pairs (None: all)."""
+    """Bring `current_judgment`, `pair.judged` and what the pairs lack in line with `judgment` for these pairs
+    (None: all)."""
     session.flush()
     connection = session.connection()
     if pair_pks is None:
         for statement in (_DERIVE, _COUNT):
             connection.execute(text(statement.format(pairs=_ALL_PAIRS)), {"dataset_pk": dataset_pk})
+        derive_lacking(session, dataset_pk)
         return
     pks = sorted(set(pair_pks))
     some: BindParameter[list[int]] = bindparam("pairs", expanding=True)
@@ -79,9 +82,10 @@ def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | 
         derive = text(_DERIVE.format(pairs=":pairs")).bindparams(some)
         connection.execute(derive, {"dataset_pk": dataset_pk, "pairs": chunk})
         connection.execute(text(_COUNT.format(pairs=":pairs")).bindparams(some), {"pairs": chunk})
+    derive_lacking(session, dataset_pk, pks)
 
 
-def forget_current(session: Session, pair_pks: Sequence[int]) -> None:
+def forget_current(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> None:
     """Take the current judgments of pairs that have just been retired; the judgments themselves stay."""
     session.flush()
     some: BindParameter[list[int]] = bindparam("pairs", expanding=True)
@@ -89,6 +93,7 @@ def forget_current(session: Session, pair_pks: Sequence[int]) -> None:
         for statement in _FORGET:
             forget = text(statement).bindparams(some)
             session.connection().execute(forget, {"pairs": list(pair_pks[start : start + 500])})
+    derive_lacking(session, dataset_pk, pair_pks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from sqlmodel import col
 from annotator.storage.bulk import add_rows, split
 from annotator.storage.find import key_of
 from annotator.storage.tables import AdjudicationRow, ImportedQrelRow, PairRow
+from annotator.storage.work import derive_lacking
 
 CHUNK = 500
 _COLUMNS = ImportedQrelRow.__table__.c[  # type: ignore[attr-defined]
@@ -91,7 +92,7 @@ def list_judged(session: Session, dataset_pk: int) -> set[int]:
     return {key_of(pk) for statement in (judged, decided) for pk in session.scalars(statement)}
 
 
-def bring_in(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+def bring_in(session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """Append what `import qrels` brings, and keep the pairs' grades or open the pairs, as each row says."""
     add_suggestions(session, rows)
     for keep in (True, False):
@@ -99,6 +100,7 @@ def bring_in(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
         for chunk in split(pairs, CHUNK):
             change = update(PairRow).where(col(PairRow.pk).in_(chunk)).values(kept=keep)
             session.execute(change.execution_options(synchronize_session=False))
+    derive_lacking(session, dataset_pk, [row["pair_pk"] for row in rows])
 
 
 def add_suggestions(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:

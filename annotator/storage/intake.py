@@ -17,6 +17,7 @@ from annotator.storage.bulk import add_rows, split
 from annotator.storage.tables import (
     AdjudicationRow,
     CurrentJudgmentRow,
+    DatasetRow,
     DocumentRow,
     DocumentTextRow,
     PairRow,
@@ -24,6 +25,7 @@ from annotator.storage.tables import (
     RunEntryRow,
     RunRow,
 )
+from annotator.storage.work import derive_work
 
 CHUNK_OF_KEYS = 1_000
 
@@ -56,10 +58,12 @@ def add_queries(session: Session, dataset_pk: int, queries: Sequence[Query]) -> 
     add_rows(session, QueryRow, rows)
 
 
-def change_queries(session: Session, queries: Sequence[tuple[int, Query]]) -> None:
-    """Set text, fields and metadata of queries by their key."""
+def change_queries(session: Session, dataset_pk: int, queries: Sequence[tuple[int, Query]]) -> None:
+    """Set text, fields and metadata of queries by their key. By its category a query may want other overlaps."""
     for chunk in split(queries, CHUNK_OF_KEYS):
         session.execute(update(QueryRow), [{"pk": pk, **_columns(query)} for pk, query in chunk])
+    if queries and session.get_one(DatasetRow, dataset_pk).overlap_rules:
+        derive_work(session, dataset_pk)
 
 
 def _query(row: QueryRow) -> Query:

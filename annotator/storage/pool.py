@@ -12,6 +12,7 @@ from sqlmodel import col
 from annotator.domain.pairs import pair_key
 from annotator.storage.bulk import add_rows, split
 from annotator.storage.tables import PairRow, ProvenanceRow, RemapRow
+from annotator.storage.work import count_queries, want
 
 CHUNK_OF_KEYS = 1_000
 
@@ -94,6 +95,9 @@ def add_pairs(
 ) -> None:
     """Insert pairs that are not there; `names`: (query_id, doc_id) by (query_pk, document_pk)."""
     keys = _make_keys(session, dataset_pk, dataset, list(names.values()))
+    wanted = want(
+        session, dataset_pk, [(query_pk, key) for (query_pk, _), key in zip(names, keys, strict=True)]
+    )
     rows = [
         {
             "dataset_pk": dataset_pk,
@@ -102,12 +106,15 @@ def add_pairs(
             "key": key,
             "judged": 0,
             "kept": False,
+            "wanted": number,
+            "lacking": number if retired_at is None else 0,
             "retired_at": retired_at,
             "created_at": now,
         }
-        for (query_pk, document_pk), key in zip(names, keys, strict=True)
+        for (query_pk, document_pk), key, number in zip(names, keys, wanted, strict=True)
     ]
     add_rows(session, PairRow, rows)
+    count_queries(session, {query_pk for query_pk, _ in names})
 
 
 def _make_keys(

@@ -160,12 +160,12 @@ def drop_unused(session: Session, document_pks: Collection[int], in_use: Collect
 # Pairs and runs --------------------------------------------------------------------------------------
 
 
-def retire_pairs(session: Session, pair_pks: Sequence[int], *, now: datetime) -> None:
+def retire_pairs(session: Session, dataset_pk: int, pair_pks: Sequence[int], *, now: datetime) -> None:
     """Take pairs out of the pool. What was judged of them stays on record."""
     for chunk in split(pair_pks, CHUNK):
         _quietly(session, update(PairRow).where(col(PairRow.pk).in_(chunk)).values(retired_at=now))
         _quietly(session, delete(LeaseRow).where(col(LeaseRow.pair_pk).in_(chunk)))
-    forget_current(session, pair_pks)
+    forget_current(session, dataset_pk, pair_pks)
 
 
 def move_pairs(session: Session, moves: Mapping[int, int]) -> None:

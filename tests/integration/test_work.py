@@ -1,0 +1,216 @@
+"""What is derived of the work that is left equals a computation from scratch, whatever happened before, on both databases."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete, insert, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.overlap import allows_further, conditional_distance, wanted_for
+from annotator.storage.cases import add_decisions
+from annotator.storage.current import derive_current
+from annotator.storage.database import Database
+from annotator.storage.find import find_rubric
+from annotator.storage.imported import bring_in
+from annotator.storage.labeling_tables import CheckRow, QueryAnswersRow, QueryWorkRow
+from annotator.storage.remapping import retire_pairs
+from annotator.storage.tables import (
+    AdjudicationRow,
+    CurrentJudgmentRow,
+    DatasetRow,
+    JudgmentRow,
+    PairRow,
+    QueryRow,
+)
+from annotator.storage.work import derive_work
+from tests.integration.judged_world import JudgedWorld
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+RULES = (
+    None,
+    {"conditional": 2},
+    {"conditional": 1, "cap": 2},
+    {"category": {"law": 3}, "share": {"share": 0.5, "overlap": 1}},
+    {"category": {"law": 1}, "conditional": 3, "cap": 4},
+)
+PAIRS, PEOPLE = st.integers(0, 3), st.integers(0, 3)
+JUDGING = st.tuples(
+    st.just("judge"),
+    PAIRS,
+    PEOPLE,
+    st.sampled_from([0, 1, 2, 3, "unrateable", "later"]),
+    st.sampled_from(["independent", "independent", "independent", "conditional", "gold", "repeat"]),
+)
+OTHERS = st.one_of(
+    st.tuples(st.sampled_from(["decide", "mark", "unmark", "keep", "reopen", "retire"]), PAIRS),
+    st.tuples(st.just("settings"), st.integers(1, 3), st.sampled_from(RULES)),
+    st.tuples(st.just("pair")),
+)
+STEPS = st.lists(st.one_of(JUDGING, JUDGING, JUDGING, OTHERS), min_size=1, max_size=14)
+
+
+class Bench:
+    """A dataset of its own for each example, with two queries of two pairs each, and what can happen to them."""
+
+    def __init__(self, database: Database) -> None:
+        self.database, self.name = database, f"d{uuid4().hex}"
+        self.world = JudgedWorld(database, name=self.name)
+        self.dataset_pk, self.number, self.minutes = self.world.dataset_pk, count(), count()
+        self.people = [
+            self.world.person(f"{name}-{self.name}").person_id for name in ("花", "민", "an", "bo")
+        ]
+        self.pairs: list[int] = []
+        for query, category in (("law", "law"), ("other", None)):
+            self.world.query(f"{query}-{self.name}", "検索", category=category)
+        with database.read() as session:
+            self.rubric_pk = find_rubric(session, self.dataset_pk).pk
+        for _ in range(4):
+            self.pair()
+
+    def pair(self) -> None:
+        number = next(self.number)
+        query = ("law", "other")[number % 2]
+        key = self.world.pair(f"{query}-{self.name}", f"문서/{self.name}/{number}")
+        with self.database.read() as session:
+            self.pairs.append(
+                session.scalars(select(col(PairRow.pk)).where(col(PairRow.key) == key)).one() or 0
+            )
+
+    def do(self, step: tuple[Any, ...]) -> None:
+        kind, *rest = step
+        if kind == "pair":
+            self.pair()
+            return
+        with self.database.write() as session:
+            if kind == "settings":
+                dataset = session.get_one(DatasetRow, self.dataset_pk)
+                dataset.overlap, dataset.overlap_rules = rest
+                derive_work(session, self.dataset_pk)
+            elif kind == "judge":
+                self.judge(session, self.pairs[rest[0]], *rest[1:])
+            else:
+                getattr(self, kind)(session, self.pairs[rest[0]])
+
+    def judge(self, session: Session, pair_pk: int, person: int, answer: int | str, purpose: str) -> None:
+        at = NOON + timedelta(minutes=next(self.minutes))
+        row = {
+            "event_id": str(uuid4()), "pair_pk": pair_pk, "annotator_pk": self.people[person],
+            "rubric_pk": self.rubric_pk, "outcome": answer if isinstance(answer, str) else "graded",
+            "grade": None if isinstance(answer, str) else answer, "purpose": purpose,
+            "judged_at": at, "received_at": at,
+        }  # fmt: skip
+        session.execute(insert(JudgmentRow), [row])
+        derive_current(session, self.dataset_pk, [pair_pk])
+
+    def decide(self, session: Session, pair_pk: int) -> None:
+        row = {
+            "pair_pk": pair_pk, "revision": 1 + next(self.minutes), "lead_pk": self.people[0],
+            "rubric_pk": self.rubric_pk, "grade": 1, "rationale": "r", "reason": None, "decided_at": NOON,
+        }  # fmt: skip
+        add_decisions(session, self.dataset_pk, [row])
+
+    def mark(self, session: Session, pair_pk: int) -> None:
+        self.unmark(session, pair_pk)
+        session.add(CheckRow(pair_pk=pair_pk, kind="gold", grade=1, explanation="", marked_at=NOON))
+        derive_work(session, self.dataset_pk, [pair_pk])
+
+    def unmark(self, session: Session, pair_pk: int) -> None:
+        session.execute(delete(CheckRow).where(col(CheckRow.pair_pk) == pair_pk))
+        derive_work(session, self.dataset_pk, [pair_pk])
+
+    def keep(self, session: Session, pair_pk: int, *, keep: bool = True) -> None:
+        row = {
+            "pair_pk": pair_pk, "grade": 2, "keep": keep, "source": {"kind": "qrels"}, "description": None,
+            "note": None, "annotator_grades": [], "extra": {}, "imported_at": NOON,
+        }  # fmt: skip
+        bring_in(session, self.dataset_pk, [row])
+
+    def reopen(self, session: Session, pair_pk: int) -> None:
+        self.keep(session, pair_pk, keep=False)
+
+    def retire(self, session: Session, pair_pk: int) -> None:
+        retire_pairs(session, self.dataset_pk, [pair_pk], now=NOON)
+
+
+def compute(session: Session, dataset_pk: int) -> tuple[dict[int, tuple[int, int]], Any, Any]:
+    """(wanted, lacking) by pair; open and begun pairs by query; answers and open ones by query and person. From scratch,
+    pair by pair, in plain words."""
+    dataset = session.get_one(DatasetRow, dataset_pk)
+    categories = {query.pk: query.category for query in session.scalars(select(QueryRow))}
+    settled = set(session.scalars(select(col(AdjudicationRow.pair_pk))))
+    checks = set(session.scalars(select(col(CheckRow.pair_pk))))
+    pairs: dict[int, tuple[int, int]] = {}
+    work: Counter[tuple[Any, ...]] = Counter()
+    answers: Counter[tuple[Any, ...]] = Counter()
+    for pair in session.scalars(select(PairRow).where(col(PairRow.dataset_pk) == dataset_pk)):
+        mine = select(CurrentJudgmentRow).where(col(CurrentJudgmentRow.pair_pk) == pair.pk)
+        given = [row for row in session.scalars(mine) if row.outcome != "later"]
+        grades = [row.grade for row in given if row.purpose == "independent" and row.grade is not None]
+        independent = sum(row.purpose == "independent" for row in given)
+        assert pair.judged == independent
+        wanted = wanted_for(
+            dataset.overlap,
+            dataset.overlap_rules,
+            seed=dataset.seed,
+            key=pair.key,
+            category=categories[pair.query_pk],
+        )
+        distance = conditional_distance(dataset.overlap_rules)
+        further = (
+            distance is not None
+            and len(grades) >= 2
+            and max(grades) - min(grades) >= distance
+            and allows_further(dataset.overlap_rules, wanted)
+        )
+        never = pair.retired_at or pair.pk in settled | checks or (pair.kept and not independent)
+        lacking = 0 if never else max(0, wanted + further - len(given))
+        pairs[pair.pk or 0] = (wanted, lacking)
+        if lacking:
+            work[pair.query_pk, "open"] += 1
+            work[pair.query_pk, "begun"] += independent > 0
+        for row in given:
+            answers[pair.query_pk, row.annotator_pk, "all"] += 1
+            answers[pair.query_pk, row.annotator_pk, "open"] += lacking > 0
+    return pairs, +work, +answers
+
+
+def read(session: Session, dataset_pk: int) -> tuple[dict[int, tuple[int, int]], Any, Any]:
+    """The same, as it stands in the tables."""
+    session.expire_all()
+    pairs = {
+        pair.pk or 0: (pair.wanted, pair.lacking)
+        for pair in session.scalars(select(PairRow).where(col(PairRow.dataset_pk) == dataset_pk))
+    }
+    work: Counter[tuple[Any, ...]] = Counter()
+    answers: Counter[tuple[Any, ...]] = Counter()
+    for row in session.scalars(select(QueryWorkRow).where(col(QueryWorkRow.dataset_pk) == dataset_pk)):
+        assert row.open_pairs
+        work[row.query_pk, "open"], work[row.query_pk, "begun"] = row.open_pairs, row.begun_pairs
+    for mine in session.scalars(select(QueryAnswersRow).where(col(QueryAnswersRow.dataset_pk) == dataset_pk)):
+        answers[mine.query_pk, mine.annotator_pk, "all"] = mine.answered
+        answers[mine.query_pk, mine.annotator_pk, "open"] = mine.answered_open
+    return pairs, +work, +answers
+
+
+def test_what_is_derived_equals_a_computation_from_scratch(database: Database) -> None:
+    @given(STEPS)
+    @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    def check(steps: list[tuple[Any, ...]]) -> None:
+        bench = Bench(database)
+        for step in steps:
+            bench.do(step)
+        with database.read() as session:
+            expected = compute(session, bench.dataset_pk)
+            assert read(session, bench.dataset_pk) == expected
+        with database.write() as session:  # all at once says the same as one after the other
+            derive_work(session, bench.dataset_pk)
+            derive_current(session, bench.dataset_pk)
+            assert read(session, bench.dataset_pk) == expected
+
+    check()
