@@ -8,7 +8,7 @@ one dataset cannot become somebody else. Passwords are hashed outside transactio
 
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -48,8 +48,9 @@ from annotator.storage.find import find_dataset, find_person, key_of
 from annotator.storage.people import (
     delete_role,
     is_username_taken,
+    list_held_roles,
     list_role_datasets,
-    list_role_names,
+    set_expertise,
     set_role,
 )
 from annotator.storage.sign_ins import (
@@ -181,7 +182,7 @@ def list_people(database: Database, actor: Actor, *, dataset: str | None = None)
                 raise NotAllowed("this needs the role lead on every dataset")
         else:
             require_role(session, actor, key_of(find_dataset(session, dataset).pk), "lead")
-        memberships = _list_memberships(session)
+        memberships = list_held_roles(session)
         rows = session.scalars(select(PersonRow).order_by(col(PersonRow.username))).all()
         people = [_record(row, memberships.get(key_of(row.pk), ())) for row in rows]
     if dataset is None:
@@ -201,15 +202,17 @@ def change_person(
     password: str | None = None,
     new_password: bool = False,
     enable: bool = False,
+    expertise: Mapping[str, Sequence[str] | None] | None = None,
     now: datetime,
 ) -> PersonChange:
-    """Change what is given: the name; the role on `dataset` (None: everywhere); the password.
+    """Change what is given: the name; the role on `dataset` (None: everywhere), and by `expertise` the "categories" and
+    "languages" of the queries judged there (None: all), which a lead may change as well; the password.
 
     `new_password` makes a one-time password, `password` sets one; either signs the person out everywhere.
     `enable` undoes `disable_person`.
     """
-    if dataset is not None and role is None:
-        raise ValidationError("expected a role together with the dataset")
+    if dataset is not None and role is None and expertise is None:
+        raise ValidationError("expected a role or an expertise together with the dataset")
     secret, made = (
         _choose_password(password, username) if password is not None or new_password else (None, None)
     )
@@ -217,6 +220,9 @@ def change_person(
         row = find_person(session, username)
         if role is not None:
             set_role(session, key_of(row.pk), _require_may_grant(session, actor, role, dataset), role)
+        if expertise is not None:
+            place = _require_lead_of(session, actor, dataset)
+            set_expertise(session, key_of(row.pk), place, expertise)
         if name is not None or secret is not None or enable:
             _require_may_manage(session, actor, row)
         if name is not None:
@@ -258,7 +264,7 @@ def disable_person(database: Database, actor: Actor, username: str, *, now: date
 def list_memberships(database: Database, actor: Actor) -> tuple[Membership, ...]:
     """The actor's own roles, the one everywhere first, then by dataset name."""
     with database.read() as session:
-        return _list_memberships(session, actor.person_id).get(actor.person_id or 0, ())
+        return list_held_roles(session, actor.person_id).get(actor.person_id or 0, ())
 
 
 def has_anybody_who_signs_in(database: Database) -> bool:
@@ -319,7 +325,7 @@ def find_session(database: Database, token: str | None, *, now: datetime) -> Sig
         return SignedIn(
             actor=Actor(person_id=key_of(row.pk), username=row.username),
             name=row.name or row.username,
-            memberships=_list_memberships(session, row.pk).get(key_of(row.pk), ()),
+            memberships=list_held_roles(session, row.pk).get(key_of(row.pk), ()),
             must_change_password=row.must_change_password,
             expires_at=opened.expires_at,
             language=row.language,
@@ -416,6 +422,16 @@ def _choose_password(password: str | None, username: str) -> tuple[str, str | No
     return hash_password(made), made
 
 
+def _require_lead_of(session: Session, actor: Actor, dataset: str | None) -> int | None:
+    """The dataset's key, for its leads; None (everywhere), for admins of every dataset."""
+    if dataset is None:
+        require_admin(session, actor)
+        return None
+    dataset_pk = key_of(find_dataset(session, dataset).pk)
+    require_role(session, actor, dataset_pk, "lead")
+    return dataset_pk
+
+
 def _require_may_grant(session: Session, actor: Actor, role: str, dataset: str | None) -> int | None:
     """The dataset's key (None: everywhere). NotAllowed unless the actor may give roles there."""
     if role not in ROLES:
@@ -438,15 +454,9 @@ def _require_may_manage(session: Session, actor: Actor, row: PersonRow) -> None:
         raise NotAllowed(f"this needs the role admin wherever {row.username} has a role")
 
 
-def _list_memberships(session: Session, person_pk: int | None = None) -> dict[int, tuple[Membership, ...]]:
-    """Roles by person; of one person, or of everybody."""
-    named = list_role_names(session, person_pk)
-    return {pk: tuple(Membership(dataset, role) for dataset, role in held) for pk, held in named.items()}
-
-
 def _person(session: Session, row: PersonRow) -> Person:
     person_pk = key_of(row.pk)
-    return _record(row, _list_memberships(session, person_pk).get(person_pk, ()))
+    return _record(row, list_held_roles(session, person_pk).get(person_pk, ()))
 
 
 def _record(row: PersonRow, memberships: tuple[Membership, ...]) -> Person:

@@ -95,14 +95,22 @@ def set_(
     ] = False,
     password_stdin: StdinOption = False,
     enable: Annotated[bool, typer.Option("--enable", help="Undo disable.")] = False,
+    categories: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Judge only queries of these categories; none: of all.")
+    ] = None,
+    languages: Annotated[
+        str | None, typer.Option(metavar="JA,KO", help="Judge only queries in these languages; none: in all.")
+    ] = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Change somebody's name, role or password. A new password signs them out everywhere."""
+    """Change somebody's name, role, expertise or password. A new password signs them out everywhere."""
     from annotator.accounts.service import change_person, remove_role
     from annotator.domain.accounts import PersonChange
 
-    others = name is not None or role or new_password or password_stdin or enable
+    given = {"categories": categories, "languages": languages}
+    expertise = {kind: _read_names(names) for kind, names in given.items() if names is not None}
+    others = name is not None or role or new_password or password_stdin or enable or expertise
     if bool(no_role) == bool(others):
         raise typer.BadParameter("expected something to change, or --no-role alone; see --help")
     if new_password and password_stdin:
@@ -121,6 +129,7 @@ def set_(
             password=_read_password() if password_stdin else None,
             new_password=new_password,
             enable=enable,
+            expertise=expertise or None,
             now=now(),
         )
     _report(changed, f"Changed {user}: {_say_roles(changed.person.memberships)}.", json=json)
@@ -160,6 +169,16 @@ def _read_password() -> str:
         raise ValidationError("expected the password in UTF-8") from None
 
 
+def _read_names(found: str) -> list[str] | None:
+    """Of `howto,判例`; None for `none`: all."""
+    names = [name.strip() for name in found.split(",") if name.strip()]
+    return None if [name.lower() for name in names] in ([], ["none"]) else names
+
+
 def _say_roles(memberships: "Sequence[Membership]") -> str:
-    said = [f"{item.role} on {item.dataset or 'every dataset'}" for item in memberships]
-    return ", ".join(said) or "no role"
+    return ", ".join(map(_say_role, memberships)) or "no role"
+
+
+def _say_role(held: "Membership") -> str:
+    limits = [", ".join(names) for names in (held.categories, held.languages) if names]
+    return f"{held.role} on {held.dataset or 'every dataset'}" + (f" ({'; '.join(limits)})" if limits else "")

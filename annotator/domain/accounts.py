@@ -13,10 +13,13 @@ from annotator.domain.people import ROLES, Actor
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A role on the dataset of that name; on every dataset when `dataset` is None."""
+    """A role on the dataset of that name; on every dataset when `dataset` is None. `categories`, `languages`: those
+    of the queries that the person judges by it; None: all."""
 
     dataset: str | None
     role: str
+    categories: tuple[str, ...] | None = None
+    languages: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

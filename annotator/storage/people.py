@@ -1,10 +1,14 @@
 """Reads and writes of roles: who holds which role where. For `accounts/service.py`; rows do not leave it."""
 
+from collections.abc import Mapping, Sequence
+
 from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow
+from annotator.domain.accounts import Membership
+from annotator.domain.errors import ValidationError
+from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow, QueryRow
 
 
 def is_username_taken(session: Session, username: str) -> bool:
@@ -15,21 +19,30 @@ def is_username_taken(session: Session, username: str) -> bool:
     return session.scalars(select(PersonRow).where(same).limit(1)).first() is not None
 
 
-def list_role_names(
-    session: Session, person_pk: int | None = None
-) -> dict[int, list[tuple[str | None, str]]]:
-    """(dataset name, role) by person; None for the role everywhere, which comes first. Of one or everybody."""
+def list_held_roles(session: Session, person_pk: int | None = None) -> dict[int, tuple[Membership, ...]]:
+    """The roles by person, the one everywhere first, then by the dataset's name. Of one or everybody."""
     statement = (
-        select(col(MembershipRow.person_pk), col(DatasetRow.name), col(MembershipRow.role))
+        select(
+            col(MembershipRow.person_pk),
+            col(DatasetRow.name),
+            col(MembershipRow.role),
+            col(MembershipRow.categories),
+            col(MembershipRow.languages),
+        )
         .join(DatasetRow, col(DatasetRow.pk) == col(MembershipRow.dataset_pk), isouter=True)
         .order_by(col(MembershipRow.dataset_pk).is_not(None), col(DatasetRow.name))
     )
     if person_pk is not None:
         statement = statement.where(col(MembershipRow.person_pk) == person_pk)
-    found: dict[int, list[tuple[str | None, str]]] = {}
-    for person, dataset, role in session.execute(statement):
-        found.setdefault(person, []).append((dataset, role))
-    return found
+    found: dict[int, list[Membership]] = {}
+    for person, dataset, role, categories, languages in session.execute(statement):
+        held = Membership(dataset, role, _tuple_of(categories), _tuple_of(languages))
+        found.setdefault(person, []).append(held)
+    return {person: tuple(held) for person, held in found.items()}
+
+
+def _tuple_of(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)
 
 
 def list_role_datasets(session: Session, person_pk: int) -> list[int | None]:
@@ -50,6 +63,36 @@ def set_role(session: Session, person_pk: int, dataset_pk: int | None, role: str
     held.role = role
     session.add(held)
     session.flush()
+
+
+def set_expertise(
+    session: Session, person_pk: int, dataset_pk: int | None, expertise: Mapping[str, Sequence[str] | None]
+) -> None:
+    """Of which "categories" or "languages" (None: all) the person judges queries by the role held on the dataset
+    (None: by the one everywhere). A name that no query has is refused while there are queries."""
+    held = session.scalars(select(MembershipRow).where(*_is_held(person_pk, dataset_pk))).first()
+    if held is None:
+        raise ValidationError(
+            "expected somebody with a role there; give one first: annotator people set USER --role"
+        )
+    for kind, names in expertise.items():
+        chosen = list(dict.fromkeys(names)) if names else None
+        _check_known(session, dataset_pk, kind, chosen or [])
+        setattr(held, kind, chosen)
+    session.add(held)
+    session.flush()
+
+
+def _check_known(session: Session, dataset_pk: int | None, kind: str, names: Sequence[str]) -> None:
+    column = col({"categories": QueryRow.category, "languages": QueryRow.language}[kind])
+    statement = select(column).distinct().order_by(column)
+    if dataset_pk is not None:
+        statement = statement.where(col(QueryRow.dataset_pk) == dataset_pk)
+    known = list(session.scalars(statement))
+    missing = [name for name in names if name not in known]
+    if known and missing:
+        there = ", ".join(name for name in known if name) or "none"
+        raise ValidationError(f"{kind}: no query has {missing[0]!r}; there are: {there}")
 
 
 def delete_role(session: Session, person_pk: int, dataset_pk: int | None) -> None:
