@@ -6,7 +6,7 @@ that still holds, asked once more under a key of its own after at least `repeat_
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import text
@@ -16,6 +16,7 @@ from annotator.storage.labeling_tables import RepeatRow
 from annotator.storage.tables import DatasetRow
 from annotator.storage.worklist import Worklist, count_done
 
+MOST_IN_A_ROW = 3
 QUERIES_TRIED = 8
 CANDIDATES_TRIED = 8
 ROWS_LOOKED_AT = 20_000
@@ -26,7 +27,7 @@ _OPEN_TO_PERSON = """
 """
 _GOLD = text(f"""
 SELECT p.pk, p.key, p.query_pk FROM check_pair g JOIN pair p ON p.pk = g.pair_pk
-WHERE g.kind = 'gold' AND {_OPEN_TO_PERSON}
+WHERE g.kind = 'gold' AND (g.marked_by_pk IS NULL OR g.marked_by_pk <> :annotator_pk) AND {_OPEN_TO_PERSON}
   AND NOT EXISTS (SELECT 1 FROM judgment j
     WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk AND j.outcome <> 'later')
 """)
@@ -77,11 +78,29 @@ def draw(seed: int, annotator: str, kind: str, name: str) -> float:
     return int.from_bytes(hashlib.blake2b(told, digest_size=6).digest(), "big") / 2**48
 
 
-def list_due(seed: int, annotator: str, kind: str, rate: float, first: int, count: int) -> list[int]:
-    """Before which of the next `count` ordinary pairs a check is due; `first`: how many ordinary ones came before."""
-    if not rate:
-        return []
-    return [at for at in range(count) if draw(seed, annotator, kind, str(first + at)) < rate]
+def list_due(
+    seed: int, annotator: str, rates: Mapping[str, float], first: int, count: int
+) -> Mapping[str, list[int]]:
+    """Before which of the next `count` ordinary pairs a check is due, by its kind; `first`: how many ordinary pairs
+    came before. Each rate is a share of all that is handed out."""
+    due: dict[str, list[int]] = {kind: [] for kind in rates}
+    for place in range(count):
+        for turn in range(MOST_IN_A_ROW):
+            drawn = draw(seed, annotator, "check", f"{first + place} {turn}")
+            kind = _which(rates, drawn)
+            if kind is None:
+                break
+            due[kind].append(place)
+    return due
+
+
+def _which(rates: Mapping[str, float], drawn: float) -> str | None:
+    below = 0.0
+    for kind, rate in rates.items():
+        below += rate
+        if drawn < below:
+            return kind
+    return None
 
 
 def repeat_key(seed: int, annotator: str, pair: str, attempt: int = 0) -> str:

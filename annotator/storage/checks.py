@@ -1,9 +1,9 @@
 """The checks that labeling mixes in: training pairs, gold pairs and repeats, read and noted for the hand-out.
 
 Called by `labeling/service.py` only; what leads do with checks is in `calibration/service.py`. Which check comes when
-follows from the dataset's seed, the annotator and how many pairs were answered before. A rate is the number of
-checks per ordinary pair. Nothing here reads more than the marked pairs and a few queries of the annotator's own.
-Never a check: a pair that the annotator judged before or proposed (gold), or that a lead has disclosed to them.
+follows from the dataset's seed, the annotator and how many pairs were answered before. A rate is a share of
+all that is handed out. Nothing here reads more than the marked pairs and a few queries of the annotator's own.
+Never a check: a pair that the annotator judged before or proposed (gold), marked as a lead, or saw others' answers of.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +26,7 @@ SELECT p.pk, p.key, c.grade,
    WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk AND j.purpose = 'training' AND j.outcome <> 'later'
    ORDER BY j.judged_at DESC, j.pk DESC LIMIT 1) AS latest
 FROM check_pair c JOIN pair p ON p.pk = c.pair_pk
-WHERE c.kind = 'training' AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
+WHERE c.kind = 'training' AND (c.marked_by_pk IS NULL OR c.marked_by_pk <> :annotator_pk) AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
 """)
 _JUDGED = text("""
@@ -158,10 +158,7 @@ def mix_in(
     if not ordinary or not any(rates.values()):
         return [Handout(pair_pk) for pair_pk in ordinary]
     first = count_done(session, worklist) + _count_ordinary(session, worklist, held)
-    due = {
-        kind: list_due(dataset.seed, annotator, kind, rate, first, len(ordinary))
-        for kind, rate in rates.items()
-    }
+    due = list_due(dataset.seed, annotator, rates, first, len(ordinary))
     if not due["gold"] and not due["repeat"]:
         return [Handout(pair_pk) for pair_pk in ordinary]
     queries = _find_queries(session, ordinary)

@@ -33,12 +33,16 @@ class CheckedWorld(World):
             self.keys = {key_of(pk): key for pk, key in rows}
             self.rubric_pk = key_of(find_rubric(session, self.dataset_pk).pk)
 
-    def mark(self, kind: str, *pairs: int, grade: int = 2) -> None:
+    def mark(self, kind: str, *pairs: int, grade: int = 2, by: Actor | None = None) -> None:
         """Mark these pairs (pair_pk); the right grade is the same for all."""
         with self.database.write() as session:
             for pair in pairs:
                 row = {"pair_pk": pair, "kind": kind, "grade": grade, "explanation": f"because {pair}"}
-                session.add(CheckRow.model_validate({**row, "marked_at": self.now}))
+                session.add(
+                    CheckRow.model_validate(
+                        {**row, "marked_by_pk": by and by.person_id, "marked_at": self.now}
+                    )
+                )
 
     def answer(
         self,
