@@ -1,0 +1,96 @@
+"""Which lines, or words, two texts have in common: the ground of every comparison and merge in this stage. Pure.
+
+Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986): the fewest insertions and deletions.
+The search ends after `most` of them, so that two unlike texts of any size cost a bounded time.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+
+class Block(NamedTuple):
+    """`size` items from `before` on in the first sequence are the same as those from `after` on in the second."""
+
+    before: int
+    after: int
+    size: int
+
+
+def match(before: Sequence[Hashable], after: Sequence[Hashable], *, most: int) -> list[Block] | None:
+    """The blocks that both have in common, in order; None when more than `most` insertions and deletions are needed."""
+    start, end = _count_ends(before, after)
+    middle = _match_middle(before[start : len(before) - end], after[start : len(after) - end], most=most)
+    if middle is None:
+        return None
+    blocks = [Block(0, 0, start)]
+    blocks += [Block(block.before + start, block.after + start, block.size) for block in middle]
+    blocks.append(Block(len(before) - end, len(after) - end, end))
+    return _join(blocks)
+
+
+def match_ends(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Block]:
+    """The same for texts that are too unlike to compare: only what they have in common at their start and end."""
+    start, end = _count_ends(before, after)
+    return _join([Block(0, 0, start), Block(len(before) - end, len(after) - end, end)])
+
+
+def _count_ends(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[int, int]:
+    shorter = min(len(before), len(after))
+    start = 0
+    while start < shorter and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    return start, end
+
+
+def _match_middle(before: Sequence[Hashable], after: Sequence[Hashable], *, most: int) -> list[Block] | None:
+    """Myers' greedy search: `reach[k]` is how far on diagonal k (x - y) one gets with the edits spent so far."""
+    long, wide = len(before), len(after)
+    reach, trail = {1: 0}, []
+    for edits in range(min(most, long + wide) + 1):
+        trail.append(reach.copy())
+        for diagonal in range(-edits, edits + 1, 2):
+            if diagonal == -edits or (diagonal != edits and reach[diagonal - 1] < reach[diagonal + 1]):
+                x = reach[diagonal + 1]
+            else:
+                x = reach[diagonal - 1] + 1
+            y = x - diagonal
+            while x < long and y < wide and before[x] == after[y]:
+                x, y = x + 1, y + 1
+            reach[diagonal] = x
+            if x >= long and y >= wide:
+                return _walk_back(trail, long, wide)
+    return None
+
+
+def _walk_back(trail: Sequence[dict[int, int]], x: int, y: int) -> list[Block]:
+    """The blocks on the way found, from its end."""
+    blocks = []
+    for edits in range(len(trail) - 1, -1, -1):
+        reach, diagonal = trail[edits], x - y
+        if diagonal == -edits or (diagonal != edits and reach[diagonal - 1] < reach[diagonal + 1]):
+            came_from = diagonal + 1
+        else:
+            came_from = diagonal - 1
+        from_x = reach[came_from] if edits else 0
+        from_y = from_x - came_from if edits else 0
+        size = min(x - from_x, y - from_y)
+        blocks.append(Block(x - size, y - size, size))
+        x, y = from_x, from_y
+    return blocks[::-1]
+
+
+def _join(blocks: Sequence[Block]) -> list[Block]:
+    """Neighbouring blocks as one, and no empty ones."""
+    joined: list[Block] = []
+    for block in blocks:
+        if not block.size:
+            continue
+        last = joined[-1] if joined else None
+        if last and (last.before + last.size, last.after + last.size) == (block.before, block.after):
+            joined[-1] = Block(last.before, last.after, last.size + block.size)
+        else:
+            joined.append(block)
+    return joined
