@@ -40,7 +40,7 @@ def test_a_document_is_shown_exactly_as_it_is_and_runs_nothing(
         (
             "토지거래허가구역의 지정 수 기간",
             "허가구역의 지정은 토지거래를 제한할 수 있다. 기간은 5년.",
-            ["허가구역의", "지정", "토지거래", "기간"],
+            ["허가구역", "지정", "토지거래", "기간"],
         ),
         (
             "nablarch.fw.handler.RetryHandler usage",

@@ -14,10 +14,11 @@ import streamlit as st
 from annotator.datasets.service import Dataset
 from annotator.domain.grades import Rubric
 from annotator.domain.people import Actor
+from annotator.web.panel.document_words import document_words
 from annotator.web.panel.words import WORDS
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("marks.js", "document.js", "outbox.js", "list.js", "panel.js")
+SCRIPTS = ("marks.js", "sheet.js", "document.js", "outbox.js", "list.js", "panel.js")
 STYLES = ("panel.css", "document.css", "list.css")
 
 
@@ -32,7 +33,7 @@ def draw_panel(actor: Actor, dataset: Dataset, rubric: Rubric) -> None:
             {"grade": definition.grade, "name": definition.name, "definition": definition.definition}
             for definition in rubric.grades
         ],
-        "words": WORDS,
+        "words": {**WORDS, **document_words()},
     }
     _component()(key=f"panel-{dataset.name}", data={"told": json.dumps(told, ensure_ascii=False)})
 
