@@ -1,10 +1,11 @@
 """Makes the screenshots of the README from the demo dataset, in a real Chromium: `make screenshots`.
 
-    .venv/bin/python docs/make_screenshots.py [--all FOLDER]
+    .venv/bin/python docs/make_screenshots.py [--all FOLDER] [--language ja] [--only NAME,NAME]
 
 Serves a fresh demo dataset with its simulated judgments, signs in as a lead and as an annotator, and writes
 docs/screenshots/*.png. With `--all` it writes every page at 1280 and 400 pixels, light and dark, into FOLDER instead:
-for looking at, not for the README. Of a path that ends with `&choose` the first qrel is chosen.
+for looking at, not for the README. Of a path that ends with `&choose` the first qrel is chosen; after `#` stand the keys
+that are pressed on the labeling panel.
 """
 
 import argparse
@@ -30,6 +31,9 @@ ANNOTATOR = (sys.executable, "-c", "from annotator.cli.main import run; run()")
 README = (
     ("label", "demo-hana", "/label", 1280, "light"),
     ("label-dark-narrow", "demo-hana", "/label", 400, "dark"),
+    ("label-list", "demo-hana", "/label#w", 1280, "light"),
+    ("guideline", "demo-sora", "/guideline", 1280, "light"),
+    ("assignment", "demo-sora", "/assignment", 1280, "light"),
     ("overview", "demo-sora", "/overview", 1280, "light"),
     ("agreement", "demo-sora", "/agreement", 1280, "light"),
     ("disagreements", "demo-sora", "/disagreements", 1280, "light"),
@@ -38,8 +42,17 @@ README = (
 )
 PAGES = {
     **{name: f"/{name}" for name in (
-        "overview", "label", "agreement", "disagreements", "pool", "releases", "people", "help", "account",
+        "overview", "label", "work", "questions", "guideline", "agreement", "disagreements", "pool", "assignment",
+        "calibration", "releases", "people", "help", "account",
     )},
+    "label-help": "/label#?",
+    "label-unrateable": "/label#u",
+    "label-find": "/label#/",
+    "label-list": "/label#w",
+    "label-propose": "/label#p",
+    "label-ask": "/label#q",
+    "read-guideline": "/guideline",
+    "read-help": "/help",
     "published": "/releases?tab=Published",
     "trail": "/releases?tab=Published&origin=adjudicated&choose",
     "gates": "/releases?tab=Published&part=Gates",
@@ -48,6 +61,7 @@ PAGES = {
     "files": "/releases?tab=Published&part=Files",
     "compare": "/releases?tab=Compare",
 }  # fmt: skip
+OF_ANNOTATORS = ("label", "work", "questions", "read-")
 DECISION = "It answers a part of the question: both annotators are half right."
 UNMET = ("disagreements", "overlap", "quality_control")
 REASON = "a demo: half of the pairs are left to label"
@@ -60,8 +74,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--all", type=Path, metavar="FOLDER")
-    folder = parser.parse_args().all
-    shots = README if folder is None else tuple(list_all())
+    parser.add_argument("--language", default="en-US")
+    parser.add_argument("--only", default="", metavar="NAME,NAME")
+    asked = parser.parse_args()
+    folder, only = asked.all, set(filter(None, asked.only.split(",")))
+    shots = README if folder is None else tuple(list_all(only))
     target = folder or HERE / "screenshots"
     target.mkdir(parents=True, exist_ok=True)
     with serve_demo() as (address, passwords), sync_playwright() as playwright:
@@ -71,18 +88,24 @@ def main() -> None:
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), *sandbox])
         for name, person, path, width, scheme in shots:
-            with open_page(browser, width, scheme) as page:
+            with open_page(browser, width, scheme, asked.language) as page:
                 sign_in(page, address, person, passwords[person])
-                page.goto(f"{address}{path}{'&' if '?' in path else '?'}dataset=demo")
-                wait_until_drawn(page, path)
+                bare, _, keys = path.partition("#")
+                page.goto(f"{address}{bare}{'&' if '?' in bare else '?'}dataset=demo")
+                wait_until_drawn(page, bare)
+                for key in keys:
+                    page.keyboard.press(key)
+                    page.wait_for_timeout(1500)
                 page.screenshot(path=target / f"{name}.png")
                 print(target / f"{name}.png")
         browser.close()
 
 
-def list_all() -> Iterator[tuple[str, str, str, int, str]]:
+def list_all(only: set[str]) -> Iterator[tuple[str, str, str, int, str]]:
     for name, path in PAGES.items():
-        person = "demo-hana" if name == "label" else "demo-sora"
+        if only and name not in only:
+            continue
+        person = "demo-hana" if name.startswith(OF_ANNOTATORS) else "demo-sora"
         for width in (1280, 400):
             for scheme in ("light", "dark"):
                 yield f"{name}-{width}-{scheme}", person, path, width, scheme
@@ -146,9 +169,9 @@ def wait_for(address: str) -> None:
 
 
 @contextmanager
-def open_page(browser: Browser, width: int, scheme: str) -> Iterator[Page]:
+def open_page(browser: Browser, width: int, scheme: str, language: str) -> Iterator[Page]:
     context = browser.new_context(
-        viewport={"width": width, "height": 800}, color_scheme=scheme, locale="en-US", device_scale_factor=1
+        viewport={"width": width, "height": 800}, color_scheme=scheme, locale=language, device_scale_factor=1
     )
     yield context.new_page()
     context.close()
