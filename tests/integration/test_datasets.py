@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy import select, update
+from sqlmodel import col
 
 from annotator.datasets.service import (
     change_settings,
@@ -11,9 +13,12 @@ from annotator.datasets.service import (
     read_current_rubric,
     show_dataset,
 )
-from annotator.domain.errors import ConflictError, NotAllowed, NotFound, ValidationError
+from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.storage.database import Database
+from annotator.storage.find import find_dataset, key_of
+from annotator.storage.tables import PairRow, QueryRow
+from tests.integration.labeling_world import World
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -64,3 +69,62 @@ def test_an_unknown_dataset_is_answered_with_the_known_ones(database: Database) 
     create_dataset(database, OPERATOR, "d", now=NOW)
     with pytest.raises(NotFound, match="there are: d"):
         show_dataset(database, OPERATOR, "x")
+
+
+def _list_wanted(database: Database) -> list[int]:
+    with database.read() as session:
+        pairs = select(col(PairRow.wanted)).order_by(col(PairRow.pk))
+        return list(session.scalars(pairs))
+
+
+def test_the_rules_of_overlap_are_kept_and_shown_and_taken_back(database: Database) -> None:
+    create_dataset(database, OPERATOR, "d", now=NOW, settings={"overlap": "1", "overlap_share": "0.3:2"})
+    given = {"overlap_by_category": "howto=2,判例=3", "overlap_cap": "3", "third_judgment_from": "2"}
+    dataset = change_settings(database, OPERATOR, "d", given)
+    assert dataset.overlap_rules == {
+        "category": {"howto": 2, "判例": 3}, "share": {"share": 0.3, "overlap": 2}, "cap": 3, "conditional": 2,
+    }  # fmt: skip
+    assert show_dataset(database, OPERATOR, "d")[0] == dataset
+    none = dict.fromkeys((*given, "overlap_share"), "none")
+    assert change_settings(database, OPERATOR, "d", none).overlap_rules is None
+
+
+def test_rules_that_contradict_each_other_are_refused_together(database: Database) -> None:
+    create_dataset(database, OPERATOR, "d", now=NOW)
+    with pytest.raises(ValidationError, match=r"expected at least the overlap \(4\), found 3"):
+        change_settings(database, OPERATOR, "d", {"overlap_cap": "3", "overlap": "4"})
+    assert show_dataset(database, OPERATOR, "d")[0].overlap_rules is None
+
+
+def test_another_overlap_is_what_every_pair_wants_at_once(database: Database) -> None:
+    World(database, queries=2, documents=3)
+    change_settings(database, OPERATOR, "d", {"overlap": "3"})
+    assert _list_wanted(database) == [3] * 6
+    change_settings(database, OPERATOR, "d", {"overlap": "1", "overlap_share": "0.5:2"})
+    assert sorted(set(_list_wanted(database))) == [1, 2]
+    change_settings(database, OPERATOR, "d", {"overlap_cap": "1", "overlap_share": "0.5:2"})
+    assert _list_wanted(database) == [1] * 6
+
+
+def test_a_category_that_no_query_has_is_refused_with_those_there_are(database: Database) -> None:
+    World(database, queries=2, documents=2)
+    with database.write() as session:
+        dataset_pk = key_of(find_dataset(session, "d").pk)
+        session.execute(
+            update(QueryRow).where(col(QueryRow.dataset_pk) == dataset_pk).values(category="howto")
+        )
+    with pytest.raises(ValidationError, match="no query has the category 'hwoto'; there are: howto"):
+        change_settings(database, OPERATOR, "d", {"overlap_by_category": "hwoto=1"})
+    change_settings(database, OPERATOR, "d", {"overlap_by_category": "howto=1"})
+    assert _list_wanted(database) == [1] * 4
+
+
+def test_the_seed_stays_once_it_has_drawn_a_share_of_judged_pairs(database: Database) -> None:
+    world = World(database)
+    change_settings(database, OPERATOR, "d", {"overlap_share": "0.5:1", "seed": "8"})
+    kim = world.person("kim")
+    pair = world.send(kim, want=1).pairs[0].pair
+    world.send(kim, world.event(pair))
+    with pytest.raises(StateError, match="seed: it draws the pairs of overlap_share"):
+        change_settings(database, OPERATOR, "d", {"seed": "9"})
+    assert change_settings(database, OPERATOR, "d", {"seed": "9", "overlap_share": "none"}).seed == 9
