@@ -20,12 +20,14 @@ STAMP_DIGITS = (1, 5, 9, 13, 17, 21, 25, 29)
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document as a list of results shows it; `text` is its beginning, None when only its id is known."""
+    """A document as a list of results shows it; `text` is its beginning, None when only its id is known; `length` is
+    the whole text's."""
 
     document_pk: int
     doc_id: str
     title: str
     text: str | None
+    length: int
 
 
 _PRESENT_TEXT = and_(
@@ -92,13 +94,14 @@ def read_found(session: Session, document_pks: Collection[int], *, characters: i
             col(DocumentRow.doc_id),
             col(DocumentRow.title),
             func.substr(col(DocumentTextRow.text), 1, characters),
+            func.length(col(DocumentTextRow.text)),
         )
         .outerjoin(DocumentTextRow, _PRESENT_TEXT)
         .where(col(DocumentRow.pk).in_(document_pks))
     )
     return [
-        FoundDocument(key_of(pk), doc_id, title, text)
-        for pk, doc_id, title, text in session.execute(statement)
+        FoundDocument(key_of(pk), doc_id, title, text, length or 0)
+        for pk, doc_id, title, text, length in session.execute(statement)
     ]
 
 
