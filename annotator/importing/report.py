@@ -39,3 +39,14 @@ def note_by_id(count: int) -> tuple[str, ...]:
     if not count:
         return ()
     return (f"{count:,} documents are known by their id only: import them with annotator import documents",)
+
+
+def note_retexted(documents: int, judgments: int) -> tuple[str, ...]:
+    """Notes on documents that have another text now, and on judgments that were made on an older one."""
+    if not documents:
+        return ()
+    changed = f"{documents:,} {'document has' if documents == 1 else 'documents have'} another text now"
+    if not judgments:
+        return (changed,)
+    made = f"{judgments:,} {'judgment was' if judgments == 1 else 'judgments were'} made on an older text"
+    return changed, f"{made}, which is kept; their annotators are asked to confirm or change them"

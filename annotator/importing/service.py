@@ -26,12 +26,13 @@ from annotator.importing.judgment_plan import JudgmentEvent, check_targets, list
 from annotator.importing.qrel_plan import list_imports, note_plan, plan_qrels
 from annotator.importing.qrel_source import match_qrels, read_qrel_source
 from annotator.importing.query_plan import KnownQuery, plan_queries
-from annotator.importing.report import ImportReport, Progress, note_by_id, note_joined, silent
+from annotator.importing.report import ImportReport, Progress, note_by_id, note_joined, note_retexted, silent
 from annotator.importing.run_plan import RESERVED, check_queries, check_system, hash_run
 from annotator.importing.sources import read_document_source, read_query_source, read_source
 from annotator.storage import imported, intake, intake_judgments
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.outdated import count_on_older_text, mark_outdated
 from annotator.storage.pool import Candidate, add_candidates, add_missing
 
 
@@ -80,7 +81,7 @@ def import_documents(
 ) -> ImportReport:
     """Documents from JSONL, CSV, TSV, a folder, or one text file; with `sections` split at their headings.
 
-    A changed text becomes the present one; the old one is kept, since judgments were made on it.
+    A changed text becomes the present one; the old one is kept, and who judged it is asked to confirm or change that.
     """
     tell(f"reading {path}")
     source = read_document_source(path, format_name=format_name, encoding=encoding, sections=sections)
@@ -93,10 +94,9 @@ def import_documents(
         tell(f"storing {len(plan.added) + len(plan.changed):,} documents")
         intake.add_documents(session, place.pk, plan.added, now=now)
         intake.change_documents(session, plan.changed, now=now)
-        judged = intake.count_judged_documents(session, plan.retexted)
-    notes = source.notes
-    if judged:
-        notes = (*notes, f"{judged:,} documents with a new text were judged on their old one, which is kept")
+        mark_outdated(session, place.pk, plan.retexted)
+        older = count_on_older_text(session, plan.retexted)
+    notes = (*source.notes, *note_retexted(len(plan.retexted), older))
     added, changed = len(plan.added), len(plan.changed)
     return ImportReport("documents", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run)
 

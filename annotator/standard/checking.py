@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.grades import GradeDefinition, Rubric
-from annotator.domain.messages import Message, say
+from annotator.domain.messages import Message, join, say
 from annotator.standard.merging import find_conflicts
 
 MOST_TITLE, MOST_NAME, MOST_DEFINITION, MOST_EXAMPLE, MOST_GUIDELINE = 200, 100, 5_000, 5_000, 200_000
@@ -25,7 +25,7 @@ def check_standard(rubric: Rubric) -> None:
     """ValidationError names the field and what was expected of it; StateError the fields that hold marks of a merge."""
     conflicts = find_conflicts(rubric)
     if conflicts:
-        names = ", ".join(conflicts)
+        names = join(conflicts)
         raise StateError(
             say(
                 "two changes contradict each other in: {names}; keep one of each, and take the marks away",

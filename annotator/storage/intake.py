@@ -157,19 +157,6 @@ def add_documents_by_id(
     return (map_documents(session, dataset_pk) if missing else known), len(missing)
 
 
-def count_judged_documents(session: Session, document_pks: Sequence[int]) -> int:
-    """How many of these documents somebody has judged."""
-    judged = 0
-    for chunk in split(document_pks, CHUNK_OF_KEYS):
-        statement = (
-            select(func.count(col(PairRow.document_pk).distinct()))
-            .join(CurrentJudgmentRow, col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk))
-            .where(col(PairRow.document_pk).in_(chunk))
-        )
-        judged += session.scalar(statement) or 0
-    return judged
-
-
 def _document_columns(document: Document, sha256: str | None) -> dict[str, Any]:
     return {
         "title": document.title,

@@ -171,7 +171,13 @@ def test_a_changed_text_is_kept_beside_the_old_one(desk: Desk) -> None:
     desk.bring(import_judgments, "j.csv", JUDGMENTS + "Q1,d1,田中,3,,,\n")
     report = desk.bring(import_documents, "d.jsonl", row("新しい"))
     assert counts(report) == (1, 0, 1, 0)
-    assert report.notes == ("1 documents with a new text were judged on their old one, which is kept",)
+    assert report.notes == (
+        "1 document has another text now",
+        (
+            "1 judgment was made on an older text, which is kept; their annotators are asked to confirm or "
+            "change them"
+        ),
+    )
     assert {text for (text,) in desk.rows(DocumentTextRow.text)} == {"古い", "新しい"}
     assert counts(desk.bring(import_documents, "d.jsonl", row("古い"))) == (1, 0, 1, 0)
     with desk.database.read() as session:
