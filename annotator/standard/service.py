@@ -124,7 +124,7 @@ def publish_version(
         if current.version != base_version:
             base = _find_version(session, dataset_pk, base_version)
             raise VersionConflict(_record(session, base), _record(session, current), mine)
-        if mine == clean_standard(to_rubric(current)):
+        if mine == _standard(current):
             raise StateError(
                 say(
                     "nothing differs from version {version}, so there is nothing to publish",
@@ -159,7 +159,7 @@ def compare_versions(database: Database, actor: Actor, dataset: str, before: int
     with database.read() as session:
         dataset_pk = _open(session, actor, dataset)
         old, new = (_find_version(session, dataset_pk, version) for version in (before, after))
-        return compare_standards(to_rubric(old), to_rubric(new))
+        return compare_standards(_standard(old), _standard(new))
 
 
 def compare_draft(base: Rubric, draft: Rubric) -> Comparison:
@@ -222,7 +222,7 @@ def _explain_standard(session: Session, dataset_pk: int, own: OwnStanding) -> St
     )
     rows = session.scalars(since.order_by(col(RubricRow.version))).all()
     why = "\n".join(row.why for row in rows[1:] if row.why)
-    comparison = compare_standards(to_rubric(rows[0]), to_rubric(rows[-1]))
+    comparison = compare_standards(_standard(rows[0]), _standard(rows[-1]))
     return StandardChange(rows[0].version, rows[-1].version, why, comparison)
 
 
@@ -247,4 +247,9 @@ def _version_row(
 def _record(session: Session, row: RubricRow) -> Version:
     author = session.get(PersonRow, row.author_pk) if row.author_pk is not None else None
     name = None if author is None else author.name or author.username
-    return Version(row.version, to_rubric(row), row.change, row.why or "", name, row.created_at)
+    return Version(row.version, _standard(row), row.change, row.why or "", name, row.created_at)
+
+
+def _standard(row: RubricRow) -> Rubric:
+    """As it would be published today: earlier versions may hold spaces that nobody sees."""
+    return clean_standard(to_rubric(row))

@@ -159,11 +159,11 @@ def count_outdated_by_annotator(session: Session, dataset_pk: int) -> list[Outda
     people = select(col(PersonRow.pk), col(PersonRow.username), col(PersonRow.name))
     people = people.where(col(PersonRow.pk).in_({annotator_pk for annotator_pk, _stale in counts}))
     found = []
-    for pk, username, name in session.execute(people.order_by(col(PersonRow.username))):
+    for pk, username, name in session.execute(people):
         one, two, both = (counts[key_of(pk), stale] for stale in (1, 2, 3))
         if one + two + both:
             found.append(OutdatedCount(username, name, one + two + both, one + both, two + both))
-    return found
+    return sorted(found, key=lambda count: count.annotator)
 
 
 def count_changeable(session: Session, dataset_pk: int) -> int:
