@@ -5,7 +5,7 @@ A `Message` is a `str`, so that whoever does not translate (the command line, a 
 `{name}` where a value stands; Babel collects them from the calls of `say` and `say_n`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 LANGUAGES = ("en", "ja", "ko")  # that the web app speaks
@@ -27,6 +27,10 @@ class Message(str):
         made.template, made.plural, made.n, made.values = template, plural, n, values
         return made
 
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """So that it can be copied (`dataclasses.asdict` does)."""
+        return (self.template, self.values), {"plural": self.plural, "n": self.n}
+
 
 def say(template: str, /, **values: Any) -> Message:
     """The sentence, with its values filled in: `say("no dataset named {name}", name="law")`."""
@@ -36,3 +40,9 @@ def say(template: str, /, **values: Any) -> Message:
 def say_n(one: str, many: str, n: int, /, **values: Any) -> Message:
     """The sentence in the singular or the plural; `{n}` is the number: `say_n("{n} pair", "{n:,} pairs", 3)`."""
     return Message(one, {"n": n, **values}, plural=many, n=n)
+
+
+def join(parts: Iterable[str], between: str = ", ") -> Message:
+    """The parts one after the other; those that are messages stay translatable."""
+    values = {f"part_{number}": part for number, part in enumerate(parts)}
+    return Message(between.join(f"{{{name}}}" for name in values), values)

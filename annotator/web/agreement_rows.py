@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from annotator.domain.agreement import AgreementReport, GroupAgreement, Measured, PairAgreement, Value
 from annotator.web.heat_map import name_grades
+from annotator.web.messages import tr
+from annotator.web.names import name_word
 
 KINDS = ("unweighted", "linear", "quadratic")
 Row = dict[str, object]
@@ -11,26 +13,46 @@ Row = dict[str, object]
 
 def list_kappas(kappas: Mapping[str, Value]) -> list[tuple[str, Value]]:
     """Cohen's kappa of each kind, by its name."""
-    return [(kind, kappas[kind]) for kind in KINDS]
+    return [(name_word(kind), kappas[kind]) for kind in KINDS]
 
 
 def list_coefficients(found: Measured) -> list[Row]:
     """Every coefficient of a set of judgments; the observed agreement first."""
     named = [
-        ("observed agreement", Value(found.observed_agreement)),
-        *((f"Cohen's κ, {kind}", value) for kind, value in list_kappas(found.cohen_kappa)),
-        ("Fleiss' κ", found.fleiss_kappa),
-        *((f"Krippendorff's α, {metric}", value) for metric, value in found.krippendorff_alpha.items()),
-        ("Gwet's AC1", found.gwet_ac1),
-        ("Gwet's AC2, quadratic", found.gwet_ac2),
-        *((f"Cohen's κ, relevant from grade {start}", value) for start, value in found.cut_points),
+        (tr("observed agreement"), Value(found.observed_agreement)),
+        *((tr("Cohen's κ, {kind}", kind=kind), value) for kind, value in list_kappas(found.cohen_kappa)),
+        (tr("Fleiss' κ"), found.fleiss_kappa),
+        *(
+            (tr("Krippendorff's α, {kind}", kind=name_word(metric)), value)
+            for metric, value in found.krippendorff_alpha.items()
+        ),
+        (tr("Gwet's AC1"), found.gwet_ac1),
+        (tr("Gwet's AC2, quadratic"), found.gwet_ac2),
+        *(
+            (tr("Cohen's κ, relevant from grade {grade}", grade=start), value)
+            for start, value in found.cut_points
+        ),
     ]
-    return [_row("coefficient", name, value) for name, value in named]
+    return [_row(tr("coefficient"), name, value) for name, value in named]
+
+
+def say_basis(report: AgreementReport) -> str:
+    """What the figures rest on."""
+    found = report.measured
+    return tr(
+        "{pairs:,} pairs of {queries:,} queries; observed agreement {observed:.1%}. "
+        "Lines: 95 % intervals from {resamples:,} bootstrap resamples of the queries, seed {seed}.",
+        pairs=found.pairs,
+        queries=found.queries,
+        observed=found.observed_agreement,
+        resamples=report.resamples,
+        seed=report.seed,
+    )
 
 
 def name_group(group: GroupAgreement) -> str:
     """The group's value; queries that have none are named so."""
-    return group.value if group.value is not None else f"(no {group.by})"
+    return group.value if group.value is not None else tr("(no {field})", field=name_word(group.by))
 
 
 def list_group_kappas(report: AgreementReport) -> list[tuple[str, Value]]:
@@ -41,19 +63,21 @@ def list_group_kappas(report: AgreementReport) -> list[tuple[str, Value]]:
 def list_group_rows(report: AgreementReport) -> list[Row]:
     """Pairs, observed agreement and kappas of each group."""
     return [
-        _summary(group.by, name_group(group), group.measured.pairs, group.measured) for group in report.groups
+        _summary(name_word(group.by), name_group(group), group.measured.pairs, group.measured)
+        for group in report.groups
     ]
 
 
 def name_pair(pair: PairAgreement) -> str:
     """Both annotators of a pair."""
-    return " and ".join(pair.annotators)
+    return tr("{first} and {second}", first=pair.annotators[0], second=pair.annotators[1])
 
 
 def list_pair_rows(report: AgreementReport) -> list[Row]:
     """Pairs, observed agreement and kappas of each two annotators."""
     return [
-        _summary("annotators", name_pair(pair), pair.pairs, pair) for pair in report.measured.annotator_pairs
+        _summary(tr("annotators"), name_pair(pair), pair.pairs, pair)
+        for pair in report.measured.annotator_pairs
     ]
 
 
@@ -70,10 +94,10 @@ def _row(column: str, name: str, value: Value) -> Row:
     low, high = value.ci95 or (None, None)
     return {
         column: name,
-        "value": _round(value.value),
-        "from": _round(low),
-        "to": _round(high),
-        "undefined because": value.why or "",
+        tr("value"): _round(value.value),
+        tr("from"): _round(low),
+        tr("to"): _round(high),
+        tr("undefined because"): tr(value.why) if value.why else "",
     }
 
 
@@ -81,11 +105,16 @@ def _summary(column: str, name: str, pairs: int, found: Measured | PairAgreement
     kappas = list_kappas(found.cohen_kappa)
     return {
         column: name,
-        "pairs": pairs,
-        "observed agreement": _round(found.observed_agreement),
+        tr("pairs"): pairs,
+        tr("observed agreement"): _round(found.observed_agreement),
         **{f"κ {kind}": _round(value.value) for kind, value in kappas},
-        "undefined because": next((value.why for _, value in kappas if value.value is None), None) or "",
+        tr("undefined because"): _say_why(kappas),
     }
+
+
+def _say_why(kappas: Sequence[tuple[str, Value]]) -> str:
+    """Why the first one that is undefined is so."""
+    return next((tr(value.why) for _, value in kappas if value.value is None and value.why), "")
 
 
 def _round(figure: float | None) -> float | None:

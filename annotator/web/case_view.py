@@ -10,41 +10,50 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from annotator.web.plain_text import say
+from annotator.domain.messages import say
+from annotator.web.messages import tr
+from annotator.web.plain_text import show_as
 from annotator.web.times import show_time
 
 if TYPE_CHECKING:
     from annotator.adjudication.case import Case, CaseJudgment
 
 SHOWN_CHARACTERS = 200_000
+REASONS = {
+    str(reason): reason
+    for reason in (
+        say("guideline unclear"), say("query ambiguous"), say("document misread"), say("slip of the hand"),
+    )
+}  # fmt: skip
 
 
 def draw_pair(case: "Case") -> None:
     """The query with its narrative, and the document."""
-    st.header("The pair")
+    st.header(tr("The pair"))
     category = f" · {case.category}" if case.category else ""
     st.html(
-        say("note", f"Query {case.query_id}{category}")
-        + say("query", case.query)
-        + (say("narrative", case.narrative) if case.narrative else "")
+        show_as("note", tr("Query {query_id}", query_id=case.query_id) + category)
+        + show_as("query", case.query)
+        + (show_as("narrative", case.narrative) if case.narrative else "")
     )
     _draw_document(case)
 
 
 def draw_judgments(case: "Case") -> None:
     """What each annotator answered, and what was decided so far."""
-    st.header("What the annotators say")
+    st.header(tr("What the annotators say"))
     for judgment in case.judgments:
         st.html(_describe_judgment(case, judgment))
     if case.text_changed:
-        st.warning("Some of them judged an earlier text of this document.", icon=":material/history:")
+        st.warning(tr("Some of them judged an earlier text of this document."), icon=":material/history:")
     if case.decisions:
-        st.header("Decided so far")
+        st.header(tr("Decided so far"))
     for decision in reversed(case.decisions):
         name = name_grade(case, decision.grade)
-        reason = f" ({decision.reason})" if decision.reason else ""
+        reason = f" ({name_reason(decision.reason)})" if decision.reason else ""
         st.html(
-            say("said", f"{show_time(decision.decided_at)}: {name}{reason}") + say("note", decision.rationale)
+            show_as("said", f"{show_time(decision.decided_at)}: {name}{reason}")
+            + show_as("note", decision.rationale)
         )
 
 
@@ -59,36 +68,52 @@ def _scroller() -> Any:
     return st.components.v2.component("annotator_next_case", js=script)
 
 
+def name_reason(reason: str) -> str:
+    """A kind of reason: translated when it is one that we offer, else as somebody typed it."""
+    return tr(REASONS[reason]) if reason in REASONS else reason
+
+
 def name_grade(case: "Case", grade: int) -> str:
     """The grade by number and name."""
     return f"{grade} · {case.rubric.grades[grade].name}"
 
 
 def _draw_document(case: "Case") -> None:
-    st.html(say("note", f"Document {case.doc_id}") + (say("query", case.title) if case.title else ""))
+    st.html(
+        show_as("note", tr("Document {doc_id}", doc_id=case.doc_id))
+        + (show_as("query", case.title) if case.title else "")
+    )
     if case.document_text is None:
-        st.info("The text of this document has not been imported; only its id is known.")
+        st.info(tr("The text of this document has not been imported; only its id is known."))
         return
     text = case.document_text[:SHOWN_CHARACTERS]
     st.html(
-        f'<pre class="annotator-document" dir="auto" tabindex="0" role="region" aria-label="Document">{escape(text)}</pre>'
+        f'<pre class="annotator-document" dir="auto" tabindex="0" role="region" aria-label="{escape(tr("Document"))}">'
+        f"{escape(text)}</pre>"
     )
     if len(text) < len(case.document_text):
-        st.html(say("note", f"The first {len(text):,} of {len(case.document_text):,} characters."))
+        said = tr(
+            "The first {shown:,} of {length:,} characters.", shown=len(text), length=len(case.document_text)
+        )
+        st.html(show_as("note", said))
 
 
 def _describe_judgment(case: "Case", judgment: "CaseJudgment") -> str:
     graded = judgment.grade is not None
-    said = name_grade(case, judgment.grade) if judgment.grade is not None else "cannot be rated"
+    said = name_grade(case, judgment.grade) if judgment.grade is not None else tr("cannot be rated")
     marks = [
         mark
         for mark, holds in (
-            ("simulated", judgment.simulated),
-            (f"by guideline {judgment.guideline_version}", judgment.guideline_version != case.rubric_version),
+            (tr("simulated"), judgment.simulated),
+            (
+                tr("by guideline {version}", version=judgment.guideline_version),
+                judgment.guideline_version != case.rubric_version,
+            ),
         )
         if holds
     ]
     badges = "".join(f'<span class="annotator-badge">{escape(mark)}</span>' for mark in marks)
     grade = f'<strong class="annotator-{"grade" if graded else "soft"}">{escape(said)}</strong>'
-    note = say("note", judgment.note) if judgment.note else ""
-    return f'<p class="annotator-said">Annotator {judgment.letter}: {grade}{badges}</p>{note}'
+    note = show_as("note", judgment.note) if judgment.note else ""
+    who = escape(tr("Annotator {letter}", letter=judgment.letter))
+    return f'<p class="annotator-said">{who}: {grade}{badges}</p>{note}'

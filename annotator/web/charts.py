@@ -12,6 +12,8 @@ import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streaml
 from annotator.domain.agreement import Value
 from annotator.domain.labeling import AnnotatorProgress, QueryProgress
 from annotator.labeling.service import Progress
+from annotator.web.messages import tr
+from annotator.web.names import name_word
 
 if TYPE_CHECKING:
     import altair as alt
@@ -38,12 +40,12 @@ def chart_kappas(named: Sequence[tuple[str, Value]], target: float) -> "alt.Laye
     x = alt.X(
         "value:Q",
         scale=scale,
-        title="κ (dashed: the target)",
+        title=tr("κ (dashed: the target)"),
         axis=alt.Axis(tickCount=10, format=".1f", labelFlush=False),
     )
     tooltip = [alt.Tooltip("name:N", title=" "), *(
         alt.Tooltip(f"{field}:Q", title=title, format=".3f")
-        for field, title in (("value", "κ"), ("low", "from"), ("high", "to"))
+        for field, title in (("value", "κ"), ("low", tr("from")), ("high", tr("to")))
     )]  # fmt: skip
     base = alt.Chart(alt.InlineData(rows))
     goal = alt.Chart(alt.InlineData([{"target": target}])).mark_rule(
@@ -59,17 +61,17 @@ def chart_kappas(named: Sequence[tuple[str, Value]], target: float) -> "alt.Laye
 def describe_kappas(named: Sequence[tuple[str, Value]], target: float) -> str:
     """The same in words, undefined values with their reason."""
     said = [f"{name} {show_value(value)}" for name, value in named]
-    return f"Cohen's kappa, target {target:g}: {'; '.join(said)}."
+    return tr("Cohen's kappa, target {target:g}: {values}.", target=target, values="; ".join(said))
 
 
 def show_value(value: Value) -> str:
     """A coefficient as text: "0.85 [0.80, 0.91]", or "undefined: …"."""
     if value.value is None:
-        return f"undefined: {value.why}"
+        return tr("undefined: {why}", why=value.why)
     interval = (
         f" [{value.ci95[0]:.2f}, {value.ci95[1]:.2f}]"
         if value.ci95
-        else f" ({value.why})"
+        else f" ({tr(value.why)})"
         if value.why
         else ""
     )
@@ -86,9 +88,14 @@ def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "al
     scale = alt.Scale(domain=[0, max(pairs, 1)], nice=False)
     base = alt.Chart(alt.InlineData(rows)).encode(
         y=alt.Y("name:N", sort=None, title=None, axis=_names_axis(alt)),
-        x=alt.X("judged:Q", title=f"pairs judged, of {pairs:,}", scale=scale, axis=_counts_axis(alt)),
+        x=alt.X(
+            "judged:Q",
+            title=tr("pairs judged, of {pairs:,}", pairs=pairs),
+            scale=scale,
+            axis=_counts_axis(alt),
+        ),
         opacity=alt.condition("datum.simulated", alt.value(0.75), alt.value(1)),
-        tooltip=[alt.Tooltip("name:N", title=" "), alt.Tooltip("judged:Q", title="judged")],
+        tooltip=[alt.Tooltip("name:N", title=" "), alt.Tooltip("judged:Q", title=tr("judged"))],
     )
     return base.mark_bar(color=TEAL, size=BAR).properties(height=_height(rows))
 
@@ -96,12 +103,12 @@ def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "al
 def describe_annotators(progress: Progress) -> str:
     """The same in words."""
     said = [f"{name_person(one)} {one.judged:,}" for one in progress.annotators]
-    return f"Pairs judged, of {progress.pairs:,}: {', '.join(said)}."
+    return tr("Pairs judged, of {pairs:,}: {people}.", pairs=progress.pairs, people=", ".join(said))
 
 
 def name_person(one: AnnotatorProgress) -> str:
     """An annotator's username, marked when it is nobody."""
-    return f"{one.annotator} (simulated)" if one.simulated else one.annotator
+    return tr("{annotator} (simulated)", annotator=one.annotator) if one.simulated else one.annotator
 
 
 def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
@@ -109,20 +116,33 @@ def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
     import altair as alt
 
     rows: list[dict[str, Any]] = [
-        {"query": one.query_id, "text": one.text[:80], "state": state, "order": order, "pairs": pairs}
+        {
+            "query": one.query_id,
+            "text": one.text[:80],
+            "state": name_word(state),
+            "order": order,
+            "pairs": pairs,
+        }
         for one in queries
         for order, (state, pairs) in enumerate(split_query(one).items())
     ]
     few = len(queries) <= MANY_QUERIES
     axis = alt.Axis(labels=few, ticks=False, labelAngle=-45, labelLimit=90)
     columns = alt.Scale(paddingInner=0.15 if few else 0)
-    scale = alt.Scale(domain=list(STATES), range=list(STATES.values()))
+    scale = alt.Scale(domain=[name_word(state) for state in STATES], range=list(STATES.values()))
     base = alt.Chart(alt.InlineData(rows)).encode(
-        x=alt.X("query:N", sort=None, title="queries, in the order of their file", axis=axis, scale=columns),
-        y=alt.Y("pairs:Q", title="pairs", axis=_counts_axis(alt)),
+        x=alt.X(
+            "query:N", sort=None, title=tr("queries, in the order of their file"), axis=axis, scale=columns
+        ),
+        y=alt.Y("pairs:Q", title=tr("pairs"), axis=_counts_axis(alt)),
         color=alt.Color("state:N", title=None, scale=scale, legend=alt.Legend(orient="top")),
         order="order:Q",
-        tooltip=[alt.Tooltip(f"{field}:N", title=field) for field in ("query", "text", "state", "pairs")],
+        tooltip=[
+            alt.Tooltip("query:N", title=tr("query")),
+            alt.Tooltip("text:N", title=tr("text")),
+            alt.Tooltip("state:N", title=tr("state")),
+            alt.Tooltip("pairs:N", title=tr("pairs")),
+        ],
     )
     return base.mark_bar().properties(height=300)
 
@@ -130,10 +150,15 @@ def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
 def describe_queries(progress: Progress) -> str:
     """The same in words."""
     done = sum(query.pairs == query.complete for query in progress.queries if query.pairs)
-    return (
-        f"A query is complete when each of its pairs has the {progress.overlap} judgments it needs: {done:,} of "
-        f"{len(progress.queries):,} are. {progress.complete:,} pairs are complete, {progress.begun:,} begun, "
-        f"{progress.pairs - progress.complete - progress.begun:,} untouched."
+    return tr(
+        "A query is complete when each of its pairs has the {overlap} judgments it needs: {done:,} of {queries:,} are. "
+        "{complete:,} pairs are complete, {begun:,} begun, {untouched:,} untouched.",
+        overlap=progress.overlap,
+        done=done,
+        queries=len(progress.queries),
+        complete=progress.complete,
+        begun=progress.begun,
+        untouched=progress.pairs - progress.complete - progress.begun,
     )
 
 
@@ -148,22 +173,24 @@ def chart_statuses(statuses: Mapping[str, int]) -> "alt.Chart":
     import altair as alt
 
     rows = [
-        {"status": status, "pairs": pairs, "colour": STATUS_COLOURS.get(status, TEAL)}
+        {"status": name_word(status), "pairs": pairs, "colour": STATUS_COLOURS.get(status, TEAL)}
         for status, pairs in statuses.items()
     ]
     base = alt.Chart(alt.InlineData(rows)).encode(
         y=alt.Y("status:N", sort=None, title=None, axis=_names_axis(alt)),
-        x=alt.X("pairs:Q", title="pairs", axis=_counts_axis(alt)),
+        x=alt.X("pairs:Q", title=tr("pairs"), axis=_counts_axis(alt)),
         color=alt.Color("colour:N", scale=None),
-        tooltip=[alt.Tooltip("status:N"), alt.Tooltip("pairs:Q")],
+        tooltip=[alt.Tooltip("status:N", title=tr("status")), alt.Tooltip("pairs:Q", title=tr("pairs"))],
     )
     return base.mark_bar(size=BAR).properties(height=_height(rows))
 
 
 def describe_statuses(statuses: Mapping[str, int]) -> str:
     """The same in words; what there is none of is left out."""
-    said = [f"{status} {pairs:,}" for status, pairs in statuses.items() if pairs]
-    return f"{sum(statuses.values()):,} pairs: {', '.join(said) or 'none'}."
+    said = [f"{name_word(status)} {pairs:,}" for status, pairs in statuses.items() if pairs]
+    return tr(
+        "{pairs:,} pairs: {statuses}.", pairs=sum(statuses.values()), statuses=", ".join(said) or tr("none")
+    )
 
 
 def _height(rows: Sequence[Any]) -> int:

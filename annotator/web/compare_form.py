@@ -6,6 +6,7 @@ import streamlit as st
 
 from annotator.published.service import compare_releases
 from annotator.web.diff_view import SHOWN, draw_diff
+from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
@@ -16,19 +17,20 @@ def draw_comparison(context: PageContext, dataset: str, listed: "list[Release]")
     """Two versions to choose, and what the second changed against the first."""
     versions = [one.version for one in listed]
     if len(versions) < 2:
-        there = f"There is one release, {versions[0]}" if versions else "Nothing is published yet"
-        st.text(f"{there}. Two are needed to compare. What a new one would change stands under Next release.")
+        there = tr("There is one release, {version}.", version=versions[0]) if versions else ""
+        why = tr("Two are needed to compare. What a new one would change stands under Next release.")
+        st.text(f"{there or tr('Nothing is published yet.')} {why}")
         return
     with st.container(horizontal=True):
         before = st.selectbox(
-            "From", versions, index=len(versions) - 2, key="from", bind="query-params", width=150
+            tr("From"), versions, index=len(versions) - 2, key="from", bind="query-params", width=150
         )
         after = st.selectbox(
-            "To", versions, index=len(versions) - 1, key="to", bind="query-params", width=150
+            tr("To"), versions, index=len(versions) - 1, key="to", bind="query-params", width=150
         )
     if before == after:
-        st.text("Choose two different versions.")
+        st.text(tr("Choose two different versions."))
         return
-    with st.spinner("Comparing …"):
+    with st.spinner(tr("Comparing …")):
         diff = compare_releases(context.database, context.actor, dataset, before, after, keep=SHOWN)
     draw_diff(diff)

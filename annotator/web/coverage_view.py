@@ -6,6 +6,7 @@ import streamlit as st
 
 from annotator.web.guidance import draw_note
 from annotator.web.html_table import draw_table
+from annotator.web.messages import tr
 
 if TYPE_CHECKING:
     from annotator.domain.coverage import Coverage, CoverageRow
@@ -15,16 +16,19 @@ def draw_coverage(coverage: "Coverage") -> None:
     """The requirements as a table, unmet ones first; what is only a figure is one click away."""
     required = [row for row in coverage.rows if row.met is not None]
     figures = [row for row in coverage.rows if row.met is None]
-    st.text(f"{coverage.met:,} of {coverage.required:,} requirements are met.")
-    columns = ("what", "state", "required", "measured")
+    st.text(tr("{met:,} of {required:,} requirements are met.", met=coverage.met, required=coverage.required))
+    columns = (tr("what"), tr("state"), tr("required"), tr("measured"))
     draw_table(
-        "Requirements", columns, [_row(row) for row in sorted(required, key=lambda row: bool(row.met))]
+        tr("Requirements"), columns, [_row(row) for row in sorted(required, key=lambda row: bool(row.met))]
     )
     if figures:
-        with st.expander("Further figures"):
-            draw_table("Further figures", ("what", "measured"), [(row.name, row.measured) for row in figures])
-    draw_note("Measured over the dataset as it is settled now. annotator check measures a file the same way.")
+        with st.expander(tr("Further figures")):
+            rows = [(tr(row.name), tr(row.measured)) for row in figures]
+            draw_table(tr("Further figures"), (tr("what"), tr("measured")), rows)
+    draw_note(
+        tr("Measured over the dataset as it is settled now. annotator check measures a file the same way.")
+    )
 
 
 def _row(row: "CoverageRow") -> tuple[str, str, str, str]:
-    return row.name, "met" if row.met else "not met", row.required, row.measured
+    return tr(row.name), tr("met") if row.met else tr("not met"), tr(row.required), tr(row.measured)

@@ -12,26 +12,26 @@ import streamlit as st
 from annotator.adjudication.service import adjudicate, find_disagreements
 from annotator.domain.errors import AnnotatorError, ConflictError
 from annotator.web.case_choice import find_next
-from annotator.web.case_view import name_grade
+from annotator.web.case_view import REASONS, name_grade, name_reason
+from annotator.web.messages import show_refusal, tr
 from annotator.web.page_context import find_context
 from annotator.web.plain_text import escape_markdown
 
 if TYPE_CHECKING:
     from annotator.adjudication.case import Case
 
-REASONS = ("guideline unclear", "query ambiguous", "document misread", "slip of the hand")
 FIELDS = ("grade", "rationale", "reason")
 
 
 def draw_form(case: "Case", sort: str) -> None:
     """The form, or why this lead may not decide. `sort`: the order in which the next case is looked for."""
-    st.header("Decide anew" if case.decisions else "Your decision")
+    st.header(tr("Decide anew") if case.decisions else tr("Your decision"))
     if case.barred:
-        st.info(f"This one is not yours to decide: {case.barred}.", icon=":material/block:")
+        st.info(tr("This one is not yours to decide: {why}.", why=case.barred), icon=":material/block:")
         return
     grade, rationale, reason = (_key(field, case.pair) for field in FIELDS)
     st.radio(
-        "Grade",
+        tr("Grade"),
         [definition.grade for definition in case.rubric.grades],
         index=None,
         format_func=lambda number: escape_markdown(name_grade(case, number)),
@@ -41,25 +41,26 @@ def draw_form(case: "Case", sort: str) -> None:
         persist_state="session",
     )
     st.text_area(
-        "Why (required)",
+        tr("Why (required)"),
         key=rationale,
         height=100,
         on_change="ignore",
-        help="It is kept with the grade and published in the release.",
+        help=tr("It is kept with the grade and published in the release."),
         persist_state="session",
     )
     st.selectbox(
-        "Kind of reason (optional)",
-        REASONS,
+        tr("Kind of reason (optional)"),
+        list(REASONS),
         index=None,
+        format_func=name_reason,
         key=reason,
         on_change="ignore",
         accept_new_options=True,
-        placeholder="Choose one or type your own",
+        placeholder=tr("Choose one or type your own"),
         persist_state="session",
     )
     st.button(
-        "Save the decision", type="primary", key=f"save {case.pair}",
+        tr("Save the decision"), type="primary", key=f"save {case.pair}",
         on_click=_save, args=(case.pair, case.seen, sort),
     )  # fmt: skip
     _say_refused(case.pair)
@@ -76,7 +77,7 @@ def _save(pair: str, seen: str, sort: str) -> None:
         return
     grade, rationale, reason = (st.session_state.get(_key(field, pair)) for field in FIELDS)
     if grade is None:
-        st.session_state["refused"] = (pair, "Choose a grade first.")
+        st.session_state["refused"] = (pair, tr("Choose a grade first."))
         return
     try:
         adjudicate(
@@ -91,17 +92,22 @@ def _save(pair: str, seen: str, sort: str) -> None:
             now=context.now,
         )
     except ConflictError:
-        said = "Somebody judged or decided this pair meanwhile. This is how it is now; what you typed is still here."
+        said = tr(
+            "Somebody judged or decided this pair meanwhile. This is how it is now; what you typed is still here."
+        )
         st.session_state["refused"] = (pair, said)
     except AnnotatorError as error:
-        st.session_state["refused"] = (pair, f"Not saved: {escape_markdown(str(error))}.")
+        st.session_state["refused"] = (
+            pair,
+            tr("Not saved: {why}.", why=escape_markdown(show_refusal(error))),
+        )
     else:
         for field in FIELDS:
             st.session_state.pop(_key(field, pair), None)
         queue = find_disagreements(context.database, context.actor, context.dataset, sort=sort)
         left = sum(item.status == "open" for item in queue)
         st.session_state["decided"] = (
-            f"Saved. {left} still open." if left else "Saved. No disagreement is open any more."
+            tr("Saved. {n} still open.", n=left) if left else tr("Saved. No disagreement is open any more.")
         )
         following = find_next(queue, pair)
         if following:

@@ -1,37 +1,34 @@
 """What differs between two releases, or between the latest and the one that would be published now."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from annotator.domain.messages import say
 from annotator.web.guidance import draw_note
 from annotator.web.html_table import draw_table
+from annotator.web.messages import tr, tr_n
+from annotator.web.names import name_word
 
 if TYPE_CHECKING:
     from annotator.published.service import Change, ReleaseDiff
 
 SHOWN, FEW = 200, 10
 KINDS = {
-    "changed": "Changed grades",
-    "added": "Added pairs",
-    "removed": "Removed pairs",
-    "renamed": "Renamed documents",
-    "grounds": "The same grade on other grounds",
+    "changed": say("Changed grades"),
+    "added": say("Added pairs"),
+    "removed": say("Removed pairs"),
+    "renamed": say("Renamed documents"),
+    "grounds": say("The same grade on other grounds"),
 }
-FIGURES = {
-    "changed": ("changed grade", "changed grades"),
-    "added": ("added pair", "added pairs"),
-    "removed": ("removed pair", "removed pairs"),
-    "renamed": ("renamed document", "renamed documents"),
-    "grounds": ("grade on other grounds", "grades on other grounds"),
-}
+PLAIN = (say("query"), say("document"), say("grade"), say("reason"))
 COLUMNS = {
-    "changed": ("query", "document", "old grade", "new grade", "reason"),
-    "added": ("query", "document", "grade", "reason"),
-    "removed": ("query", "document", "grade", "reason"),
-    "renamed": ("query", "old document", "new document", "grade"),
-    "grounds": ("query", "document", "grade", "reason"),
+    "changed": (say("query"), say("document"), say("old grade"), say("new grade"), say("reason")),
+    "added": PLAIN,
+    "removed": PLAIN,
+    "renamed": (say("query"), say("old document"), say("new document"), say("grade")),
+    "grounds": PLAIN,
 }
 
 
@@ -43,41 +40,56 @@ def draw_diff(diff: "ReleaseDiff", *, advice: bool = True) -> None:
     if advice:
         draw_note(say_advice(diff))
     for kind, name in KINDS.items():
-        _draw_kind(name, kind, diff)
-    _draw_queries("Added queries", diff, diff.queries_added)
-    _draw_queries("Removed queries", diff, diff.queries_removed)
+        _draw_kind(tr(name), kind, diff)
+    _draw_queries(tr("Added queries"), diff, diff.queries_added)
+    _draw_queries(tr("Removed queries"), diff, diff.queries_removed)
     if diff.texts_changed:
-        with st.expander(f"Changed query texts: {len(diff.texts_changed):,}"):
-            draw_table("Changed query texts", ("query", "old text", "new text"), diff.texts_changed[:SHOWN])
+        texts = tr("Changed query texts")
+        with st.expander(f"{texts}: {len(diff.texts_changed):,}"):
+            draw_table(texts, (tr("query"), tr("old text"), tr("new text")), diff.texts_changed[:SHOWN])
             _say_rest(len(diff.texts_changed), diff)
 
 
 def say_figures(diff: "ReleaseDiff") -> str:
     """How much differs, in a sentence."""
     if diff.before is None:
-        return "There is no release before, so there is nothing to compare with: everything is new."
-    said = [say_count(diff.counts[kind], *FIGURES[kind]) for kind in KINDS if diff.counts.get(kind)]
-    for one, many, found in (
-        ("added query", "added queries", diff.queries_added),
-        ("removed query", "removed queries", diff.queries_removed),
-        ("changed query text", "changed query texts", diff.texts_changed),
-    ):
-        said += [say_count(len(found), one, many)] if found else []
-    said += ["another scale"] if diff.scale_changed else []
-    said += [f"guideline {diff.guideline[1]} instead of {diff.guideline[0]}"] if _is_reworded(diff) else []
-    return f"Against {diff.before}: {', '.join(said) or 'no difference'}."
+        return tr("There is no release before, so there is nothing to compare with: everything is new.")
+    said = list(_list_figures(diff))
+    if diff.scale_changed:
+        said.append(tr("another scale"))
+    if _is_reworded(diff):
+        said.append(tr("guideline {new} instead of {old}", new=diff.guideline[1], old=diff.guideline[0]))
+    return tr(
+        "Against {before}: {changes}.", before=diff.before, changes=", ".join(said) or tr("no difference")
+    )
 
 
-def say_count(number: int, one: str, many: str) -> str:
-    """The number with its noun."""
-    return f"{number:,} {one if number == 1 else many}"
+def _list_figures(diff: "ReleaseDiff") -> Iterator[str]:
+    """Each figure with its noun, but for what there is none of."""
+    counts = diff.counts
+    if n := counts.get("changed", 0):
+        yield tr_n("{n:,} changed grade", "{n:,} changed grades", n)
+    if n := counts.get("added", 0):
+        yield tr_n("{n:,} added pair", "{n:,} added pairs", n)
+    if n := counts.get("removed", 0):
+        yield tr_n("{n:,} removed pair", "{n:,} removed pairs", n)
+    if n := counts.get("renamed", 0):
+        yield tr_n("{n:,} renamed document", "{n:,} renamed documents", n)
+    if n := counts.get("grounds", 0):
+        yield tr_n("{n:,} grade on other grounds", "{n:,} grades on other grounds", n)
+    if n := len(diff.queries_added):
+        yield tr_n("{n:,} added query", "{n:,} added queries", n)
+    if n := len(diff.queries_removed):
+        yield tr_n("{n:,} removed query", "{n:,} removed queries", n)
+    if n := len(diff.texts_changed):
+        yield tr_n("{n:,} changed query text", "{n:,} changed query texts", n)
 
 
 def say_advice(diff: "ReleaseDiff") -> str:
     """Which step of the version this calls for."""
     if diff.advice == "none":
-        return f"Nothing has changed since {diff.before}: no new version is called for."
-    return f"This calls for a {diff.advice} version: {diff.advice_why}."
+        return tr("Nothing has changed since {version}: no new version is called for.", version=diff.before)
+    return tr("This calls for a {step} version: {why}.", step=name_word(diff.advice), why=diff.advice_why)
 
 
 def _is_reworded(diff: "ReleaseDiff") -> bool:
@@ -91,13 +103,13 @@ def _draw_kind(name: str, kind: str, diff: "ReleaseDiff") -> None:
     with st.expander(f"{name}: {total:,}", expanded=kind == "changed" or total <= FEW):
         rows = [_row(change) for change in diff.changes if change.kind == kind][:SHOWN]
         if rows:
-            draw_table(name, COLUMNS[kind], rows)
+            draw_table(name, [tr(column) for column in COLUMNS[kind]], rows)
         if len(rows) < total:
             _say_rest(total, diff, len(rows))
 
 
 def _row(change: "Change") -> tuple[object, ...]:
-    reason = change.reason or ""
+    reason = name_word(change.reason or "")
     if change.kind == "changed":
         return change.query_id, change.doc_id, change.old, change.new, reason
     if change.kind == "renamed":
@@ -110,7 +122,7 @@ def _draw_queries(name: str, diff: "ReleaseDiff", queries: Iterable[str]) -> Non
     if found:
         with st.expander(f"{name}: {len(found):,}"):
             rows = [(query_id, f"{diff.whole.get(query_id, 0):,}") for query_id in found[:SHOWN]]
-            draw_table(name, ("query", "pairs"), rows)
+            draw_table(name, (tr("query"), tr("pairs")), rows)
             _say_rest(len(found), diff)
 
 
@@ -118,6 +130,11 @@ def _say_rest(total: int, diff: "ReleaseDiff", shown: int = SHOWN) -> None:
     """Where the rest is, when not everything is shown."""
     if total > shown:
         after = diff.after or "VERSION"
-        draw_note(
-            f"{shown:,} of {total:,} are shown. All of them: annotator release diff {diff.dataset} {diff.before} {after}"
+        command = f"annotator release diff {diff.dataset} {diff.before} {after}"
+        said = tr(
+            "{shown:,} of {total:,} are shown. All of them: {command}",
+            shown=shown,
+            total=total,
+            command=command,
         )
+        draw_note(said)

@@ -6,29 +6,25 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from annotator.domain.messages import say
 from annotator.web.guidance import draw_link
 from annotator.web.html_table import draw_table
+from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
-from annotator.web.plain_text import say
+from annotator.web.plain_text import show_as
 
 if TYPE_CHECKING:
     from annotator.releases.gates import Gate
 
 NAMES = {
-    "kappa": "Cohen's κ reaches its target",
-    "disagreements": "No disagreement is open",
-    "overlap": "Every pair has the judgments it needs",
-    "quality_control": "Quality control is passed",
-    "coverage": "The declared requirements are met",
-    "relevant": "Every judged query has a relevant document",
-    "stale": "Nothing rests on an older meaning of the grades",
+    "kappa": say("Cohen's κ reaches its target"),
+    "disagreements": say("No disagreement is open"),
+    "overlap": say("Every pair has the judgments it needs"),
+    "quality_control": say("Quality control is passed"),
+    "coverage": say("The declared requirements are met"),
+    "relevant": say("Every judged query has a relevant document"),
+    "stale": say("Nothing rests on an older meaning of the grades"),
 }
-MEASURED = {
-    "kappa": "{:g}", "disagreements": "{:,.0f} open", "overlap": "{:,.0f} short", "quality_control": "{:.1%} errors",
-    "coverage": "{:,.0f} met", "relevant": "{:,.0f} without", "stale": "{:,.0f} stale",
-}  # fmt: skip
-REQUIRED = {"kappa": "at least {:g}", "quality_control": "at most {:.0%} errors"}
-UNDEFINED = {"quality_control": "not done"}
 WORK = {
     "kappa": ("agreement",),
     "disagreements": ("disagreements",),
@@ -37,10 +33,8 @@ WORK = {
     "relevant": ("pool",),
     "stale": ("label",),
 }
-EXAMPLES = {
-    "relevant": ("query",), "coverage": ("requirement", "required", "measured"),
-}  # fmt: skip
-PAIRS = ("query", "document")
+COLUMNS = {"relevant": (say("query"),), "coverage": (say("requirement"), say("required"), say("measured"))}
+PAIR = (say("query"), say("document"))
 
 
 def draw_gates(context: PageContext, gates: "Sequence[Gate]") -> None:
@@ -63,7 +57,7 @@ def draw_gates(context: PageContext, gates: "Sequence[Gate]") -> None:
 def draw_kept_gates(gates: "Sequence[Gate]") -> None:
     """The gates of a release that is out: nothing is to be done about them any more."""
     if not gates:
-        st.text("This release keeps no gates.")
+        st.text(tr("This release keeps no gates."))
     for gate in gates:
         with st.container(border=True):
             st.html(_describe(gate))
@@ -71,43 +65,75 @@ def draw_kept_gates(gates: "Sequence[Gate]") -> None:
 
 def name_gate(gate: "Gate") -> str:
     """The gate in words."""
-    return NAMES.get(gate.name, gate.name)
+    return tr(NAMES.get(gate.name, gate.name))
 
 
 def name_state(gate: "Gate") -> str:
     """Whether it is met, or went out all the same."""
-    return "met" if gate.met else "not met, overridden" if gate.override else "not met"
+    return tr("met") if gate.met else tr("not met, overridden") if gate.override else tr("not met")
 
 
 def say_measured(gate: "Gate") -> str:
     """What was measured; in words where there is no figure, never as a bare 0."""
     if gate.measured is None:
-        return UNDEFINED.get(gate.name, "undefined")
+        return tr("not done") if gate.name == "quality_control" else tr("undefined")
     if gate.name == "coverage" and not gate.required:
-        return "none declared"
-    return MEASURED.get(gate.name, "{:g}").format(gate.measured)
+        return tr("none declared")
+    figure = gate.measured
+    if gate.name == "disagreements":
+        return tr("{n:,.0f} open", n=figure)
+    if gate.name == "overlap":
+        return tr("{n:,.0f} short", n=figure)
+    if gate.name == "quality_control":
+        return tr("{share:.1%} errors", share=figure)
+    if gate.name == "coverage":
+        return tr("{n:,.0f} met", n=figure)
+    if gate.name == "relevant":
+        return tr("{n:,.0f} without", n=figure)
+    return tr("{n:,.0f} stale", n=figure) if gate.name == "stale" else f"{figure:g}"
+
+
+def say_required(gate: "Gate") -> str:
+    """What it takes."""
+    if gate.name == "kappa":
+        return tr("at least {figure:g}", figure=gate.required)
+    if gate.name == "quality_control":
+        return tr("at most {share:.0%} errors", share=gate.required)
+    return f"{gate.required:g}"
 
 
 def _summarise(gates: "Sequence[Gate]") -> str:
     met = sum(gate.met for gate in gates)
-    missing = "" if met == len(gates) else " Each of the others needs work, or a reason."
-    return f'<p class="annotator-step">{met} of {len(gates)} gates are met.{missing}</p>'
+    said = tr("{met} of {gates} gates are met.", met=met, gates=len(gates))
+    if met < len(gates):
+        said += " " + tr("Each of the others needs work, or a reason.")
+    return f'<p class="annotator-step">{escape(said)}</p>'
 
 
 def _describe(gate: "Gate") -> str:
     state = name_state(gate)
     kind = "met" if gate.met else "unmet"
-    required = REQUIRED.get(gate.name, "{:g}").format(gate.required)
-    why = say("note", gate.why[0].upper() + gate.why[1:] + ".") if gate.why else ""
-    override = gate.override
-    kept = say("note", f"Published all the same, says {override.by}: {override.reason}") if override else ""
+    said = tr(
+        "Required: {required} · measured: {measured}",
+        required=say_required(gate),
+        measured=say_measured(gate),
+    )
+    told = tr(gate.why) if gate.why else ""
+    why = show_as("note", f"{told[0].upper()}{told[1:]}.") if told else ""
+    override, kept = gate.override, ""
+    if override:
+        told = tr("Published all the same, says {lead}: {reason}", lead=override.by, reason=override.reason)
+        kept = show_as("note", told)
     return (
         f'<p class="annotator-step"><span class="annotator-state annotator-{kind}">{escape(state)}</span> '
         f"<strong>{escape(name_gate(gate))}</strong><br>"
-        f"Required: {escape(required)} · measured: {escape(say_measured(gate))}</p>{why}{kept}"
+        f"{escape(said)}</p>{why}{kept}"
     )
 
 
 def _draw_examples(gate: "Gate") -> None:
-    with st.expander("Which ones" if gate.name == "coverage" else f"The first {len(gate.examples)} of them"):
-        draw_table(f"What {name_gate(gate)} misses", EXAMPLES.get(gate.name, PAIRS), gate.examples)
+    first = tr("The first {n} of them", n=len(gate.examples))
+    columns = [tr(name) for name in COLUMNS.get(gate.name, PAIR)]
+    rows = [[tr(cell) for cell in row] for row in gate.examples]
+    with st.expander(tr("Which ones") if gate.name == "coverage" else first):
+        draw_table(tr("What is missing: {gate}", gate=name_gate(gate)), columns, rows)

@@ -11,26 +11,20 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from annotator.overview.service import Step
+from annotator.web.messages import tr
+from annotator.web.navigation import PAGES
 from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
     import altair as alt
 
-LINKS = {
-    "overview": "Overview",
-    "label": "Label",
-    "people": "People",
-    "agreement": "Agreement",
-    "disagreements": "Disagreements",
-    "pool": "Pool",
-    "releases": "Releases",
-}
+LINKS = {page.address: page.title for page in PAGES}
 
 
 def require_dataset(context: PageContext) -> str:
     """The chosen dataset's name; without one, says how to make it and ends the run."""
     if context.dataset is None:
-        st.info("There is no dataset yet. Whoever runs the server makes one:")
+        st.info(tr("There is no dataset yet. Whoever runs the server makes one:"))
         st.code("annotator dataset create NAME", language=None)
         st.stop()
     return context.dataset
@@ -38,10 +32,10 @@ def require_dataset(context: PageContext) -> str:
 
 def draw_link(context: PageContext, address: str, label: str | None = None) -> None:
     """A link to another page of the app, on the same dataset."""
-    page = st.Page(_never_run, title=LINKS[address], url_path=address)
+    page = st.Page(_never_run, title=tr(LINKS[address]), url_path=address)
     parameters = {"dataset": context.dataset} if context.dataset else {}
     st.page_link(
-        page, label=label or LINKS[address], query_params=parameters, icon=":material/arrow_forward:"
+        page, label=label or tr(LINKS[address]), query_params=parameters, icon=":material/arrow_forward:"
     )
 
 
@@ -50,7 +44,7 @@ def draw_steps(context: PageContext, steps: Sequence[Step], *, here: str = "over
     for number, step in enumerate(steps, start=1):
         with st.container(border=True, gap="xxsmall"):
             st.html(
-                f'<p class="annotator-step"><strong>{number}. {escape(step.what)}</strong><br>{escape(step.why)}</p>'
+                f'<p class="annotator-step"><strong>{number}. {escape(tr(step.what))}</strong><br>{escape(tr(step.why))}</p>'
             )
             for command in step.commands:
                 st.code(command, language=None)

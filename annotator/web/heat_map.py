@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.domain.agreement import PairAgreement
+from annotator.web.messages import tr
 
 if TYPE_CHECKING:
     import altair as alt
@@ -33,7 +34,7 @@ def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.Lay
         tooltip=[
             alt.Tooltip("first:N", title=first),
             alt.Tooltip("second:N", title=second),
-            alt.Tooltip("pairs:Q", title="pairs"),
+            alt.Tooltip("pairs:Q", title=tr("pairs")),
         ],
     )
     cells = base.mark_rect().encode(color=alt.Color("fill:N", scale=None))
@@ -47,9 +48,14 @@ def describe_confusion(pair: PairAgreement) -> str:
     """The heat map in words."""
     first, second = pair.annotators
     same = sum(row[place] for place, row in enumerate(pair.confusion))
-    return (
-        f"Confusion matrix over {pair.pairs:,} pairs, rows {first}, columns {second}: "
-        f"the same grade on {same:,}, different grades on {pair.pairs - same:,}. The counts are in the table below."
+    return tr(
+        "Confusion matrix over {pairs:,} pairs, rows {first}, columns {second}: the same grade on {same:,}, "
+        "different grades on {different:,}. The counts are in the table below.",
+        pairs=pair.pairs,
+        first=first,
+        second=second,
+        same=same,
+        different=pair.pairs - same,
     )
 
 

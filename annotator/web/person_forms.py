@@ -11,7 +11,10 @@ from annotator.accounts.service import add_person, change_person, disable_person
 from annotator.domain.accounts import Person, PersonChange
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.people import ROLES
+from annotator.web.messages import show_refusal, tr
 from annotator.web.page_context import PageContext, require_context
+from annotator.web.plain_text import escape_markdown
+from annotator.web.roles import name_role
 
 NO_ROLE = "no role"
 
@@ -21,46 +24,54 @@ def say_role(person: Person, dataset: str | None) -> str | None:
     return next((item.role for item in person.memberships if item.dataset == dataset), None)
 
 
-@st.dialog("Add a person", on_dismiss="rerun")
 def add_dialog() -> None:
+    """Open the dialog that adds one."""
+    st.dialog(tr("Add a person"), on_dismiss="rerun")(_add)()
+
+
+def _add() -> None:
     """Username, name, role and where it holds; answers with the one-time password."""
     context = require_context()
     with st.form("add"):
-        username = st.text_input("Username, to sign in with", autocomplete="off")
-        name = st.text_input("Name, as others see it", autocomplete="off")
-        role = st.selectbox("Role", ROLES)
-        where = st.selectbox("On", _list_places(context), format_func=_say_place)
-        pressed = st.form_submit_button("Add", type="primary")
+        username = st.text_input(tr("Username, to sign in with"), autocomplete="off")
+        name = st.text_input(tr("Name, as others see it"), autocomplete="off")
+        role = st.selectbox(tr("Role"), ROLES, format_func=name_role)
+        where = st.selectbox(tr("On"), _list_places(context), format_func=_say_place)
+        pressed = st.form_submit_button(tr("Add"), type="primary")
     if pressed:
         _do(lambda: add_person(
             context.database, context.actor, username, name=name, role=role, dataset=where, now=context.now
         ))  # fmt: skip
 
 
-@st.dialog("Change a person", on_dismiss="rerun")
 def change_dialog(username: str) -> None:
+    """Open the dialog that changes this person."""
+    st.dialog(tr("Change a person"), on_dismiss="rerun")(_draw_change)(username)
+
+
+def _draw_change(username: str) -> None:
     """Name and role, a new one-time password, and whether the person may sign in."""
     context = require_context()
     people = list_people(context.database, context.actor, dataset=context.dataset)
     person = next((item for item in people if item.username == username), None)
     if person is None:
-        st.info("This person has no role here any more.")
+        st.info(tr("This person has no role here any more."))
         return
     st.text(f"{person.name or person.username} ({person.username})")
     _change_role(context, person)
     _change_name(context, person)
     with st.container(horizontal=True):
-        if st.button("Make a one-time password", icon=":material/key:"):
+        if st.button(tr("Make a one-time password"), icon=":material/key:"):
             _do(
                 lambda: change_person(
                     context.database, context.actor, username, new_password=True, now=context.now
                 )
             )
-        if person.disabled and st.button("Enable"):
+        if person.disabled and st.button(tr("Enable")):
             _do(
                 lambda: change_person(context.database, context.actor, username, enable=True, now=context.now)
             )
-        if not person.disabled and st.button("Disable", icon=":material/block:"):
+        if not person.disabled and st.button(tr("Disable"), icon=":material/block:"):
             _do(
                 lambda: PersonChange(
                     disable_person(context.database, context.actor, username, now=context.now)
@@ -69,11 +80,12 @@ def change_dialog(username: str) -> None:
 
 
 def _change_role(context: PageContext, person: Person) -> None:
-    where = st.selectbox("Role on", _list_places(context), format_func=_say_place)
+    where = st.selectbox(tr("Role on"), _list_places(context), format_func=_say_place)
     with st.form("role"):
         choices = [*ROLES, NO_ROLE]
-        role = st.selectbox("Role", choices, index=choices.index(say_role(person, where) or NO_ROLE))
-        pressed = st.form_submit_button("Set role")
+        held = choices.index(say_role(person, where) or NO_ROLE)
+        role = st.selectbox(tr("Role"), choices, index=held, format_func=_name_choice)
+        pressed = st.form_submit_button(tr("Set role"))
     if pressed and role == NO_ROLE:
         _do(
             lambda: PersonChange(remove_role(context.database, context.actor, person.username, dataset=where))
@@ -86,8 +98,8 @@ def _change_role(context: PageContext, person: Person) -> None:
 
 def _change_name(context: PageContext, person: Person) -> None:
     with st.form("name"):
-        name = st.text_input("Name", person.name, autocomplete="off")
-        pressed = st.form_submit_button("Set name")
+        name = st.text_input(tr("Name"), person.name, autocomplete="off")
+        pressed = st.form_submit_button(tr("Set name"))
     if pressed:
         _do(
             lambda: change_person(
@@ -100,13 +112,13 @@ def _do(act: Callable[[], PersonChange]) -> None:
     try:
         change = act()
     except AnnotatorError as error:
-        st.error(str(error))
+        st.error(escape_markdown(show_refusal(error)))
         return
     if change.one_time_password is None:
         st.rerun()
-    st.success(f"One-time password of {change.person.username}:", icon=":material/key:")
+    st.success(tr("One-time password of {username}:", username=change.person.username), icon=":material/key:")
     st.code(change.one_time_password, language=None)
-    st.caption("It is shown only now. At the first sign-in they choose one of their own.")
+    st.caption(tr("It is shown only now. At the first sign-in they choose one of their own."))
 
 
 def _list_places(context: PageContext) -> list[str | None]:
@@ -115,4 +127,8 @@ def _list_places(context: PageContext) -> list[str | None]:
 
 
 def _say_place(place: str | None) -> str:
-    return place or "every dataset"
+    return place or tr("every dataset")
+
+
+def _name_choice(role: str) -> str:
+    return tr("no role") if role == NO_ROLE else name_role(role)

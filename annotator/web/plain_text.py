@@ -15,6 +15,6 @@ def escape_markdown(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
 
 
-def say(name: str, text: str, *, place: str = "p") -> str:
+def show_as(name: str, text: str, *, place: str = "p") -> str:
     """HTML: a text of others in an element of the class `annotator-<name>`, in its own direction."""
     return f'<{place} class="annotator-{name}" dir="auto">{escape(text)}</{place}>'

@@ -9,6 +9,8 @@ from annotator.domain.errors import AnnotatorError, GateNotMet
 from annotator.releases.service import publish_release
 from annotator.web.gate_list import name_gate
 from annotator.web.guidance import draw_note
+from annotator.web.messages import show_refusal, tr
+from annotator.web.names import name_word
 from annotator.web.page_context import PageContext
 from annotator.web.plain_text import escape_markdown
 
@@ -32,24 +34,24 @@ def draw_form(
         return
     place = f"{dataset} {check.suggested}"
     version = st.text_input(
-        "Version",
+        tr("Version"),
         advised,
         key=f"version {place}",
         on_change="ignore",
         width=200,
-        help="MAJOR.MINOR.PATCH. A version is published once and never changed.",
+        help=tr("MAJOR.MINOR.PATCH. A version is published once and never changed."),
     )
     if advice:
         draw_note(advice)
     note = st.text_area(
-        "Note",
+        tr("Note"),
         key=f"note {place}",
         on_change="ignore",
         height=80,
-        help="What this release is for; it is published with it.",
+        help=tr("What this release is for; it is published with it."),
     )
     reasons = {gate.name: _ask_reason(gate, place) for gate in check.gates if not gate.met}
-    if st.button("Publish", type="primary", key=f"publish {place}"):
+    if st.button(tr("Publish"), type="primary", key=f"publish {place}"):
         given = {name: reason for name, reason in reasons.items() if reason.strip()}
         _publish(context, dataset, version or "", note or "", given)
 
@@ -61,13 +63,17 @@ def holds_anything(check: "ReleaseCheck") -> bool:
 
 def say_content(check: "ReleaseCheck") -> str:
     """What a release of this moment would hold, and what it would leave out."""
-    held = [f"{check.statuses[status]:,} {status}" for status in SETTLED if check.statuses.get(status)]
+    held = [_say_count(status, check.statuses[status]) for status in SETTLED if check.statuses.get(status)]
     absent = {status: pairs for status, pairs in check.statuses.items() if status not in SETTLED}
-    left = [f"{pairs:,} {status}" for status, pairs in absent.items()]
+    left = [_say_count(status, pairs) for status, pairs in absent.items()]
     if not held:
-        return "Nothing is settled yet, so there is nothing to publish."
-    without = f" Left out: {', '.join(left)}." if left else ""
-    return f"It would hold {', '.join(held)}.{without}"
+        return tr("Nothing is settled yet, so there is nothing to publish.")
+    said = tr("It would hold {content}.", content=", ".join(held))
+    return f"{said} {tr('Left out: {content}.', content=', '.join(left))}" if left else said
+
+
+def _say_count(status: str, pairs: int) -> str:
+    return tr("{pairs:,} {status}", pairs=pairs, status=name_word(status))
 
 
 def choose_version(suggested: str, called_for: str | None, published: Sequence[str]) -> str:
@@ -77,17 +83,17 @@ def choose_version(suggested: str, called_for: str | None, published: Sequence[s
 
 def _ask_reason(gate: "Gate", place: str) -> str:
     reason = st.text_input(
-        f"Reason to publish although this is not met: {name_gate(gate)}",
+        tr("Reason to publish although this is not met: {gate}", gate=name_gate(gate)),
         key=f"reason {place} {gate.name}",
         on_change="ignore",
-        help="Without one the release is refused. The manifest keeps it.",
+        help=tr("Without one the release is refused. The manifest keeps it."),
     )
     return reason or ""
 
 
 def _publish(context: PageContext, dataset: str, version: str, note: str, overrides: dict[str, str]) -> None:
     try:
-        with st.spinner("Publishing: every file is made, written and checked …", show_time=True):
+        with st.spinner(tr("Publishing: every file is made, written and checked …"), show_time=True):
             made = publish_release(
                 context.database,
                 context.actor,
@@ -100,9 +106,12 @@ def _publish(context: PageContext, dataset: str, version: str, note: str, overri
             )
             st.session_state["published"] = made.version
     except GateNotMet:
-        said = "Not published: a gate is not met. Do the work it names, or say above why you publish all the same."
+        said = tr(
+            "Not published: a gate is not met. Do the work it names, or say above why you publish all the same."
+        )
         st.error(said, icon=":material/block:")
     except AnnotatorError as error:
-        st.error(f"Not published: {escape_markdown(str(error))}.", icon=":material/block:")
+        why = escape_markdown(show_refusal(error))
+        st.error(tr("Not published: {why}.", why=why), icon=":material/block:")
     else:
         st.rerun()

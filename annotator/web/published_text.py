@@ -11,6 +11,7 @@ import streamlit as st
 from annotator.web.downloads import list_address
 from annotator.web.guidance import draw_note
 from annotator.web.markdown_text import render_markdown
+from annotator.web.messages import tr
 
 if TYPE_CHECKING:
     from annotator.releases.service import Release
@@ -21,13 +22,13 @@ LIMIT = 200_000
 def draw_published(release: "Release", name: str) -> None:
     """The file of that name, as far as LIMIT characters."""
     if name not in release.files or release.folder != "whole":
-        st.text(f"{name} is not on this machine as it was published.")
+        st.text(tr("{name} is not on this machine as it was published.", name=name))
         return
     with (release.path / name).open(encoding="utf-8", errors="replace") as file:
         text = file.read(LIMIT + 1)
     st.html(f'<div class="annotator-published" dir="auto">{render(text[:LIMIT], release)}</div>')
     if len(text) > LIMIT:
-        draw_note(f"The first {LIMIT:,} characters. The file itself holds all of it: see Files.")
+        draw_note(tr("The first {n:,} characters. The file itself holds all of it: see Files.", n=LIMIT))
 
 
 def render(text: str, release: "Release") -> str:

@@ -10,7 +10,10 @@ import streamlit as st
 
 from annotator.domain.errors import NotFound
 from annotator.published.service import browse_qrels, list_guidelines, trace_qrel
+from annotator.web.choices import heed_address
 from annotator.web.guidance import draw_note
+from annotator.web.messages import tr
+from annotator.web.names import name_word
 from annotator.web.page_context import PageContext
 from annotator.web.row_table import draw_rows
 from annotator.web.trail_view import draw_trail
@@ -29,12 +32,12 @@ def draw_qrels(context: PageContext, dataset: str, version: str, earlier: list[s
     """Filters, table and trail. `earlier`: the versions published before, the latest first."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         search = st.text_input(
-            "Search", key="search", bind="query-params", type="search", on_change=_begin_anew, width=300,
-            placeholder="an id, or words of a query",
+            tr("Search"), key="search", bind="query-params", type="search", on_change=_begin_anew, width=300,
+            placeholder=tr("an id, or words of a query"),
         )  # fmt: skip
-        grade = _choose("Grade", GRADES, "grade")
-        origin = _choose("Origin", ORIGINS, "origin")
-        since = _choose("Changed since", (ALL, *earlier), "since") if earlier else ALL
+        grade = _choose(tr("Grade"), GRADES, "grade")
+        origin = _choose(tr("Origin"), ORIGINS, "origin")
+        since = _choose(tr("Changed since"), (ALL, *earlier), "since") if earlier else ALL
     page = _find_page()
     found = _browse(context, dataset, version, (search or "", grade, origin, since), page)
     if page > 1 and not found.rows:
@@ -47,7 +50,10 @@ def draw_qrels(context: PageContext, dataset: str, version: str, earlier: list[s
 
 
 def _choose(label: str, options: tuple[str, ...], key: str) -> str:
-    return st.selectbox(label, options, key=key, bind="query-params", on_change=_begin_anew, width=150)
+    heed_address(key, options)
+    return st.selectbox(
+        label, options, format_func=name_word, key=key, bind="query-params", on_change=_begin_anew, width=150
+    )
 
 
 def _begin_anew() -> None:
@@ -81,12 +87,14 @@ def _browse(
 def _draw_table(found: "QrelPage", key: str, page: int, *, compared: bool) -> None:
     first = (page - 1) * PAGE
     if not found.rows:
-        st.text("No qrel is like that. Choose other filters.")
+        st.text(tr("No qrel is like that. Choose other filters."))
         return
-    draw_note(f"{first + 1:,} to {first + len(found.rows):,} of {found.total:,} qrels.")
-    columns = ("query", "document", "grade", *(("before",) if compared else ()), "origin")
+    last = first + len(found.rows)
+    draw_note(tr("{first:,} to {last:,} of {total:,} qrels.", first=first + 1, last=last, total=found.total))
+    before = (tr("before"),) if compared else ()
+    columns = (tr("query"), tr("document"), tr("grade"), *before, tr("origin"))
     draw_rows(
-        key, "The qrels. Choose one to see the judgments behind it.", columns,
+        key, tr("The qrels. Choose one to see the judgments behind it."), columns,
         [(_key(row.query_id, row.doc_id), _cells(row, compared)) for row in found.rows],
         chosen=_find_chosen(), on_choose=_follow, button=1, leads_to=".annotator-trail",
     )  # fmt: skip
@@ -99,19 +107,19 @@ def _cells(row: "QrelRow", compared: bool) -> list[str]:
     text = row.query or ""
     query = f"{row.query_id}  {text[:MAX_TEXT]}{'…' if len(text) > MAX_TEXT else ''}"
     before = ["–" if row.previous is None else str(row.previous)] if compared else []
-    return [query, row.doc_id, str(row.grade), *before, row.origin]
+    return [query, row.doc_id, str(row.grade), *before, name_word(row.origin)]
 
 
 def _draw_trail(context: PageContext, dataset: str, version: str) -> None:
     chosen = _find_chosen()
     if chosen is None:
-        draw_note("Choose a qrel to see the judgments behind its grade.")
+        draw_note(tr("Choose a qrel to see the judgments behind its grade."))
         return
     query_id, doc_id = json.loads(chosen)
     try:
         trace = trace_qrel(context.database, context.actor, dataset, version, query_id, doc_id)
     except NotFound:
-        st.info(f"{version} holds no such qrel.", icon=":material/search_off:")
+        st.info(tr("{version} holds no such qrel.", version=version), icon=":material/search_off:")
         return
     draw_trail(trace, chosen, list_guidelines(context.database, context.actor, dataset))
 

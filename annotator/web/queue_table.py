@@ -9,50 +9,55 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from annotator.web.case_choice import SHOWN
+from annotator.web.choices import find_asked, heed_address
 from annotator.web.guidance import draw_note
+from annotator.web.messages import tr
+from annotator.web.names import name_word
 from annotator.web.times import show_time
 
 if TYPE_CHECKING:
     from annotator.adjudication.queue import Disagreement
 
 SORTS = ("distance", "impact", "age")
-SORTED = (
-    "distance: the furthest apart first. impact: first what could move its query's score most. "
-    "age: the longest open first."
-)
 ROWS, ROW_HEIGHT = 5, 35
 
 
 def find_sort() -> str:
     """The order that is chosen, before its control is drawn."""
-    chosen = st.session_state.get("sort", st.query_params.get("sort"))
-    return chosen if chosen in SORTS else SORTS[0]
+    return find_asked("sort", SORTS) or SORTS[0]
 
 
 def draw_filters() -> str:
     """What comes first, and which part of the queue is shown; returns the latter."""
     with st.container(horizontal=True):
-        _choose("Sort by", SORTS, "sort", SORTED)
-        return _choose("Show", SHOWN, "show")
+        meaning = tr(
+            "distance: the furthest apart first. impact: first what could move its query's score most. "
+            "age: the longest open first."
+        )
+        _choose(tr("Sort by"), SORTS, "sort", meaning)
+        return _choose(tr("Show"), SHOWN, "show")
 
 
 def _choose(label: str, options: tuple[str, ...], key: str, meaning: str | None = None) -> str:
-    return st.segmented_control(
+    heeded = heed_address(key, options)
+    chosen: str | None = st.segmented_control(
         label,
         options,
-        default=options[0],
+        default=options[0] if not heeded else None,
+        format_func=name_word,
         required=True,
         key=key,
         bind="query-params",
         wrap=True,
         help=meaning,
     )
+    return chosen or options[0]
 
 
 def draw_queue(queue: "list[Disagreement]", chosen: str | None) -> None:
     """The table. Its key follows its content, so that a row never stands for another pair."""
     if not queue:
-        draw_note("There is none of this kind.")
+        draw_note(tr("There is none of this kind."))
         return
     pairs = [item.pair for item in queue]
     key = f"queue {sha256(repr(pairs).encode()).hexdigest()[:12]}"
@@ -64,7 +69,7 @@ def draw_queue(queue: "list[Disagreement]", chosen: str | None) -> None:
         selection_mode="single-row",
         selection_default={"selection": {"rows": [pairs.index(chosen)] if chosen in pairs else []}},
         on_select=lambda: _follow(key, pairs),
-        alt="The disagreements. Choose a row to see its case below.",
+        alt=tr("The disagreements. Choose a row to see its case below."),
     )
 
 
@@ -76,15 +81,19 @@ def _follow(key: str, pairs: list[str]) -> None:
 
 def _describe(item: "Disagreement") -> dict[str, object]:
     """A row. Grades are sorted, so that a place says nothing about who gave one."""
-    marks = [word for word, holds in (("simulated", item.simulated), ("judged by you", item.yours)) if holds]
+    marks = [
+        word
+        for word, holds in ((tr("simulated"), item.simulated), (tr("judged by you"), item.yours))
+        if holds
+    ]
     return {
-        "query": item.query_id,
-        "grades": " ".join(str(grade) for grade in sorted(item.grades.values())),
-        "document": item.doc_id,
-        "apart": item.distance,
-        "impact": round(item.impact, 2),
-        "status": item.status,
-        "marks": ", ".join(marks),
-        "category": item.category or "",
-        "since": show_time(item.since),
+        tr("query"): item.query_id,
+        tr("grades"): " ".join(str(grade) for grade in sorted(item.grades.values())),
+        tr("document"): item.doc_id,
+        tr("apart"): item.distance,
+        tr("impact"): round(item.impact, 2),
+        tr("status"): name_word(item.status),
+        tr("marks"): ", ".join(marks),
+        tr("category"): item.category or "",
+        tr("since"): show_time(item.since),
     }

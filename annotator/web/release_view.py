@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from annotator.domain.messages import say
+from annotator.web.choices import heed_tab
 from annotator.web.downloads import list_address
 from annotator.web.gate_list import draw_kept_gates
 from annotator.web.guidance import draw_note
+from annotator.web.messages import tr
+from annotator.web.names import name_word
 from annotator.web.page_context import PageContext
-from annotator.web.plain_text import say
+from annotator.web.plain_text import show_as
 from annotator.web.published_text import draw_published
 from annotator.web.qrel_browser import draw_qrels
 from annotator.web.row_table import draw_rows
@@ -18,30 +22,31 @@ from annotator.web.times import show_time
 if TYPE_CHECKING:
     from annotator.releases.service import Release
 
-PARTS = ("Qrels", "Gates", "Datasheet", "Changes", "Files")
+PARTS = (say("Qrels"), say("Gates"), say("Datasheet"), say("Changes"), say("Files"))
 FOLDERS = {
-    "whole": "its folder is as it was published",
-    "missing": "its folder is not on this machine",
-    "changed": "its folder is not as it was published: see annotator release verify",
+    "whole": say("its folder is as it was published"),
+    "missing": say("its folder is not on this machine"),
+    "changed": say("its folder is not as it was published: see annotator release verify"),
 }
-COLUMNS = ("version", "published", "qrels", "by", "note", "marks")
+COLUMNS = (say("version"), say("published"), say("qrels"), say("by"), say("note"), say("marks"))
 SIZES = ((1_000_000, "MB"), (1_000, "kB"))
 
 
 def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -> None:
     """The list, the latest first, and below it the chosen release."""
     if not listed:
-        st.text("Nothing is published yet. What the first release needs stands under Next release.")
+        st.text(tr("Nothing is published yet. What the first release needs stands under Next release."))
         return
     newest = list(reversed(listed))
     release = _find_chosen(newest)
     rows = [(one.version, _describe(one)) for one in newest]
     draw_rows(
-        f"releases {dataset}", "The releases. Choose one to see it.", COLUMNS, rows,
+        f"releases {dataset}", tr("The releases. Choose one to see it."), [tr(name) for name in COLUMNS], rows,
         chosen=release.version, on_choose=_choose, leads_to=".annotator-release",
     )  # fmt: skip
     _draw_head(release)
-    parts = st.tabs(PARTS, key="part", bind="query-params")
+    heed_tab("part", PARTS)
+    parts = st.tabs([tr(name) for name in PARTS], key="part", bind="query-params")
     for name, part in zip(PARTS, parts, strict=True):
         if part.open:
             with part:
@@ -53,7 +58,7 @@ def _find_chosen(newest: "list[Release]") -> "Release":
     asked = st.query_params.get("version")
     found = next((one for one in newest if one.version == asked), None)
     if asked is not None and found is None:
-        st.warning("There is no such version. This is the latest.", icon=":material/search_off:")
+        st.warning(tr("There is no such version. This is the latest."), icon=":material/search_off:")
     return found or newest[0]
 
 
@@ -63,9 +68,10 @@ def _choose(version: str) -> None:
 
 
 def _describe(release: "Release") -> list[str]:
-    marks = [f"overridden: {', '.join(release.overridden)}"] if release.overridden else []
-    marks += ["simulated judgments"] if release.simulated else []
-    marks += [f"folder {release.folder}"] if release.folder != "whole" else []
+    gates = ", ".join(name_word(gate) for gate in release.overridden)
+    marks = [tr("overridden: {gates}", gates=gates)] if gates else []
+    marks += [tr("simulated judgments")] if release.simulated else []
+    marks += [tr("folder {state}", state=name_word(release.folder))] if release.folder != "whole" else []
     note = release.note if len(release.note) < 120 else f"{release.note[:119]}…"
     return [
         release.version, show_time(release.created_at), f"{release.qrels:,}", release.published_by, note, "; ".join(marks),
@@ -73,12 +79,15 @@ def _describe(release: "Release") -> list[str]:
 
 
 def _draw_head(release: "Release") -> None:
-    who = f"{show_time(release.created_at)}, by {release.published_by}; {FOLDERS[release.folder]}."
+    said = tr(
+        "{qrels:,} qrels. Published {time}, by {lead}; {folder}.", qrels=release.qrels,
+        time=show_time(release.created_at), lead=release.published_by, folder=FOLDERS[release.folder],
+    )  # fmt: skip
     st.html(
         f'<div class="annotator-release" data-key="{escape(release.version)}">'
         f"<h2>{escape(f'{release.dataset} {release.version}')}</h2>"
-        + (say("said", release.note) if release.note else "")
-        + say("note", f"{release.qrels:,} qrels. Published {who}")
+        + (show_as("said", release.note) if release.note else "")
+        + show_as("note", said)
         + "</div>"
     )
 
@@ -99,24 +108,27 @@ def _draw_part(name: str, context: PageContext, release: "Release", newest: "lis
 
 
 def _draw_files(release: "Release") -> None:
-    draw_note(
-        f"Content {release.content_sha256}; previous release: {release.previous or 'none'}. Its folder:"
-    )
+    previous = release.previous or tr("none")
+    draw_note(tr(
+        "Content {checksum}; previous release: {previous}. Its folder:",
+        checksum=release.content_sha256, previous=previous,
+    ))  # fmt: skip
     st.code(str(release.path.resolve()), language=None)
     if release.folder != "whole":
-        st.warning(f"Nothing can be downloaded: {FOLDERS[release.folder]}.", icon=":material/folder_off:")
+        said = tr("Nothing can be downloaded: {why}.", why=FOLDERS[release.folder])
+        st.warning(said, icon=":material/folder_off:")
         return
     items = "".join(f"<li>{_link(release, name)}</li>" for name in release.files)
     st.html(
         f'<p><a class="annotator-link annotator-all" href="{escape(list_address(release.dataset, release.version))}" '
-        f'target="_self" download>Download everything (zip)</a></p><ul class="annotator-files">{items}</ul>'
+        f'target="_self" download>{escape(tr("Download everything (zip)"))}</a></p><ul class="annotator-files">{items}</ul>'
     )
 
 
 def _link(release: "Release", name: str) -> str:
     address = escape(list_address(release.dataset, release.version, name))
     path = release.path / name
-    size = say_size(path.stat().st_size) if path.is_file() else "gone"
+    size = say_size(path.stat().st_size) if path.is_file() else tr("gone")
     return f'<a class="annotator-link" href="{address}" target="_self" download>{escape(name)}</a> <span class="annotator-soft">{size}</span>'
 
 
@@ -125,4 +137,4 @@ def say_size(size: int) -> str:
     for factor, unit in SIZES:
         if size >= factor:
             return f"{size / factor:.1f} {unit}"
-    return f"{size} bytes"
+    return tr("{size} bytes", size=size)

@@ -9,33 +9,40 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from annotator.web.plain_text import say
+from annotator.domain.messages import say
+from annotator.web.case_view import name_reason
+from annotator.web.messages import tr
+from annotator.web.names import name_word
+from annotator.web.plain_text import show_as
 from annotator.web.times import show_time
 
 if TYPE_CHECKING:
     from annotator.published.service import Guideline, Trace
 
 ORIGINS = {
-    "unanimous": "its annotators agree",
-    "single": "one annotator alone",
-    "adjudicated": "decided by a lead",
-    "imported": "taken from an earlier ground truth",
+    "unanimous": say("its annotators agree"),
+    "single": say("one annotator alone"),
+    "adjudicated": say("decided by a lead"),
+    "imported": say("taken from an earlier ground truth"),
 }
 
 
 def draw_trail(trace: "Trace", key: str, guidelines: "Sequence[Guideline]") -> None:
     """The whole trail. `key`: the chosen row's, by which it is brought into the window."""
-    query = say("query", trace.query) if trace.query is not None else ""
+    query = show_as("query", trace.query) if trace.query is not None else ""
     st.html(
-        f'<div class="annotator-trail" data-key="{escape(key)}"><h3>Why grade {trace.grade}</h3>'
-        + say("note", f"Query {trace.query_id}")
+        f'<div class="annotator-trail" data-key="{escape(key)}"><h3>{escape(tr("Why grade {grade}", grade=trace.grade))}</h3>'
+        + show_as("note", tr("Query {query_id}", query_id=trace.query_id))
         + query
-        + say("note", f"Document {trace.doc_id}")
-        + say("said", f"Grade {trace.grade}: {ORIGINS.get(trace.origin, trace.origin)}.")
+        + show_as("note", tr("Document {doc_id}", doc_id=trace.doc_id))
+        + show_as(
+            "said",
+            tr("Grade {grade}: {why}.", grade=trace.grade, why=ORIGINS.get(trace.origin, trace.origin)),
+        )
         + "</div>"
     )
     if not trace.complete:
-        said = (
+        said = tr(
             "This release does not record what each grade rests on. Below is what had been judged until then."
         )
         st.info(said, icon=":material/history:")
@@ -49,38 +56,40 @@ def draw_trail(trace: "Trace", key: str, guidelines: "Sequence[Guideline]") -> N
 
 
 def _list_parts(trace: "Trace") -> list[str]:
-    parts = [_head("Judgments")] if trace.judgments else []
+    parts = [_head(tr("Judgments"))] if trace.judgments else []
     for judgment in trace.judgments:
-        answer = "cannot be rated" if judgment.grade is None else f"{judgment.grade}"
-        marks = ["simulated"] if judgment.simulated else []
-        marks += [judgment.purpose] if judgment.purpose != "independent" else []
+        answer = tr("cannot be rated") if judgment.grade is None else f"{judgment.grade}"
+        marks = [tr("simulated")] if judgment.simulated else []
+        marks += [name_word(judgment.purpose)] if judgment.purpose != "independent" else []
         parts.append(
             _line(judgment.annotator, answer, marks, judgment.judged_at, judgment.guideline_version)
-            + (say("note", judgment.note) if judgment.note else "")
+            + (show_as("note", judgment.note) if judgment.note else "")
         )
     if decision := trace.adjudication:
-        marks = [decision.reason] if decision.reason else []
+        marks = [name_reason(decision.reason)] if decision.reason else []
         parts.append(
-            _head("Decision")
+            _head(tr("Decision"))
             + _line(
                 decision.lead, str(decision.grade), marks, decision.decided_at, decision.guideline_version
             )
-            + say("note", decision.rationale)
+            + show_as("note", decision.rationale)
         )
     if taken := trace.imported:
         source = "; ".join(f"{name}: {value}" for name, value in taken.source.items() if value)
         parts.append(
-            _head("Taken from")
-            + say("said", f"Grade {taken.grade}, {show_time(taken.imported_at)}")
-            + say("note", source)
-            + (say("note", taken.note) if taken.note else "")
+            _head(tr("Taken from"))
+            + show_as(
+                "said", tr("Grade {grade}, {time}", grade=taken.grade, time=show_time(taken.imported_at))
+            )
+            + show_as("note", source)
+            + (show_as("note", taken.note) if taken.note else "")
         )
-    return parts or [say("said", "Nothing is recorded behind this grade.")]
+    return parts or [show_as("said", tr("Nothing is recorded behind this grade."))]
 
 
 def _line(who: str, answer: str, marks: list[str], at: Any, guideline: int) -> str:
     badges = "".join(f'<span class="annotator-badge" dir="auto">{escape(mark)}</span>' for mark in marks)
-    when = f"{show_time(at)}, guideline {guideline}"
+    when = tr("{time}, guideline {version}", time=show_time(at), version=guideline)
     return (
         f'<p class="annotator-said">{escape(who)}: <strong>{escape(answer)}</strong>{badges}<br>'
         f'<span class="annotator-soft">{escape(when)}</span></p>'
@@ -88,13 +97,15 @@ def _line(who: str, answer: str, marks: list[str], at: Any, guideline: int) -> s
 
 
 def _head(words: str) -> str:
-    return f'<h4 class="annotator-part">{words}</h4>'
+    return f'<h4 class="annotator-part">{escape(words)}</h4>'
 
 
 def _draw_guideline(guideline: "Guideline") -> None:
-    with st.expander(f"Guideline {guideline.version}, of {show_time(guideline.created_at)}"):
+    with st.expander(
+        tr("Guideline {version}, of {time}", version=guideline.version, time=show_time(guideline.created_at))
+    ):
         grades = "".join(
-            say("note", f"{grade.get('grade')} · {grade.get('name')}: {grade.get('definition')}")
+            show_as("note", f"{grade.get('grade')} · {grade.get('name')}: {grade.get('definition')}")
             for grade in guideline.grades
         )
-        st.html(say("narrative", guideline.guideline) + grades)
+        st.html(show_as("narrative", guideline.guideline) + grades)

@@ -4,27 +4,28 @@ import streamlit as st
 
 from annotator.datasets.service import read_current_rubric
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
-from annotator.web.help_text import KEYS, RECORDED, RELEASES, SEEN, STATUSES, WHAT
+from annotator.web import help_text as words
+from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 
 
 def draw(context: PageContext) -> None:
-    st.title("Help")
+    st.title(tr("Help"))
     with st.container(width=760):
-        st.markdown(WHAT)
-        st.header("The keys")
-        st.html(KEYS)
-        st.header("The grades")
+        st.markdown(words.say_what())
+        st.header(tr("The keys"))
+        st.html(words.say_keys())
+        st.header(tr("The grades"))
         _draw_grades(_find_rubric(context))
         if context.role in ("lead", "admin"):
-            st.header("What becomes of a pair")
-            st.markdown(STATUSES)
-            st.header("Releases")
-            st.markdown(RELEASES)
-        st.header("What is recorded")
-        st.markdown(RECORDED)
-        st.header("What others see")
-        st.markdown(SEEN)
+            st.header(tr("What becomes of a pair"))
+            st.markdown(words.say_statuses())
+            st.header(tr("Releases"))
+            st.markdown(words.say_releases())
+        st.header(tr("What is recorded"))
+        st.markdown(words.say_recorded())
+        st.header(tr("What others see"))
+        st.markdown(words.say_seen())
 
 
 def _find_rubric(context: PageContext) -> Rubric:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from annotator.datasets.service import read_current_rubric
+from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 from annotator.web.panel.panel import draw_panel
 
@@ -16,9 +17,9 @@ ROOM = """<style>
 def draw(context: PageContext) -> None:
     dataset = next((item for item in context.datasets if item.name == context.dataset), None)
     if dataset is None:
-        st.title("Label")
-        st.info("You have no role on any dataset yet. A lead adds you: People, then your username.")
+        st.title(tr("Label"))
+        st.info(tr("You have no role on any dataset yet. An admin adds you: People, then your username."))
         return
     st.html(ROOM)
-    _version, rubric = read_current_rubric(context.database, context.actor, dataset.name)
-    draw_panel(context.actor, dataset, rubric)
+    version, rubric = read_current_rubric(context.database, context.actor, dataset.name)
+    draw_panel(context.actor, dataset, version, rubric, pair=st.query_params.get("pair"))

@@ -6,14 +6,15 @@ from annotator.overview.service import Overview, show_overview
 from annotator.web import charts
 from annotator.web.coverage_view import draw_coverage
 from annotator.web.guidance import draw_chart, draw_numbers, draw_steps, require_dataset
+from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
-from annotator.web.times import show_time
+from annotator.web.progress_rows import list_annotator_rows, list_query_rows
 
 
 def draw(context: PageContext) -> None:
-    st.title("Overview")
+    st.title(tr("Overview"))
     found = show_overview(context.database, context.actor, require_dataset(context))
-    st.header("What to do next")
+    st.header(tr("What to do next"))
     draw_steps(context, found.steps)
     if not found.counts.pairs:
         return
@@ -28,53 +29,43 @@ def draw(context: PageContext) -> None:
     with right:
         _draw_queries(found)
     if found.coverage.required:
-        st.header("What it covers")
+        st.header(tr("What it covers"))
         draw_coverage(found.coverage)
 
 
 def _draw_agreement(found: Overview) -> None:
-    st.header("Agreement")
+    st.header(tr("Agreement"))
     report = found.agreement
     kappas = [("κ", report.measured.cohen_kappa["unweighted"])]
     if kappas[0][1].value is not None:
         words = charts.describe_kappas(kappas, report.kappa_target)
         draw_chart(charts.chart_kappas(kappas, report.kappa_target), words)
     for sentence in report.diagnosis[: 1 + report.simulated]:
-        st.text(sentence)
+        st.text(tr(sentence))
 
 
 def _draw_statuses(found: Overview) -> None:
-    st.header("Pairs by status")
+    st.header(tr("Pairs by status"))
     words = charts.describe_statuses(found.statuses)
     draw_chart(charts.chart_statuses(found.statuses), words)
     st.text(words)
 
 
 def _draw_annotators(found: Overview) -> None:
-    st.header("Progress by annotator")
+    st.header(tr("Progress by annotator"))
     people = found.progress.annotators
     if not people:
-        st.text("Nobody labels here yet.")
+        st.text(tr("Nobody labels here yet."))
         return
     draw_chart(
         charts.chart_annotators(people, found.progress.pairs), charts.describe_annotators(found.progress)
     )
-    draw_numbers("Numbers by annotator", [
-        {
-            "annotator": charts.name_person(one), "name": one.name, "judged": one.judged,
-            "unrateable": one.unrateable, "later": one.later,
-            "last": show_time(one.last_judged_at) if one.last_judged_at else "never",
-        }
-        for one in people
-    ])  # fmt: skip
+    draw_numbers(tr("Numbers by annotator"), list_annotator_rows(people))
 
 
 def _draw_queries(found: Overview) -> None:
-    st.header("Progress by query")
+    st.header(tr("Progress by query"))
     words = charts.describe_queries(found.progress)
     draw_chart(charts.chart_queries(found.progress.queries), words)
     st.text(words)
-    draw_numbers("Numbers by query", [
-        {"query": one.query_id, "text": one.text, "category": one.category, **charts.split_query(one)}
-        for one in found.progress.queries
-    ])  # fmt: skip
+    draw_numbers(tr("Numbers by query"), list_query_rows(found.progress.queries))

@@ -7,20 +7,22 @@ import streamlit as st
 from annotator.accounts.service import list_people
 from annotator.domain.accounts import Person
 from annotator.domain.people import includes
+from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 from annotator.web.person_forms import add_dialog, change_dialog, say_role
+from annotator.web.roles import name_role, say_membership
 
 
 def draw(context: PageContext) -> None:
-    st.title("People")
+    st.title(tr("People"))
     everywhere = context.person.role_on(None)
     if context.dataset is None and (everywhere is None or not includes(everywhere, "lead")):
-        st.info("There is no dataset yet.")
+        st.info(tr("There is no dataset yet."))
         return
     people = list_people(context.database, context.actor, dataset=context.dataset)
     manages = context.role == "admin"
-    st.caption("Each role may do what the ones before it may: annotator, lead, admin.")
-    if manages and st.button("Add a person", type="primary", icon=":material/person_add:"):
+    st.caption(tr("Each role may do what the ones before it may: annotator, lead, admin."))
+    if manages and st.button(tr("Add a person"), type="primary", icon=":material/person_add:"):
         add_dialog()
     for person in people:
         _draw_person(person, context.dataset, manages=manages)
@@ -30,25 +32,25 @@ def _draw_person(person: Person, dataset: str | None, *, manages: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", border=True):
         with st.container(width="stretch"):
             st.html(_describe(person, dataset))
-        label = f"Change {person.username}"
-        if manages and st.button("Change", key=f"change {person.username}", help=label):
+        label = tr("Change {username}", username=person.username)
+        if manages and st.button(tr("Change"), key=f"change {person.username}", help=label):
             change_dialog(person.username)
 
 
 def _describe(person: Person, dataset: str | None) -> str:
-    roles = [f"{item.role} on every dataset" for item in person.memberships if item.dataset is None]
-    roles = [say_role(person, dataset) or "", *roles] if dataset else roles
+    roles = [say_membership(item) for item in person.memberships if item.dataset is None]
+    roles = [name_role(say_role(person, dataset) or ""), *roles] if dataset else roles
     badges = [
         word
         for word, applies in (
-            ("disabled", person.disabled),
-            ("no sign-in", not person.can_sign_in and not person.disabled),
-            ("one-time password", person.must_change_password and not person.disabled),
-            ("simulated", person.simulated),
+            (tr("disabled"), person.disabled),
+            (tr("no sign-in"), not person.can_sign_in and not person.disabled),
+            (tr("one-time password"), person.must_change_password and not person.disabled),
+            (tr("simulated"), person.simulated),
         )
         if applies
     ]
     marks = "".join(f'<span class="annotator-badge">{badge}</span>' for badge in badges)
     name = f"<strong>{escape(person.name or person.username)}</strong> <code>{escape(person.username)}</code>"
-    said = ", ".join(role for role in roles if role) or "no role"
+    said = ", ".join(role for role in roles if role) or tr("no role")
     return f'<div class="annotator-person" dir="auto">{name}{marks}<br><span class="annotator-soft">{said}</span></div>'

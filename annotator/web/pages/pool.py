@@ -5,14 +5,17 @@ import streamlit as st
 from annotator.overview.service import show_overview
 from annotator.pooling.service import Pool, PoolPair, show_pool
 from annotator.web.charts import chart_statuses, describe_statuses
+from annotator.web.choices import heed_address
 from annotator.web.guidance import draw_chart, draw_note, draw_steps, require_dataset
+from annotator.web.messages import tr
+from annotator.web.names import name_word
 from annotator.web.page_context import PageContext
 
 ALL = "all"
 
 
 def draw(context: PageContext) -> None:
-    st.title("Pool")
+    st.title(tr("Pool"))
     dataset = require_dataset(context)
     pool = show_pool(context.database, context.actor, dataset)
     if not pool.pairs:
@@ -21,48 +24,54 @@ def draw(context: PageContext) -> None:
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        st.header("By status")
+        st.header(tr("By status"))
         draw_chart(chart_statuses(pool.statuses), describe_statuses(pool.statuses))
         st.text(describe_statuses(pool.statuses))
     with right:
-        st.header("By system")
+        st.header(tr("By system"))
         st.dataframe([
-            {"system": one.system, "queries": one.queries, "pairs": one.candidates, "by it alone": one.only_here}
+            {
+                tr("system"): one.system, tr("queries"): one.queries, tr("pairs"): one.candidates,
+                tr("by it alone"): one.only_here,
+            }
             for one in pool.systems
-        ], hide_index=True, alt="Pairs by the system that proposed them")  # fmt: skip
+        ], hide_index=True, alt=tr("Pairs by the system that proposed them"))  # fmt: skip
     _draw_pairs(pool)
 
 
 def _draw_pairs(pool: Pool) -> None:
-    st.header("Pairs")
+    st.header(tr("Pairs"))
     with st.container(horizontal=True):
-        status = _choose("Status", [name for name, count in pool.statuses.items() if count], "status")
-        system = _choose("System", [one.system for one in pool.systems], "system")
+        status = _choose(tr("Status"), [name for name, count in pool.statuses.items() if count], "status")
+        system = _choose(tr("System"), [one.system for one in pool.systems], "system")
     shown = [
         pair for pair in pool.pairs
         if status in (ALL, pair.status) and (system == ALL or any(by.system == system for by in pair.provenance))
     ]  # fmt: skip
-    draw_note(
-        f"{len(shown):,} of {len(pool.pairs):,} pairs. Annotators see neither system nor rank nor score."
-    )
-    st.dataframe(
-        [_describe(pair) for pair in shown], hide_index=True, height=560, alt="The pairs of the pool"
-    )
+    draw_note(tr(
+        "{shown:,} of {pairs:,} pairs. Annotators see neither system nor rank nor score.",
+        shown=len(shown), pairs=len(pool.pairs),
+    ))  # fmt: skip
+    rows = [_describe(pair) for pair in shown]
+    st.dataframe(rows, hide_index=True, height=560, alt=tr("The pairs of the pool"))
 
 
 def _choose(label: str, options: list[str], key: str) -> str:
-    return st.selectbox(label, [ALL, *options], key=key, bind="query-params", width=220)
+    heed_address(key, [ALL, *options])
+    return st.selectbox(
+        label, [ALL, *options], format_func=name_word, key=key, bind="query-params", width=220
+    )
 
 
 def _describe(pair: PoolPair) -> dict[str, object]:
     return {
-        "query": pair.query_id, "document": pair.doc_id, "status": pair.status,
-        "best rank": min((by.rank for by in pair.provenance if by.rank is not None), default=None),
-        "proposed by": "; ".join(_say_proposal(by.system, by.rank, by.score) for by in pair.provenance),
-        "query text": pair.query, "title": pair.title, "pair": pair.pair,
+        tr("query"): pair.query_id, tr("document"): pair.doc_id, tr("status"): name_word(pair.status),
+        tr("best rank"): min((by.rank for by in pair.provenance if by.rank is not None), default=None),
+        tr("proposed by"): "; ".join(_say_proposal(by.system, by.rank, by.score) for by in pair.provenance),
+        tr("query text"): pair.query, tr("title"): pair.title, tr("pair"): pair.pair,
     }  # fmt: skip
 
 
 def _say_proposal(system: str, rank: int | None, score: float | None) -> str:
-    place = "" if rank is None else f" at {rank}"
-    return f"{system}{place}" + ("" if score is None else f" ({score:g})")
+    place = system if rank is None else tr("{system} at {rank}", system=system, rank=rank)
+    return place + ("" if score is None else f" ({score:g})")

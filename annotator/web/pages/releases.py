@@ -3,19 +3,26 @@
 import streamlit as st
 
 from annotator.datasets.service import show_dataset
+from annotator.domain.messages import say
 from annotator.overview.service import show_overview
 from annotator.releases.service import Release, list_releases
+from annotator.web.choices import heed_tab
 from annotator.web.compare_form import draw_comparison
 from annotator.web.guidance import draw_steps, require_dataset
+from annotator.web.messages import tr
 from annotator.web.next_release import draw_next
 from annotator.web.page_context import PageContext
 from annotator.web.release_view import draw_releases
 
-TABS = {"Next release": draw_next, "Published": draw_releases, "Compare": draw_comparison}
+TABS = (
+    (say("Next release"), draw_next),
+    (say("Published"), draw_releases),
+    (say("Compare"), draw_comparison),
+)
 
 
 def draw(context: PageContext) -> None:
-    st.title("Releases")
+    st.title(tr("Releases"))
     dataset = require_dataset(context)
     exports_dir = context.settings.exports_dir
     listed = list_releases(context.database, context.actor, dataset, exports_dir=exports_dir)
@@ -23,15 +30,18 @@ def draw(context: PageContext) -> None:
         return
     published = st.session_state.pop("published", None)
     if published:
-        st.session_state["tab"], st.query_params["version"] = "Published", published
-        st.success(f"Version {published} is published: here it is.", icon=":material/check:")
+        st.session_state["tab"], st.query_params["version"] = tr("Published"), published
+        st.success(
+            tr("Version {version} is published: here it is.", version=published), icon=":material/check:"
+        )
     _draw_tabs(context, dataset, listed)
 
 
 def _draw_tabs(context: PageContext, dataset: str, listed: list[Release]) -> None:
     """Only the tab that is open is worked out; which one stands in the address."""
-    drawn = st.tabs(list(TABS), key="tab", bind="query-params")
-    for tab, draw_tab in zip(drawn, TABS.values(), strict=True):
+    heed_tab("tab", [name for name, _ in TABS])
+    drawn = st.tabs([tr(name) for name, _ in TABS], key="tab", bind="query-params")
+    for tab, (_, draw_tab) in zip(drawn, TABS, strict=True):
         if tab.open:
             with tab:
                 draw_tab(context, dataset, listed)

@@ -1,6 +1,6 @@
 """What others wrote is never markup."""
 
-from annotator.web.plain_text import escape_markdown, say
+from annotator.web.plain_text import escape_markdown, show_as
 
 
 def test_every_character_that_markdown_could_read_is_escaped() -> None:
@@ -14,6 +14,6 @@ def test_a_label_is_one_line() -> None:
 
 
 def test_html_of_others_is_text_in_its_own_direction() -> None:
-    assert say("query", 'مرحبا <img src=x onerror="a">') == (
+    assert show_as("query", 'مرحبا <img src=x onerror="a">') == (
         '<p class="annotator-query" dir="auto">مرحبا &lt;img src=x onerror=&quot;a&quot;&gt;</p>'
     )
