@@ -20,7 +20,16 @@ from annotator.domain.errors import AnnotatorError
 from annotator.log import take_over_loggers
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web import api, downloads, health, login, proposals_api, questions_api
+from annotator.web import (
+    api,
+    changes_api,
+    downloads,
+    health,
+    login,
+    proposals_api,
+    questions_api,
+    standard_api,
+)
 from annotator.web.gate import Gate
 from annotator.web.host_config import HostConfig
 from annotator.web.messages import show_refusal, tr
@@ -44,6 +53,8 @@ def make_app(database: Database, settings: Settings) -> App:
             *login.routes(database, settings),
             *_home(database),
             *api.routes(database),
+            *changes_api.routes(database),
+            *standard_api.routes(database),
             *proposals_api.routes(database),
             *questions_api.routes(database),
             *downloads.routes(database, settings),

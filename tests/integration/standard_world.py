@@ -43,7 +43,8 @@ class StandardWorld(JudgedWorld):
             "now": LATER,
         }
         named = {field.name for field in fields(Worklist)}
-        return Worklist(**values, **({"overlap": 2} if "overlap" in named else {}))
+        values |= {"overlap": 2} if "overlap" in named else {}
+        return Worklist(**values)
 
     def bring(self, texts: dict[str, str], *, dry_run: bool = False) -> ImportReport:
         """Import these documents with these texts."""
