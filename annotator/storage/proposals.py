@@ -166,12 +166,10 @@ def list_stored_proposals(session: Session, dataset_pk: int) -> list[StoredPropo
 
 def list_only_proposed(session: Session, dataset_pk: int, system: str) -> set[int]:
     """The pair_pks that no other system than this one put into the pool."""
-    by_others = exists().where(
-        col(ProvenanceRow.pair_pk) == col(PairRow.pk), col(ProvenanceRow.system) != system
-    )
-    statement = (
-        select(col(PairRow.pk))
-        .join(ProvenanceRow, col(ProvenanceRow.pair_pk) == col(PairRow.pk))
-        .where(col(PairRow.dataset_pk) == dataset_pk, col(ProvenanceRow.system) == system, ~by_others)
+    of_pair = col(ProvenanceRow.pair_pk) == col(PairRow.pk)
+    statement = select(col(PairRow.pk)).where(
+        col(PairRow.dataset_pk) == dataset_pk,
+        exists().where(of_pair, col(ProvenanceRow.system) == system),
+        ~exists().where(of_pair, col(ProvenanceRow.system) != system),
     )
     return {key_of(pk) for pk in session.scalars(statement)}
