@@ -10,6 +10,7 @@ from annotator import __version__
 from annotator.cli import (
     adjudication,
     agreement,
+    calibration,
     conversion,
     datasets,
     importing,
@@ -60,6 +61,7 @@ app.command("remap")(remapping.remap)
 app.command("pool")(pooling.pool)
 app.command("pairs")(pooling.pairs)
 app.command("judgments")(labeling.judgments)
+app.add_typer(calibration.app, name="calibrate")
 app.command("progress")(labeling.progress)
 app.command("agreement")(agreement.agreement)
 app.command("disagreements")(adjudication.disagreements)
