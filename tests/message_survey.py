@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po
 
 ROOT = Path(__file__).parent.parent
 CODE = ROOT / "annotator"
 CATALOGS = CODE / "web" / "locale"
 LANGUAGES = ("ja", "ko")
-KEYWORDS = {"tr": None, "say": None, "tr_n": (1, 2), "say_n": (1, 2)}
+KEYWORDS = {"tr": 1, "say": 1, "tr_n": 2, "say_n": 2}  # how many of the first arguments are the sentence
 
 Id = tuple[str, ...]  # the sentence; or its singular and plural
 
@@ -33,15 +32,25 @@ class Catalog:
 
 
 def list_sentences() -> dict[Id, list[str]]:
-    """Every sentence in the code, with the files (below annotator/) that say it."""
+    """Every sentence in the code, with the files (below annotator/) that say it. Read from the syntax tree:
+    Babel's own reader passes over what stands inside an f-string."""
     found: dict[Id, list[str]] = defaultdict(list)
     for path in sorted(CODE.rglob("*.py")):
-        for _line, message, _comments, _context in extract_from_file("python", path, keywords=KEYWORDS):
-            key = (message,) if isinstance(message, str) else tuple(message)
-            name = path.relative_to(CODE).as_posix()
-            if name not in found[key]:
+        name = path.relative_to(CODE).as_posix()
+        for node in list_calls(ast.parse(path.read_text(encoding="utf-8"))):
+            key = tuple(
+                text for argument in node.args[: KEYWORDS[_name_of(node.func)]] for text in _texts(argument)
+            )
+            if key and name not in found[key]:
                 found[key].append(name)
     return dict(found)
+
+
+def list_calls(tree: ast.AST) -> Iterator[ast.Call]:
+    """The calls that say something."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _name_of(node.func) in KEYWORDS:
+            yield node
 
 
 def list_catalogs(language: str) -> Iterator[Catalog]:
@@ -88,11 +97,7 @@ SHOWN = frozenset({"label", "help", "placeholder", "alt", "title", "text", "body
 
 
 def _name_of(function: ast.expr) -> str:
-    return (
-        function.attr
-        if isinstance(function, ast.Attribute)
-        else getattr(function, "id", "")
-    )
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _texts(value: ast.expr) -> Iterator[str]:
