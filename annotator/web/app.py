@@ -28,6 +28,7 @@ from annotator.web import (
     login,
     proposals_api,
     questions_api,
+    rendering_api,
     standard_api,
 )
 from annotator.web.gate import Gate
@@ -57,6 +58,7 @@ def make_app(database: Database, settings: Settings) -> App:
             *standard_api.routes(database),
             *proposals_api.routes(database),
             *questions_api.routes(database),
+            *rendering_api.routes(database),
             *downloads.routes(database, settings),
         ],
         middleware=[Middleware(Gate, database=database, settings=settings), Middleware(HostConfig)],

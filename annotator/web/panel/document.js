@@ -69,7 +69,7 @@ class DocumentView {
     const made = { pair, head: this.makeHead(pair), sheets: {}, rendered: null, asked: null, sheet: null, whole: false,
       cut: text !== null && pair.document.length > countCharacters(text) };
     this.made.set(pair.pair, made);
-    if (text && (media_type !== "text/plain" || /\.\w{1,12}(?:#|$)/.test(doc_id))) made.asked = this.ask(made);
+    if (text && (media_type !== "text/plain" || /\.(?!(?:txt|md|rst|html?|pdf|docx?)(?:#|$))\w{1,12}(?:#|$)/i.test(doc_id))) made.asked = this.ask(made);
     return made;
   }
 

@@ -1,0 +1,1 @@
+"""Documents as safe HTML: Markdown, reStructuredText, HTML and source code. `document.py` is where to begin."""

@@ -1,0 +1,86 @@
+"""Renders in processes apart, so that no document, however strange, holds up or fills the server.
+
+Parsers of Markdown and reStructuredText take seconds for some texts that nobody would write, and minutes for those that
+somebody wrote for that. A process that is not done within LIMIT seconds is ended; the document is then shown as it is.
+They are started when first needed, and end with the server: their input ends.
+"""
+
+import json
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from queue import LifoQueue
+
+LIMIT = 5.0
+PROCESSES = 2
+COMMAND = (sys.executable, "-m", "annotator.web.rendering.worker")
+
+
+class Worker:
+    """One process, which renders one document at a time."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def render(self, text: str, kind: str, doc_id: str) -> tuple[str, int]:
+        """The safe HTML and how much was taken out; ("", 0) when it could not be had in time."""
+        process = self._find_process()
+        timer = threading.Timer(LIMIT, process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            answer = _ask(process, {"text": text, "kind": kind, "doc_id": doc_id})
+        except (OSError, ValueError):
+            answer = None
+        finally:
+            timer.cancel()
+        if answer is None:
+            self._end()
+            return "", 0
+        return answer
+
+    def _find_process(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            self._process = subprocess.Popen(
+                COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        return self._process
+
+    def _end(self) -> None:
+        if self._process is None:
+            return
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        self._process.wait()
+        self._process = None
+
+
+def _ask(process: subprocess.Popen[bytes], asked: dict[str, str]) -> tuple[str, int] | None:
+    if process.stdin is None or process.stdout is None:
+        return None
+    process.stdin.write(json.dumps(asked).encode() + b"\n")
+    process.stdin.flush()
+    told = process.stdout.readline()
+    if not told.endswith(b"\n"):
+        return None
+    html, blocked = json.loads(told)
+    return str(html), int(blocked)
+
+
+_idle: LifoQueue[Worker] = LifoQueue()
+for _ in range(PROCESSES):
+    _idle.put(Worker())
+
+
+def render_apart(text: str, kind: str, doc_id: str) -> tuple[str, int]:
+    """The safe HTML and how much was taken out; ("", 0) when it took too long or the parser gave up."""
+    worker = _idle.get()
+    try:
+        return worker.render(text, kind, doc_id)
+    finally:
+        _idle.put(worker)
