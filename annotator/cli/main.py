@@ -10,6 +10,7 @@ from annotator import __version__
 from annotator.cli import (
     adjudication,
     agreement,
+    assignment,
     calibration,
     conversion,
     datasets,
@@ -60,6 +61,8 @@ app.add_typer(importing.app, name="import")
 app.command("remap")(remapping.remap)
 app.command("pool")(pooling.pool)
 app.command("pairs")(pooling.pairs)
+app.command("assign")(assignment.assign)
+app.command("reassign")(assignment.reassign)
 app.command("judgments")(labeling.judgments)
 app.add_typer(calibration.app, name="calibrate")
 app.command("progress")(labeling.progress)

@@ -138,12 +138,22 @@ def set_(
 @app.command()
 def disable(user: UserArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
     """Let somebody neither sign in nor act any more. What they judged stays."""
-    from annotator.accounts.service import disable_person
+    from dataclasses import asdict
 
-    person = disable_person(open_database(database), OPERATOR, user, now=now())
+    from annotator.accounts.service import disable_person
+    from annotator.assignment.service import list_left
+
+    opened = open_database(database)
+    person = disable_person(opened, OPERATOR, user, now=now())
+    left = list_left(opened, OPERATOR, user)
     if json:
-        print_json(person)
+        print_json({**asdict(person), "left": left})
         return
+    for part in left:
+        typer.echo(
+            f"They leave {part.queries:,} queries given to them on {part.dataset}, with {part.pairs:,} pairs to do. "
+            f"Hand them on: annotator reassign {part.dataset} --from {user} --to USER"
+        )
     typer.echo(f"Disabled {person.username}. Undo: annotator people set {person.username} --enable")
 
 

@@ -49,6 +49,16 @@ def wanted_everywhere(overlap: int, rules: Rules | None) -> int | None:
     return min(overlap, rules.get("cap") or MOST)
 
 
+def most_for(overlap: int, rules: Rules | None, category: str | None) -> int:
+    """The most annotators that a pair of a query of this category can come to need, a further one included."""
+    rules = rules or {}
+    shared = rules.get("share")
+    named = rules.get("category", {}).get(category)
+    most = named if named is not None else max(overlap, shared["overlap"] if shared else 0)
+    most = min(most, rules.get("cap") or MOST)
+    return int(most) + (conditional_distance(rules) is not None and allows_further(rules, most))
+
+
 def conditional_distance(rules: Rules | None) -> int | None:
     """From which distance (1-3) of the first two on one more annotator is asked; None: never."""
     distance: int | None = (rules or {}).get("conditional")

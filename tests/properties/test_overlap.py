@@ -9,6 +9,7 @@ from annotator.domain.overlap import (
     allows_further,
     check_rules,
     conditional_distance,
+    most_for,
     say_overlap,
     wanted_everywhere,
     wanted_for,
@@ -40,11 +41,12 @@ def _count(share: float, seed: int) -> set[str]:
 def test_no_pair_is_wanted_above_the_cap_or_below_1(
     overlap: int, rules: dict[str, Any], seed: int, category: str | None
 ) -> None:
-    most = rules.get("cap", 20)
+    cap, most = rules.get("cap", 20), most_for(overlap, rules, category)
     for key in KEYS[:20]:
         wanted = wanted_for(overlap, rules, seed=seed, key=key, category=category)
-        assert 1 <= wanted <= most
-        assert wanted + allows_further(rules, wanted) <= most
+        assert 1 <= wanted <= min(cap, most)
+        further = conditional_distance(rules) is not None and allows_further(rules, wanted)
+        assert wanted + further <= min(cap, most)
 
 
 @given(SHARES, SEEDS)
