@@ -21,8 +21,8 @@ from annotator.assignment.records import Standing as Standing
 from annotator.assignment.waiting import (
     Facts,
     Held,
-    Labeler,
     Limits,
+    Member,
     QueryStanding,
     list_waiting_people,
     list_waiting_queries,
@@ -168,7 +168,7 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Facts:
     dataset_pk = key_of(row.pk)
     lease = timedelta(minutes=row.lease_minutes)
     people = [
-        Labeler(
+        Member(
             pk=person.pk,
             username=person.username,
             name=person.name,
@@ -212,7 +212,7 @@ def _choose(facts: Facts, chosen: Selection) -> list[QueryStanding]:
     return found
 
 
-def _find_taker(facts: Facts, username: str) -> Labeler:
+def _find_taker(facts: Facts, username: str) -> Member:
     """Somebody who may label here and can sign in."""
     taker = next((person for person in facts.people if person.username == username), None)
     if taker is None or not taker.limits:
@@ -224,7 +224,7 @@ def _find_taker(facts: Facts, username: str) -> Labeler:
     return taker
 
 
-def _require_known(taker: Labeler, queries: Sequence[QueryStanding]) -> None:
+def _require_known(taker: Member, queries: Sequence[QueryStanding]) -> None:
     foreign = [
         f"{query.query_id} ({query.category or '–'}, {query.language or '–'})"
         for query in queries

@@ -25,7 +25,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Labeler:
+class Member:
     """Somebody who may label here, or has something here. `limits`: of each of their roles, none left when they have
     none any more. `works`: can sign in, and is an annotator, has judged or was given queries here."""
 
@@ -68,13 +68,13 @@ class Facts:
     judgments the person has answered, or may not judge for having seen others' grades."""
 
     queries: Sequence[QueryStanding]
-    people: Sequence[Labeler]
+    people: Sequence[Member]
     assigned: Mapping[int, frozenset[int]] = field(default_factory=dict)
     answered: Mapping[Key, int] = field(default_factory=dict)
     disclosed: Mapping[Key, int] = field(default_factory=dict)
     held: Mapping[int, Held] = field(default_factory=dict)
 
-    def find_eligible(self, query: QueryStanding) -> list[Labeler]:
+    def find_eligible(self, query: QueryStanding) -> list[Member]:
         """Those the query can go to."""
         given = self.assigned.get(query.pk)
         return [
@@ -85,7 +85,7 @@ class Facts:
             and person.knows(query.category, query.language)
         ]
 
-    def count_left(self, query: QueryStanding, person: Labeler) -> int:
+    def count_left(self, query: QueryStanding, person: Member) -> int:
         """How many of the query's pairs the person could still be handed."""
         key = (query.pk, person.pk)
         return max(0, query.open_pairs - self.answered.get(key, 0) - self.disclosed.get(key, 0))
