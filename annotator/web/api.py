@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from annotator.domain.errors import AnnotatorError, ConflictError, NotAllowed, NotFound, ValidationError
 from annotator.domain.labeling import HandedPair
+from annotator.domain.people import Actor
 from annotator.labeling.service import Exchange, read_whole_text, submit_judgments
 from annotator.storage.database import Database
 from annotator.web.signed_in import require_same_origin, require_signed_in
@@ -32,10 +33,12 @@ def routes(database: Database) -> list[Route]:
         try:
             require_same_origin(request)
             asked = _read_body(await _read_bytes(request), request.headers.get("content-type", ""))
+            actor = require_signed_in(request).actor
+            _require_same_person(asked, actor)
             exchange = await run_in_threadpool(
                 submit_judgments,
                 database,
-                require_signed_in(request).actor,
+                actor,
                 _text(asked, "dataset"),
                 events=asked.get("events", []),
                 have=_have(asked.get("have", [])),
@@ -88,6 +91,12 @@ def _read_body(body: bytes, content_type: str) -> dict[str, Any]:
     return asked
 
 
+def _require_same_person(asked: dict[str, Any], actor: Actor) -> None:
+    """ConflictError when the page was opened by somebody else than who is signed in in this browser now."""
+    if asked.get("annotator", actor.username) != actor.username:
+        raise ConflictError("somebody else has signed in in this browser")
+
+
 def _text(asked: dict[str, Any], key: str) -> str:
     found = asked.get(key)
     if not isinstance(found, str):
@@ -119,7 +128,7 @@ def _answer(exchange: Exchange) -> dict[str, Any]:
         "refused": [
             {"id": refusal.event_id, "why": refusal.why, "code": refusal.code} for refusal in exchange.refused
         ],
-        "pairs": [_pair(handed) for handed in exchange.pairs],
+        "pairs": [show_pair(handed) for handed in exchange.pairs],
         "judged": list(exchange.judged),
         "progress": {"done": exchange.done, "total": exchange.total},
         "feedback": [
@@ -131,7 +140,8 @@ def _answer(exchange: Exchange) -> dict[str, Any]:
     }
 
 
-def _pair(handed: HandedPair) -> dict[str, Any]:
+def show_pair(handed: HandedPair) -> dict[str, Any]:
+    """A pair as the panel reads it."""
     return {
         "pair": handed.pair,
         "query": {"query_id": handed.query_id, "text": handed.query, "narrative": handed.narrative},

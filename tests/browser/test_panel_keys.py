@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
+from annotator.storage.tables import JudgmentRow
 from tests.browser.conftest import SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, stored, wait_saved
 
@@ -107,16 +108,37 @@ def test_going_back_changes_the_grade_of_the_pair_before_and_then_goes_on(
     expect(page.get_by_text("1 of 90")).to_be_visible()
 
 
-def test_cannot_rate_is_stored_without_a_grade_and_later_brings_the_pair_back_at_the_end(
-    page: Page, database: Database
-) -> None:
+def test_cannot_rate_asks_for_the_reason_and_takes_one_more_key(page: Page, database: Database) -> None:
     first = on_screen(page)
-    press(page, "u")
+    page.keyboard.press("u")
+    dialog = page.get_by_role("dialog", name="Why can it not be rated?")
+    expect(dialog.get_by_role("button", name="Unreadable")).to_be_focused()
+    press(page, "lz0n")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    assert on_screen(page) == first
+    expect(page.get_by_role("region", name="Document")).to_be_focused()
+    press(page, "u3")
+    second = on_screen(page)
+    page.get_by_role("button", name="Cannot rate").click()
+    page.get_by_role("button", name="Another reason").click()
+    third = on_screen(page)
+    assert len({first, second, third}) == 3
+    press(page, "l")
+    wait_saved(page)
+    found = {j.pair_key: j.outcome for j in list_judgments(database, OPERATOR, "demo", history=True)}
+    assert found == {first: "unrateable", second: "unrateable", third: "later"}
+    with database.read() as session:
+        reasons = {row.reason for row in session.query(JudgmentRow)}
+    assert reasons == {"document_missing", "other", None}
+
+
+def test_later_brings_the_pair_back_at_the_end(page: Page, database: Database) -> None:
+    first = on_screen(page)
+    press(page, "l")
     second = on_screen(page)
     press(page, "l")
     wait_saved(page)
-    judged = {j.pair_key: j.outcome for j in list_judgments(database, OPERATOR, "demo", history=True)}
-    assert judged == {first: "unrateable", second: "later"}
     page.reload()
     open_panel(page)
     assert on_screen(page) not in (first, second)

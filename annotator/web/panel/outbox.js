@@ -5,7 +5,9 @@
 class Outbox {
   constructor(username, dataset) {
     this.prefix = `${Outbox.of(username)}${encodeURIComponent(dataset)}/`;
+    this.refusedKey = `annotator/refused/${encodeURIComponent(username)}/${encodeURIComponent(dataset)}`;
     this.last = 0;
+    this.astray = 0;
   }
 
   static of(username) { return `annotator/outbox/${encodeURIComponent(username)}/`; }
@@ -16,10 +18,35 @@ class Outbox {
     return [...new Set(found)].map(decodeURIComponent);
   }
 
-  // The time of a press: the clock's, but always later than the press before.
+  // This computer's clock may be wrong, or be set while somebody labels: the server's counts. (Its header knows whole
+  // seconds only, so a clock that is right is left alone.)
+  hearClock(date) {
+    const astray = Date.parse(date) + 500 - Date.now();
+    if (!Number.isNaN(astray)) this.astray = Math.abs(astray) > 3000 ? astray : 0;
+  }
+
+  now() { return Date.now() + this.astray; }
+
+  // The time of a press, always later than that of the press before.
   pressTime() {
-    this.last = Math.max(Date.now(), this.last + 1);
+    this.last = Math.max(this.now(), this.last + 1);
     return this.last;
+  }
+
+  // Whether this browser keeps anything at all. Asked before the first press.
+  works() {
+    try {
+      localStorage.setItem("annotator/probe", "1");
+      localStorage.removeItem("annotator/probe");
+      return true;
+    } catch { return false; }
+  }
+
+  // What the server refused, until its annotator has seen it: with the note, which would be lost otherwise.
+  listRefused() { return this.read(this.refusedKey) ?? []; }
+
+  keepRefused(events) {
+    try { events.length ? localStorage.setItem(this.refusedKey, JSON.stringify(events)) : localStorage.removeItem(this.refusedKey); } catch { /* they stay on the screen */ }
   }
 
   // Throws when the browser refuses to store (full, or storage forbidden): then nothing was pressed.
@@ -57,7 +84,7 @@ async function handInOthers(username, open) {
   let all = true;
   for (const dataset of Outbox.datasets(username).filter((name) => name !== open)) {
     const box = new Outbox(username, dataset);
-    const body = JSON.stringify({ dataset, events: box.list().slice(0, 100), have: [], want: 0 });
+    const body = JSON.stringify({ dataset, annotator: username, events: box.list().slice(0, 100), have: [], want: 0 });
     try {
       const answer = await fetch("/api/judgments", {
         method: "POST", credentials: "same-origin", headers: { "Content-Type": "application/json" }, body,
@@ -78,4 +105,11 @@ class Drafts {
   write(pair, note) {
     try { note ? localStorage.setItem(this.prefix + pair, note) : localStorage.removeItem(this.prefix + pair); } catch { /* the note stays on the screen */ }
   }
+}
+
+// The keys of the pairs answered last in this tab, so that one can go back also after a reload.
+class Trail {
+  constructor(username, dataset) { this.key = `annotator/trail/${username}/${dataset}`; }
+  list() { try { return JSON.parse(sessionStorage.getItem(this.key)) ?? []; } catch { return []; } }
+  write(keys) { try { sessionStorage.setItem(this.key, JSON.stringify(keys.slice(-50))); } catch { /* one goes back as far as this page knows */ } }
 }

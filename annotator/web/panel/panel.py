@@ -14,26 +14,30 @@ import streamlit as st
 from annotator.datasets.service import Dataset
 from annotator.domain.grades import Rubric
 from annotator.domain.people import Actor
-from annotator.web.panel.document_words import document_words
-from annotator.web.panel.words import WORDS
+from annotator.web.messages import current_language
+from annotator.web.panel.words import list_keys, panel_words
+from annotator.web.standard_api import describe_standard
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("marks.js", "sheet.js", "document.js", "outbox.js", "list.js", "panel.js")
-STYLES = ("panel.css", "document.css", "list.css")
+SCRIPTS = (
+    "elements.js", "keys.js", "timing.js", "outbox.js", "marks.js", "sheet.js", "document.js", "dialogs.js", "standard.js",
+    "strip.js", "saved.js", "exchange.js", "list.js", "propose.js", "ask.js", "panel.js", "painting.js", "revising.js",
+)  # fmt: skip
+STYLES = ("panel.css", "dialogs.css", "narrow.css", "document.css", "list.css")
 
 
-def draw_panel(actor: Actor, dataset: Dataset, rubric: Rubric) -> None:
-    """Draw the panel for this annotator, dataset and rubric."""
+def draw_panel(actor: Actor, dataset: Dataset, version: int, rubric: Rubric, *, pair: str | None) -> None:
+    """Draw the panel for this annotator, dataset and version of the rubric; `pair`: the answered pair to open with."""
     told = {
         "username": actor.username,
         "dataset": dataset.name,
         "title": dataset.title,
-        "guideline": rubric.guideline,
-        "grades": [
-            {"grade": definition.grade, "name": definition.name, "definition": definition.definition}
-            for definition in rubric.grades
-        ],
-        "words": {**WORDS, **document_words()},
+        "language": current_language(),
+        "idle_seconds": dataset.idle_seconds,
+        "pair": pair,
+        "standard": describe_standard(version, rubric),
+        "keys": list_keys(),
+        "words": panel_words(),
     }
     _component()(key=f"panel-{dataset.name}", data={"told": json.dumps(told, ensure_ascii=False)})
 
