@@ -30,6 +30,7 @@ from annotator.web import (
     questions_api,
     rendering_api,
     standard_api,
+    work_api,
 )
 from annotator.web.gate import Gate
 from annotator.web.host_config import HostConfig
@@ -59,6 +60,7 @@ def make_app(database: Database, settings: Settings) -> App:
             *proposals_api.routes(database),
             *questions_api.routes(database),
             *rendering_api.routes(database),
+            *work_api.routes(database),
             *downloads.routes(database, settings),
         ],
         middleware=[Middleware(Gate, database=database, settings=settings), Middleware(HostConfig)],

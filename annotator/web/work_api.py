@@ -1,0 +1,41 @@
+"""REST for going back: a pair that one has answered, with the answer, to be looked at and changed in the panel.
+
+Stands between the panel and `work/service.py`. What cannot be changed any more is refused with a code that the panel
+translates, as refused events are.
+"""
+
+from datetime import UTC, datetime
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from annotator.domain.errors import AnnotatorError
+from annotator.storage.database import Database
+from annotator.web.api import refuse, show_pair
+from annotator.web.signed_in import require_signed_in
+from annotator.work.service import CannotRevise, read_own_pair
+
+
+def routes(database: Database) -> list[Route]:
+    """`GET /api/pair?dataset&pair`."""
+
+    async def get_pair(request: Request) -> Response:
+        asked = request.query_params
+        try:
+            found = await run_in_threadpool(
+                read_own_pair,
+                database,
+                require_signed_in(request).actor,
+                asked.get("dataset", ""),
+                asked.get("pair", ""),
+                now=datetime.now(UTC),
+            )
+        except CannotRevise as error:
+            return JSONResponse({"error": str(error), "code": error.code}, status_code=409)
+        except AnnotatorError as error:
+            return refuse(error)
+        return JSONResponse(show_pair(found))
+
+    return [Route("/api/pair", get_pair, methods=["GET"])]
