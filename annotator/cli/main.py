@@ -21,6 +21,7 @@ from annotator.cli import (
     releases,
     remapping,
     serving,
+    standard,
     terminal,
 )
 from annotator.cli.format_help import CommandOnFormats
@@ -57,6 +58,7 @@ app.command()(serving.demo)
 app.command()(serving.serve)
 app.add_typer(datasets.app, name="dataset")
 app.add_typer(people.app, name="people")
+app.add_typer(standard.app, name="rubric")
 app.add_typer(importing.app, name="import")
 app.command("remap")(remapping.remap)
 app.command("pool")(pooling.pool)

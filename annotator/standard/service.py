@@ -167,6 +167,17 @@ def compare_draft(base: Rubric, draft: Rubric) -> Comparison:
     return compare_standards(clean_standard(base), clean_standard(draft))
 
 
+def merge_draft(
+    database: Database, actor: Actor, dataset: str, rubric: Rubric, base_version: int
+) -> tuple[Version, Merge]:
+    """A draft that was begun from `base_version`, together with the version in force; and that version. For leads."""
+    with database.read() as session:
+        dataset_pk = _open(session, actor, dataset, role="lead")
+        base = _standard(_find_version(session, dataset_pk, base_version))
+        theirs = _record(session, find_rubric(session, dataset_pk))
+    return theirs, merge_standards(base, theirs.rubric, clean_standard(rubric))
+
+
 def explain_change(database: Database, actor: Actor, dataset: str, pair: str) -> Explanation:
     """What changed since the actor's own answer on a pair (by its key). NotFound without an own answer."""
     with database.read() as session:
