@@ -2,7 +2,7 @@
 // query's terms marked, a find box, and its metadata. What comes next is prepared ahead, in small steps, so that no
 // document delays a key press. Texts are set as text; formatted documents come as safe HTML from /api/rendering.
 
-const HANDED_CHARACTERS = 200000, WAIT_MS = 350, FIND_MS = 120;
+const HANDED_CHARACTERS = 200000, WAIT_MS = 350, FIRST_WAIT_MS = 1500, FIND_MS = 120;
 
 class DocumentView {
   constructor(host, { dataset, words }) {
@@ -31,7 +31,7 @@ class DocumentView {
     this.lay(made, make("div", "text"));  // what comes in an instant is waited for, and then nothing is swapped any more
     const settle = () => { if (turn === this.turn && !made.sheet) this.place(made, this.modeOf(made) ?? "source"); };
     made.asked.then(settle);
-    setTimeout(settle, WAIT_MS);
+    setTimeout(settle, before ? WAIT_MS : FIRST_WAIT_MS);
   }
 
   find() {

@@ -1,8 +1,8 @@
 """Renders in processes apart, so that no document, however strange, holds up or fills the server.
 
 Parsers of Markdown and reStructuredText take seconds for some texts that nobody would write, and minutes for those that
-somebody wrote for that. A process that is not done within LIMIT seconds is ended; the document is then shown as it is.
-They are started when first needed, and end with the server: their input ends.
+somebody wrote for that. A process gives up by itself after COMPUTING seconds of it (`worker.py`), and one that has
+not answered within LIMIT seconds is ended; the document is then shown as it is. Processes are started when first needed, and end with the server: their input ends.
 """
 
 import json
@@ -12,8 +12,9 @@ import threading
 from contextlib import suppress
 from queue import LifoQueue
 
-LIMIT = 5.0
+LIMIT = 20.0
 PROCESSES = 2
+COMPUTING = 4.0
 COMMAND = (sys.executable, "-m", "annotator.web.rendering.worker")
 
 
@@ -44,7 +45,10 @@ class Worker:
         if self._process is None or self._process.poll() is not None:
             self._end()
             self._process = subprocess.Popen(
-                COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                (*COMMAND, str(COMPUTING)),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
             )
         return self._process
 

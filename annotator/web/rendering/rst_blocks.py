@@ -5,6 +5,7 @@ so that nothing else in the process is changed.
 """
 
 from collections.abc import Callable
+from copy import copy
 from functools import cache
 from html import escape
 from typing import Any
@@ -57,6 +58,8 @@ def make_state_classes() -> tuple[Any, ...]:
     block = _block_class()
 
     class Ours:
+        explicit = copy(states.Body.explicit)
+
         def __init__(self, state_machine: Any, debug: bool = False) -> None:
             super().__init__(state_machine, debug)  # type: ignore[call-arg]
             self.nested_sm_kwargs = {"state_classes": made, "initial_state": "Body"}
@@ -68,6 +71,10 @@ def make_state_classes() -> tuple[Any, ...]:
                 found, _ = directives.directive(name, self.memo.language, self.document)  # type: ignore[attr-defined]
             return self.run_directive(found or block, match, name, presets)  # type: ignore[attr-defined]
 
+    Ours.explicit.constructs = [  # docutils keeps its methods in a list, where another class cannot replace them
+        (Ours.directive if method is states.Body.directive else method, pattern)
+        for method, pattern in states.Body.explicit.constructs
+    ]
     made = tuple(type(state.__name__, (Ours, state), {}) for state in states.state_classes)
     return made
 
@@ -115,7 +122,10 @@ def _box(block: Any, name: str) -> list[Any]:
     """A note, or a directive that nobody here knows, as a box with its name."""
     from docutils import nodes
 
-    argument, title = _argument(block), name.rsplit(":", 1)[-1].replace("-", " ").capitalize()
+    argument, title = (
+        _argument(block),
+        name.rsplit(":", 1)[-1].replace("-", " ").capitalize().replace("Version", "Version "),
+    )
     box = nodes.container(classes=["dx-box"])
     as_text = name in NOTES and name not in (
         "admonition",
@@ -140,9 +150,7 @@ def _content(block: Any, *, first: str = "") -> list[Any]:
     if first:
         from docutils.statemachine import StringList
 
-        block.state.nested_parse(
-            StringList(first.splitlines(), block.src or ""), block.content_offset, inside
-        )
+        block.state.nested_parse(StringList(first.splitlines(), "document"), block.content_offset, inside)
     block.state.nested_parse(block.content, block.content_offset, inside)
     return list(inside.children)
 

@@ -1,31 +1,49 @@
 """What runs in a process apart: takes documents line by line from its input, and answers with safe HTML.
 
 Started by `apart.py` as `python -m annotator.web.rendering.worker`. It lowers its own priority and what memory it may
-have, and ends when its input does.
+have, gives a document up that takes more than some seconds of computing (its argument), and ends when its input does.
 """
 
 import json
 import os
+import signal
 import sys
+from types import FrameType
 
 from annotator.web.rendering.document import write_safe
 
 MOST_MEMORY = 1_500_000_000
 
 
-def work() -> None:
-    """Answer until the input ends."""
+class TooLongError(BaseException):
+    """Raised into a rendering by the timer; no parser catches it."""
+
+
+def work(limit: float) -> None:
+    """Answer until the input ends; no document gets more than `limit` seconds of computing."""
     _be_modest()
     source, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # a parser that prints must not disturb the answers
     for line in source:
         asked = json.loads(line)
         try:
+            _set_timer(limit)
             answer = write_safe(asked["text"], asked["kind"], asked["doc_id"])
-        except MemoryError:
+        except (MemoryError, TooLongError):
             answer = ("", 0)
+        finally:
+            _set_timer(0)
         answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
+
+
+def _set_timer(seconds: float) -> None:
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+
+
+def _give_up(_number: int, _frame: FrameType | None) -> None:
+    raise TooLongError
 
 
 def _be_modest() -> None:
@@ -34,8 +52,10 @@ def _be_modest() -> None:
     import resource
 
     os.nice(5)
+    signal.signal(signal.SIGVTALRM, _give_up)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C at the server's terminal: the server ends it
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.RLIM_INFINITY))
 
 
 if __name__ == "__main__":
-    work()
+    work(float(sys.argv[1]))
