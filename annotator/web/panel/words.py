@@ -5,11 +5,20 @@ The view of the document and the list of a query have words of their own (`docum
 
 from annotator.web.messages import tr
 from annotator.web.panel.document_words import document_words
+from annotator.web.panel.list_words import list_words
 
 
 def panel_words() -> dict[str, str]:
     """The words by the names that the panel's scripts ask for."""
-    return {**_work(), **_answers(), **_standard(), **_states(), **_refusals(), **document_words()}
+    return {
+        **_work(),
+        **_answers(),
+        **_standard(),
+        **_states(),
+        **_refusals(),
+        **document_words(),
+        **list_words(),
+    }
 
 
 def list_keys() -> list[tuple[tuple[str, ...], str]]:

@@ -1,0 +1,276 @@
+// Whole-query mode: all documents of a query as a list, for those who judge by comparison. The focused row is the pair on
+// the screen: its document stands beside the list, a press binds to it and goes on to the next row that is not done.
+// Nothing here stores or sends: answers go through the panel, its outbox and its exchange, as in any other mode.
+
+const SNIPPET_LENGTH = 160, SNIPPET_OF = 6000, REMEMBERED_QUERIES = 5, MODE_KEY = "annotator/whole";
+
+class ListView {
+  constructor(host, panel) {
+    Object.assign(this, { host, panel, words: panel.words, rows: [], query: null, past: [] });
+    this.head = make("div", "listhead");
+    this.count = make("span", "listcount");
+    const hint = make("span", "listhint", this.words.list_hint);
+    this.box = make("div", "rows");
+    this.box.setAttribute("role", "listbox");
+    this.box.setAttribute("aria-label", this.words.list_label);
+    this.head.append(this.count, hint);
+    host.append(this.head, this.box);
+    this.box.addEventListener("click", (e) => this.click(e));
+    if (remembersList() && !panel.told.pair) queueMicrotask(() => panel.whole || panel.ended || panel.toggleList());
+  }
+
+  // ---- what the panel calls -----------------------------------------------------------------------------
+
+  open() {
+    rememberList(true);
+    Object.assign(this, { rows: [], query: null, past: [] });
+    this.panel.queue = [];
+    this.panel.next = () => this.next();
+    this.panel.back = () => this.back();
+    this.panel.paintEmpty(this.words.loading);
+    this.ask();
+  }
+
+  close() {
+    rememberList(false);
+    delete this.panel.next;
+    delete this.panel.back;
+    this.rows = [];
+    this.query = null;
+    this.box.replaceChildren();
+  }
+
+  // The rows that still want an answer: the server keeps them for this annotator.
+  have() { return this.rows.filter((row) => !isDone(row)).map((row) => row.pair.pair).slice(0, 200); }
+
+  // The pairs of one query. What was pressed here and is on its way counts as answered.
+  take(pairs) {
+    if (!this.panel.whole) return;
+    const found = pairs.filter((pair) => !this.query || pair.query.query_id === this.query);
+    const known = new Set(this.rows.map((row) => row.pair.pair));
+    const waiting = new Map(this.panel.outbox.list().map((event) => [event.pair, event]));
+    for (const pair of found.filter((pair) => !known.has(pair.pair))) {
+      const event = waiting.get(pair.pair);
+      if (event && event.outcome !== "later") pair.answer ??= { outcome: event.outcome, grade: event.grade, note: event.note, reason: event.reason ?? null };
+      this.rows.push(this.makeRow(pair));
+    }
+    if (!this.rows.some((row) => !isDone(row)) && !this.query) { this.rows = []; return; }
+    this.query ??= this.rows[0].pair.query.query_id;
+    if (this.box.children.length !== this.rows.length) this.box.replaceChildren(...this.rows.map((row) => row.element));
+    this.paint();
+    this.makeSnippets();
+    if (!this.current) this.next();
+  }
+
+  // Keys that are the list's own; true when it used one. Other keys are the panel's, also while the focus is in the list.
+  key(e) {
+    if (!this.rows.length || this.panel.root.querySelector("dialog[open]") || e.ctrlKey || e.altKey || e.metaKey || e.isComposing || e.keyCode === 229) return false;
+    const target = e.composedPath()[0];
+    const inside = target instanceof Element && this.box.contains(target);
+    if (!inside && target instanceof Element && (target.isContentEditable || target.closest(TYPING))) return false;
+    const step = this.stepOf(e, inside);
+    if (step !== null) { this.move(step); return true; }
+    if (!inside || e.repeat) return false;
+    const act = gradeOf(e) ?? letterOf(e);
+    if (act === null || act === "goon") return false;
+    this.panel.act(act);
+    return true;
+  }
+
+  next() {
+    const { current } = this;
+    if (current && !isDone(current)) current.putOff = true;
+    const after = this.rows.indexOf(current);
+    const order = [...this.rows.slice(after + 1), ...this.rows.slice(0, after + 1)];
+    const row = order.find((one) => !isDone(one) && !one.putOff) ?? (current ? null : order.find((one) => !isDone(one)));
+    if (row) this.show(row);
+    else this.leaveQuery();
+  }
+
+  // Back to the row that was answered last; from the first row of a query to the query before.
+  back() {
+    const answered = this.rows.filter((row) => row.answeredAt && row !== this.current).sort((a, b) => a.answeredAt - b.answeredAt);
+    if (!answered.length && this.past.length) return this.bringBack(this.past.pop());
+    if (answered.length) this.show(answered.at(-1));
+  }
+
+  propose(pair) { if (pair) new ProposeDialog(this.panel).open(pair); }
+
+  askQuestion(pair) { if (pair) new AskDialog(this.panel).open(pair); }
+
+  // ---- going from row to row ----------------------------------------------------------------------------
+
+  get current() { return this.rows.find((row) => row.pair === this.panel.current) ?? null; }
+
+  stepOf(e, inside) {
+    if (e.shiftKey) return null;
+    const letter = { down: 1, up: -1 }[letterOf(e)];
+    if (letter) return letter;
+    return inside ? { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }[e.key] ?? null : null;
+  }
+
+  move(step) {
+    const to = Math.max(0, Math.min(this.rows.length - 1, this.rows.indexOf(this.current) + step));
+    if (this.rows[to] !== this.current) this.show(this.rows[to]);
+  }
+
+  click(e) {
+    const row = this.rows.find((one) => one.element === e.target.closest("[role=option]"));
+    if (!row) return;
+    if (row !== this.current) this.show(row);
+    row.element.focus({ preventScroll: true });
+  }
+
+  // The row becomes the pair on the screen. The focus goes along only when it was in the list already.
+  show(row) {
+    const held = this.box.contains(this.panel.root.getRootNode().activeElement) || this.panel.at.work.hidden;
+    const before = this.current;
+    this.panel.show(row.pair);
+    const said = before && this.settle(before) ? this.stateOf(before) : "";
+    for (const one of this.rows) this.paintRow(one);
+    this.paintCount();
+    if (held) row.element.focus({ preventScroll: true });
+    row.element.scrollIntoView({ block: "nearest" });
+    this.panel.at.live.textContent = held ? said : `${said} ${this.positionOf(row)} ${nameOf(row.pair)}. ${this.stateOf(row)}`;
+    (window.requestIdleCallback ?? setTimeout)(() => { for (const one of this.following(row, 2)) this.panel.view.prepare(one.pair); });
+  }
+
+  // A row that is left; true when it was answered while it was on the screen.
+  settle(row) {
+    if (!isDone(row) || row.seen === row.pair.answer) return false;
+    row.seen = row.pair.answer;
+    row.answeredAt = ++ListView.presses;
+    row.putOff = false;
+    return true;
+  }
+
+  following(row, most) {
+    return this.rows.slice(this.rows.indexOf(row) + 1).filter((one) => !isDone(one)).slice(0, most);
+  }
+
+  leaveQuery() {
+    for (const row of this.rows) this.settle(row);
+    if (this.rows.length) this.past = [...this.past, this.rows].slice(-REMEMBERED_QUERIES);
+    const done = this.rows.length;
+    this.rows = [];
+    this.query = null;
+    this.box.replaceChildren();
+    this.panel.paintEmpty(this.words.loading);
+    this.panel.say(fill(this.words.list_alldone, { n: done }));
+    this.ask();
+  }
+
+  bringBack(rows) {
+    this.rows = rows;
+    this.query = rows[0].pair.query.query_id;
+    this.box.replaceChildren(...rows.map((row) => row.element));
+    this.paint();
+    this.show([...rows].sort((a, b) => (b.answeredAt ?? 0) - (a.answeredAt ?? 0))[0]);
+  }
+
+  // The next query. When nothing came, nothing is left (or others hold it).
+  async ask() {
+    await this.panel.request({ whole: true, have: [], want: 50 });
+    if (this.panel.whole && !this.panel.ended && !this.rows.length) this.panel.finish(this.panel.progress);
+  }
+
+  // ---- drawing --------------------------------------------------------------------------------------------
+
+  makeRow(pair) {
+    const element = make("div", "row");
+    element.setAttribute("role", "option");
+    const title = make("span", "rowtitle", pair.document.title || pair.document.doc_id);
+    const id = make("span", "rowid", pair.document.title ? pair.document.doc_id : "");
+    const snippet = make("span", "rowsnippet");
+    const mark = make("span", "rowmark");
+    const state = make("span", "unseen");
+    mark.setAttribute("aria-hidden", "true");
+    for (const part of [title, snippet]) part.dir = "auto";
+    element.append(mark, title, state, id, snippet);
+    return { pair, element, mark, state, snippet, seen: pair.answer, answeredAt: pair.answer ? ++ListView.presses : 0, putOff: false };
+  }
+
+  paint() {
+    this.rows.forEach((row, place) => {
+      row.element.setAttribute("aria-posinset", String(place + 1));
+      row.element.setAttribute("aria-setsize", String(this.rows.length));
+      this.paintRow(row);
+    });
+    this.paintCount();
+  }
+
+  paintRow(row) {
+    const current = row === this.current, { answer } = row.pair;
+    row.element.setAttribute("aria-selected", String(current));
+    row.element.tabIndex = current ? 0 : -1;
+    row.element.classList.toggle("done", isDone(row));
+    row.element.classList.toggle("later", row.putOff && !isDone(row));
+    row.mark.textContent = isDone(row) ? (answer.outcome === "graded" ? String(answer.grade) : "–") : row.putOff ? "…" : "";
+    row.state.textContent = ` ${this.stateOf(row)} `;
+  }
+
+  paintCount() {
+    const done = this.rows.filter(isDone).length;
+    this.count.textContent = fill(this.words.list_count, { done: this.panel.number(done), total: this.panel.number(this.rows.length) });
+  }
+
+  stateOf(row) {
+    const { answer } = row.pair;
+    if (!isDone(row)) return row.putOff ? this.words.list_putoff : this.words.list_open;
+    return answer.outcome === "graded" ? fill(this.words.graded, { grade: answer.grade }) : this.words.said_unrateable;
+  }
+
+  positionOf(row) {
+    return fill(this.words.list_position, { at: this.rows.indexOf(row) + 1, of: this.rows.length });
+  }
+
+  // Snippets are made a few at a time: a list of two hundred must not delay the first key press.
+  makeSnippets() {
+    const waiting = this.rows.filter((row) => row.snippet.textContent === "" && row.pair.document.text);
+    const some = (n) => { for (const row of waiting.splice(0, n)) row.snippet.replaceChildren(...cutSnippet(row.pair)); };
+    const goOn = () => { if (!waiting.length) return; some(4); (window.requestIdleCallback ?? setTimeout)(goOn); };
+    some(8);
+    goOn();
+  }
+}
+
+ListView.presses = 0;
+
+function isDone(row) { return row.pair.answer !== null && row.pair.answer !== undefined && !row.pair.outdated; }
+
+function nameOf(pair) { return pair.document.title || pair.document.doc_id; }
+
+function remembersList() { try { return localStorage.getItem(MODE_KEY) === "yes"; } catch { return false; } }
+
+function rememberList(whole) { try { localStorage.setItem(MODE_KEY, whole ? "yes" : "no"); } catch { /* the mode holds for this visit */ } }
+
+// The part of the document where most of the query's terms stand close together, with them marked.
+function cutSnippet(pair) {
+  pair.terms ??= termsOf(pair.query.text);
+  const text = pair.document.text.slice(0, SNIPPET_OF);
+  const start = bestPlace(text, findTerms(text, pair.terms));
+  const shown = text.slice(start, start + SNIPPET_LENGTH).replace(/\s+/g, " ");
+  return [start ? "… " : "", ...markedParts(shown, pair.terms), start + SNIPPET_LENGTH < pair.document.text.length ? " …" : ""];
+}
+
+function bestPlace(text, spans) {
+  let best = 0, most = 0, first = 0;
+  const different = (from, to) => new Set(spans.slice(from, to + 1).map(([start, end]) => text.slice(start, end).toLowerCase())).size;
+  for (let last = 0; last < Math.min(spans.length, 200); last++) {
+    while (spans[last][1] - spans[first][0] > SNIPPET_LENGTH - 30) first++;
+    const found = first <= last ? different(first, last) : 0;
+    if (found > most) { most = found; best = Math.max(0, spans[first][0] - 30); }
+  }
+  return best;
+}
+
+function markedParts(text, terms) {
+  const parts = [];
+  let at = 0;
+  for (const [start, end] of findTerms(text, terms)) {
+    if (start < at) continue;
+    parts.push(text.slice(at, start), make("mark", "", text.slice(start, end)));
+    at = end;
+  }
+  return [...parts, text.slice(at)];
+}
