@@ -26,7 +26,10 @@ class Worker:
 
     def render(self, text: str, kind: str, doc_id: str) -> tuple[str, int]:
         """The safe HTML and how much was taken out; ("", 0) when it could not be had in time."""
-        process = self._find_process()
+        try:
+            process = self._find_process()
+        except OSError:
+            return "", 0
         timer = threading.Timer(LIMIT, process.kill)
         timer.daemon = True
         timer.start()
