@@ -1,0 +1,58 @@
+"""The standard: annotators read what each grade means and the guideline; leads write the next version of it."""
+
+import streamlit as st
+
+from annotator.domain.messages import say
+from annotator.standard.service import Version, list_versions
+from annotator.web.choices import heed_tab
+from annotator.web.guidance import require_dataset
+from annotator.web.guideline_draft import Draft, draw_keeper, find_draft, note_typed, read_typed
+from annotator.web.guideline_form import draw_form
+from annotator.web.guideline_history import draw_history, draw_outdated
+from annotator.web.guideline_view import draw_standard
+from annotator.web.messages import tr
+from annotator.web.page_context import PageContext
+
+READ, WRITE, VERSIONS = say("In force"), say("Next version"), say("Versions")
+
+
+def draw(context: PageContext) -> None:
+    st.title(tr("Guideline"))
+    dataset = require_dataset(context)
+    versions = list_versions(context.database, context.actor, dataset)
+    if context.role not in ("lead", "admin"):
+        with st.container(width=760):
+            draw_standard(versions[0])
+        return
+    said = st.session_state.pop("guideline said", None)
+    if said:
+        st.toast(said, icon=":material/check:")
+    draft = find_draft(dataset, versions[0])
+    base = next((item for item in versions if item.version == draft.base), versions[0])
+    draft.base = base.version
+    note_typed(draft, base, read_typed(dataset, draft, base))
+    _draw_tabs(context, dataset, versions, base, draft)
+    draw_keeper(context, dataset, draft, base)
+
+
+def _draw_tabs(
+    context: PageContext, dataset: str, versions: list[Version], base: Version, draft: Draft
+) -> None:
+    """Only the tab that is open is worked out; which one stands in the address."""
+    names = (READ, WRITE, VERSIONS)
+    heed_tab("standard", names)
+    reading, writing, looking_back = st.tabs(
+        [tr(name) for name in names], key="standard", bind="query-params"
+    )
+    if reading.open:
+        with reading, st.container(width=760):
+            if draft.fields:
+                st.info(tr("You have an unpublished draft: see Next version."), icon=":material/edit_note:")
+            draw_standard(versions[0])
+    if writing.open:
+        with writing:
+            draw_form(context, dataset, versions[0], base, draft)
+    if looking_back.open:
+        with looking_back, st.container(width=760):
+            draw_outdated(context, dataset)
+            draw_history(versions)
