@@ -30,6 +30,7 @@ from annotator.assignment.waiting import (
 from annotator.assignment.waiting import WaitingPerson as WaitingPerson
 from annotator.assignment.waiting import WaitingQuery as WaitingQuery
 from annotator.domain.errors import NotFound, StateError, ValidationError
+from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules, most_for, say_overlap
 from annotator.domain.people import Actor, includes
 from annotator.storage.assigning import (
@@ -63,7 +64,7 @@ def assign(
         queries = _choose(facts, chosen)
         takers = [_find_taker(facts, username) for username in dict.fromkeys(people)]
         if not takers:
-            raise ValidationError("expected at least one person to give the queries to")
+            raise ValidationError(say("Choose at least one person."))
         for taker in takers:
             _require_known(taker, queries)
         pks = [query.pk for query in queries]
@@ -81,7 +82,7 @@ def take_back(
         _, facts = _begin(session, actor, dataset, now=now)
         named = [find_person(session, username) for username in dict.fromkeys(people)]
         if not named:
-            raise ValidationError("expected at least one person to take the queries back from")
+            raise ValidationError(say("Choose at least one person."))
         persons = [key_of(person.pk) for person in named]
         queries = list(facts.queries) if chosen.is_empty else _choose(facts, chosen)
         theirs = [query.pk for query in queries if facts.assigned.get(query.pk, frozenset()) & set(persons)]
@@ -96,7 +97,7 @@ def reassign(
 ) -> HandedOver:
     """Give every query that `leaver` was given to `to` instead, and end the leaver's leases. What was judged stays."""
     if leaver == to:
-        raise ValidationError(f"expected two people, found {to} twice")
+        raise ValidationError(say("expected two people, found {username} twice", username=to))
     with database.write() as session:
         row, facts = _begin(session, actor, dataset, now=now)
         gone = key_of(find_person(session, leaver).pk)
@@ -195,11 +196,11 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Facts:
 def _choose(facts: Facts, chosen: Selection) -> list[QueryStanding]:
     """The queries that are meant; NotFound for an id that there is not, or when there is none at all."""
     if chosen.is_empty:
-        raise ValidationError("expected queries, a category or a language")
+        raise ValidationError(say("Choose queries, a category or a language."))
     wanted = None if chosen.query_ids is None else set(chosen.query_ids)
     missing = sorted((wanted or set()) - {query.query_id for query in facts.queries})
     if missing:
-        raise NotFound(f"no query with the id {_list_some(missing)}")
+        raise NotFound(say("no query with the id {ids}", ids=_list_some(missing)))
     found = [
         query
         for query in facts.queries
@@ -208,7 +209,7 @@ def _choose(facts: Facts, chosen: Selection) -> list[QueryStanding]:
         and chosen.language in (None, query.language)
     ]
     if not found:
-        raise NotFound("no query of that category and language; see: annotator check")
+        raise NotFound(say("no query of that category and language"))
     return found
 
 
@@ -217,10 +218,13 @@ def _find_taker(facts: Facts, username: str) -> Member:
     taker = next((person for person in facts.people if person.username == username), None)
     if taker is None or not taker.limits:
         raise StateError(
-            f"{username} has no role on this dataset; give one first: annotator people set {username}"
+            say(
+                "{username} has no role on this dataset; give one first: annotator people set {username}",
+                username=username,
+            )
         )
     if taker.disabled:
-        raise StateError(f"{username} is disabled")
+        raise StateError(say("{username} is disabled", username=username))
     return taker
 
 
@@ -232,8 +236,11 @@ def _require_known(taker: Member, queries: Sequence[QueryStanding]) -> None:
     ]
     if foreign:
         raise StateError(
-            f"{taker.username} judges no queries of that category or language: {_list_some(foreign)}; "
-            f"change their expertise first: annotator people set {taker.username} --categories … --languages …"
+            say(
+                "{username} judges no queries of that category or language: {queries}. Change first what they judge.",
+                username=taker.username,
+                queries=_list_some(foreign),
+            )
         )
 
 

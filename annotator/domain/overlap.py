@@ -139,8 +139,14 @@ def _check_share(found: object) -> None:
 def _check_cap(overlap: int, found: object, *, conditional: bool) -> None:
     cap = _check_number("cap of the overlap", found)
     if cap < overlap:
-        raise ValidationError(f"cap of the overlap: expected at least the overlap ({overlap}), found {cap}")
+        raise ValidationError(
+            say(
+                "cap of the overlap: expected at least the overlap ({overlap}), found {cap}",
+                overlap=overlap,
+                cap=cap,
+            )
+        )
     if conditional and cap < 3:
         raise ValidationError(
-            f"cap of the overlap: expected at least 3, so that a third can be asked, found {cap}"
+            say("cap of the overlap: expected at least 3, so that a third can be asked, found {cap}", cap=cap)
         )

@@ -97,9 +97,9 @@ class TestGiving:
             _give(world, ["kim"], Selection(category="判例", language="ko"))
         with pytest.raises(StateError, match="nobody has no role on this dataset"):
             _give(world, ["kim", "nobody"], HOWTO)
-        with pytest.raises(ValidationError, match="expected queries, a category or a language"):
+        with pytest.raises(ValidationError, match="Choose queries, a category or a language"):
             _give(world, ["kim"], Selection())
-        with pytest.raises(ValidationError, match="at least one person"):
+        with pytest.raises(ValidationError, match="Choose at least one person"):
             _give(world, [], HOWTO)
         assert set(_given(world).values()) == {()}
 

@@ -1,0 +1,41 @@
+"""The queries with pairs that lack judgments, and whom each of them waits for."""
+
+import streamlit as st
+
+from annotator.assignment.service import Standing, WaitingQuery
+from annotator.web.guidance import draw_note
+from annotator.web.html_table import draw_table
+from annotator.web.messages import tr
+from annotator.web.times import show_number
+
+SHOWN_QUERIES = 100
+
+
+def draw_waiting(found: Standing) -> None:
+    """Those that too few people may judge come first."""
+    if not found.queries:
+        st.text(tr("No pair lacks a judgment."))
+        return
+    shown = sorted(found.queries, key=lambda query: not query.stuck)[:SHOWN_QUERIES]
+    columns = (
+        tr("query"), tr("category"), tr("language"), tr("pairs to do"), tr("begun"), tr("given to"), tr("waits for"),
+        tr("too few people"),
+    )  # fmt: skip
+    draw_table(tr("Queries with pairs that lack judgments"), columns, [_describe(query) for query in shown])
+    if len(shown) < len(found.queries):
+        all_queries = show_number(len(found.queries))
+        draw_note(tr("The first {shown} of {all} queries.", shown=len(shown), all=all_queries))
+
+
+def _describe(query: WaitingQuery) -> tuple[str | None, ...]:
+    waits = [f"{name} ({show_number(pairs)})" for name, pairs in query.waits_for.items()]
+    return (
+        query.query_id,
+        query.category,
+        query.language,
+        show_number(query.open_pairs),
+        show_number(query.begun_pairs),
+        ", ".join(query.given_to) or tr("anybody"),
+        ", ".join(waits) or tr("nobody"),
+        show_number(query.stuck) if query.stuck else None,
+    )
