@@ -18,7 +18,8 @@ from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateEr
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.people import Actor
 from annotator.proposals.first_grade import FirstGrade, read_first_grade
-from annotator.proposals.gains import QueryGain, count_gains
+from annotator.proposals.gains import QueryGain as QueryGain
+from annotator.proposals.gains import count_gains
 from annotator.proposals.snippets import cut_snippet
 from annotator.storage.checks import find_training
 from annotator.storage.current import derive_current

@@ -35,7 +35,11 @@ PAGES: tuple[Page, ...] = (
     # One's own work first: the first page open to a person is where they land after signing in.
     Page("overview", say("Overview"), "annotator.web.pages.overview", "lead", ":material/dashboard:"),
     Page("label", say("Label"), "annotator.web.pages.label", "annotator", ":material/edit_note:"),
+    Page(
+        "questions", say("Questions"), "annotator.web.pages.questions", "annotator", ":material/help_center:"
+    ),
     Page("guideline", say("Guideline"), "annotator.web.pages.guideline", "annotator", ":material/menu_book:"),
+    Page("work", say("My work"), "annotator.web.pages.work", "annotator", ":material/checklist:"),
     Page("agreement", say("Agreement"), "annotator.web.pages.agreement", "lead", ":material/join_inner:"),
     Page(
         "disagreements",
@@ -45,7 +49,12 @@ PAGES: tuple[Page, ...] = (
         ":material/balance:",
     ),
     Page("pool", say("Pool"), "annotator.web.pages.pool", "lead", ":material/inventory_2:"),
-    Page("assignment", say("Assignment"), "annotator.web.pages.assignment", "lead", ":material/assignment_ind:"),
+    Page(
+        "assignment", say("Assignment"), "annotator.web.pages.assignment", "lead", ":material/assignment_ind:"
+    ),
+    Page(
+        "calibration", say("Calibration"), "annotator.web.pages.calibration", "lead", ":material/fact_check:"
+    ),
     Page("releases", say("Releases"), "annotator.web.pages.releases", "lead", ":material/publish:"),
     Page("people", say("People"), "annotator.web.pages.people", "lead", ":material/group:"),
     Page("help", say("Help"), "annotator.web.pages.help", None, ":material/help:"),

@@ -10,6 +10,7 @@ from annotator.web.guidance import draw_chart, draw_note, draw_steps, require_da
 from annotator.web.messages import tr
 from annotator.web.names import name_word
 from annotator.web.page_context import PageContext
+from annotator.web.proposals_view import draw_proposals
 
 ALL = "all"
 
@@ -36,6 +37,7 @@ def draw(context: PageContext) -> None:
             }
             for one in pool.systems
         ], hide_index=True, alt=tr("Pairs by the system that proposed them"))  # fmt: skip
+    draw_proposals(context, dataset)
     _draw_pairs(pool)
 
 

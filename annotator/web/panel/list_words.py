@@ -36,6 +36,7 @@ def _propose() -> dict[str, str]:
         "propose_inpool_long": tr("This document is in the pool of this query already; others judge it."),
         "propose_judged_long": tr("You have judged this document for this query already."),
         "propose_open_long": tr("This document is in the pool already and open to you: judge it here."),
+        "propose_choose": tr("Choose a document to read it here, then grade it."),
         "propose_grade": tr("Your grade"),
         "propose_nograde": tr("Choose a grade first: 0–3."),
         "propose_send": tr("Propose it"),

@@ -58,12 +58,13 @@ class ProposeDialog {
 
   makeReading() {
     this.side = make("div", "proposalreading");
-    this.side.hidden = true;
     this.text = make("div", "proposaltext");
+    this.text.hidden = true;
     this.text.tabIndex = 0;
     this.text.setAttribute("role", "region");
     this.text.setAttribute("aria-label", this.words.document);
     this.answer = make("div", "proposalanswer");
+    this.answer.hidden = true;
     this.grades = make("div", "proposalgrades");
     this.grades.setAttribute("role", "group");
     this.grades.setAttribute("aria-label", this.words.propose_grade);
@@ -80,7 +81,8 @@ class ProposeDialog {
     const label = make("label", "dialoglabel", this.words.note);
     label.htmlFor = "proposenote";
     this.status = make("p", "dialogstatus");
-    this.status.setAttribute("role", "alert");
+    this.status.setAttribute("role", "status");
+    this.status.textContent = this.words.propose_choose;
     this.send = makeButton("", this.words.propose_send, "⏎", "primary");
     this.send.removeAttribute("data-act");
     this.send.addEventListener("click", () => this.submit());
@@ -158,14 +160,12 @@ class ProposeDialog {
     try { told = await ask("/api/document", { dataset: this.panel.told.dataset, doc_id }); }
     catch (error) {
       if (asked !== this.reading) return;
-      this.side.hidden = false;
       this.status.textContent = error.status === 404 ? this.words.propose_gone : this.words.why_unreachable_once;
       return;
     }
     if (asked !== this.reading) return;
     this.shown = told;
-    this.side.hidden = false;
-    this.status.textContent = "";
+    this.text.hidden = false;
     this.paintText();
     this.paintAnswer(found ?? this.found.find((one) => one.doc_id === doc_id) ?? { state: "new", pair: null });
     if (found) this.text.focus();
@@ -213,7 +213,7 @@ class ProposeDialog {
   press(e) {
     if (e.ctrlKey || e.altKey || e.metaKey || e.isComposing || e.keyCode === 229) return;
     if (e.target === this.input) return this.pressInSearch(e);
-    if (e.target === this.note || this.side.hidden || this.answer.hidden) return;
+    if (e.target === this.note || this.answer.hidden) return;
     const grade = e.repeat ? null : gradeOf(e);
     if (grade !== null) { e.preventDefault(); this.grade(grade); }
     else if (e.key === "/" && !e.repeat) { e.preventDefault(); this.input.focus(); this.input.select(); }
