@@ -10,6 +10,35 @@ COUNTED_PURPOSE = "independent"
 
 
 @dataclass(frozen=True, slots=True)
+class JudgmentEvent:
+    """One press. `pressed_at` is the browser's clock, in UTC; `seconds` the active time on the pair.
+
+    `document_sha256` and `guideline_version` name what was on the screen, None when the browser did not say.
+    """
+
+    event_id: str
+    pair: str
+    outcome: str
+    grade: int | None
+    note: str | None
+    pressed_at: datetime
+    seconds: float | None
+    document_sha256: str | None = None
+    guideline_version: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An event that was not stored, and why, in words for the annotator; `code` names the kind of reason:
+    bad_event, known_id, not_in_pool, settled, disclosed, not_yours."""
+
+    event_id: str
+    why: str
+    code: str = "bad_event"
+
+
+@dataclass(frozen=True, slots=True)
 class OwnAnswer:
     """What the annotator said of a pair before; nobody else's answer is ever shown this way."""
 

@@ -8,45 +8,16 @@ so that the browser can keep it and say why.
 import math
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import OUTCOMES, check_grade
-from annotator.domain.labeling import REASONS
+from annotator.domain.labeling import REASONS, JudgmentEvent, Refusal
 
 MAX_NOTE = 10_000
 MAX_SECONDS = 86_400.0
-
-
-@dataclass(frozen=True, slots=True)
-class JudgmentEvent:
-    """One press. `pressed_at` is the browser's clock, in UTC; `seconds` the active time on the pair.
-
-    `document_sha256` and `guideline_version` name what was on the screen, None when the browser did not say.
-    """
-
-    event_id: str
-    pair: str
-    outcome: str
-    grade: int | None
-    note: str | None
-    pressed_at: datetime
-    seconds: float | None
-    document_sha256: str | None = None
-    guideline_version: int | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An event that was not stored, and why, in words for the annotator; `code` names the kind of reason:
-    bad_event, known_id, not_in_pool, settled, disclosed, not_yours."""
-
-    event_id: str
-    why: str
-    code: str = "bad_event"
+NOT_THE_BROWSERS = ("purpose", "judged_at", "received_at", "stale")  # the server alone says these
 
 
 def read_events(found: object) -> tuple[list[JudgmentEvent], list[Refusal]]:
@@ -66,6 +37,9 @@ def read_events(found: object) -> tuple[list[JudgmentEvent], list[Refusal]]:
 
 
 def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
+    for name in NOT_THE_BROWSERS:
+        if name in entry:
+            raise ValidationError(f"{name}: expected nothing, found {entry[name]!r:.80}")
     outcome = entry.get("outcome")
     if outcome not in OUTCOMES:
         raise ValidationError(f"outcome: expected one of {', '.join(OUTCOMES)}, found {outcome!r}")

@@ -3,17 +3,22 @@
 What is read here for an annotator holds no rank, no score, no system and nobody's grade.
 """
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.labeling import HandedPair
+from annotator.domain.labeling import HandedPair, OwnAnswer
+from annotator.storage.checks import Handout
 from annotator.storage.find import find_rubric, key_of
+from annotator.storage.outdated import describe_outdated
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
+    DatasetRow,
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,
@@ -26,8 +31,49 @@ from annotator.storage.worklist import Worklist
 SHOWN_CHARACTERS = 200_000
 
 
-def read_handed(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> list[HandedPair]:
-    version = find_rubric(session, dataset_pk).version
+def read_handed(session: Session, worklist: Worklist, handouts: Sequence[Handout]) -> list[HandedPair]:
+    """What the annotator is shown of each, in this order, with their own answer where there is one to show."""
+    if not handouts:
+        return []
+    pks = [handout.pair_pk for handout in handouts]
+    shown = session.scalar(
+        select(col(DatasetRow.shown_metadata)).where(col(DatasetRow.pk) == worklist.dataset_pk)
+    )
+    version = find_rubric(session, worklist.dataset_pk).version
+    plain = [one.pair_pk for one in handouts if one.key is None and not one.training]
+    answers = _list_own_answers(session, worklist, plain)
+    outdated = describe_outdated(session, worklist, answers) if answers else {}
+    found = {
+        pk: HandedPair(
+            pair=key,
+            query_id=query.query_id,
+            query=query.text,
+            narrative=query.narrative,
+            doc_id=document.doc_id,
+            title=document.title,
+            url=document.url,
+            media_type=document.media_type,
+            text=text,
+            length=length or 0,
+            document_sha256=document.text_sha256,
+            guideline_version=version,
+            metadata=_choose_metadata(document.extra, shown or ()),
+        )
+        for pk, key, query, document, text, length in _read_pairs(session, pks)
+    }
+    return [
+        replace(
+            found[one.pair_pk],
+            pair=one.key or found[one.pair_pk].pair,
+            training=one.training,
+            answer=None if one.key else answers.get(one.pair_pk),
+            outdated=None if one.key else outdated.get(one.pair_pk),
+        )
+        for one in handouts
+    ]
+
+
+def _read_pairs(session: Session, pair_pks: Sequence[int]) -> list[Any]:
     statement = (
         select(
             col(PairRow.pk),
@@ -46,34 +92,36 @@ def read_handed(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> l
         )
         .where(col(PairRow.pk).in_(pair_pks))
     )
-    found = {
-        pk: HandedPair(
-            pair=key,
-            query_id=query.query_id,
-            query=query.text,
-            narrative=query.narrative,
-            doc_id=document.doc_id,
-            title=document.title,
-            url=document.url,
-            media_type=document.media_type,
-            text=text,
-            length=length or 0,
-            document_sha256=document.text_sha256,
-            guideline_version=version,
+    return list(session.execute(statement))
+
+
+def _list_own_answers(session: Session, worklist: Worklist, pair_pks: Sequence[int]) -> dict[int, OwnAnswer]:
+    statement = (
+        select(
+            col(JudgmentRow.pair_pk),
+            col(JudgmentRow.outcome),
+            col(JudgmentRow.grade),
+            col(JudgmentRow.note),
+            col(JudgmentRow.reason),
         )
-        for pk, key, query, document, text, length in session.execute(statement)
-    }
-    return [found[pk] for pk in pair_pks]
-
-
-def find_pairs(session: Session, worklist: Worklist, keys: set[str]) -> dict[str, tuple[int, int]]:
-    """pair key -> (pair_pk, document_pk), of this dataset only. (Looked up by key alone: it is unique.)"""
-    statement = select(col(PairRow.key), col(PairRow.pk), col(PairRow.document_pk), col(PairRow.dataset_pk))
-    found = session.execute(statement.where(col(PairRow.key).in_(keys)))
+        .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
+        .where(
+            col(CurrentJudgmentRow.pair_pk).in_(pair_pks),
+            col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
+        )
+    )
     return {
-        key: (key_of(pk), document_pk)
-        for key, pk, document_pk, dataset_pk in found
-        if dataset_pk == worklist.dataset_pk
+        pair_pk: OwnAnswer(outcome, grade, note, reason)
+        for pair_pk, outcome, grade, note, reason in session.execute(statement)
+    }
+
+
+def _choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str, str]:
+    """The columns that the lead chose, as text; a list or object as JSON."""
+    return {
+        column: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for column in shown
+        if (value := extra.get(column)) not in (None, "")
     }
 
 
@@ -89,20 +137,6 @@ def has_text(session: Session, document_pk: int, sha256: str) -> bool:
         col(DocumentTextRow.document_pk) == document_pk, col(DocumentTextRow.sha256) == sha256
     )
     return session.scalar(statement) is not None
-
-
-def find_needless(session: Session, worklist: Worklist, have: Sequence[str]) -> list[str]:
-    """Those of the pairs in the browser that need nothing any more: judged by this annotator elsewhere, settled by
-    a lead or by an earlier ground truth, or no longer in the pool."""
-    mine = exists().where(
-        col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk),
-        col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
-        col(CurrentJudgmentRow.outcome) != "later",
-    )
-    settled = exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk))
-    left = col(PairRow.retired_at).is_not(None) | (col(PairRow.kept) & (col(PairRow.judged) == 0))
-    needless = select(col(PairRow.key)).where(col(PairRow.key).in_(have), mine | settled | left)
-    return list(session.scalars(needless))
 
 
 def find_whole_text(session: Session, pair_pk: int) -> str | None:
@@ -124,12 +158,6 @@ def find_stored(session: Session, event_ids: Iterable[str]) -> dict[str, Judgmen
     """The judgments with these event ids, by event id."""
     statement = select(JudgmentRow).where(col(JudgmentRow.event_id).in_(list(event_ids)))
     return {row.event_id: row for row in session.scalars(statement)}
-
-
-def find_settled(session: Session, pair_pks: Iterable[int]) -> set[int]:
-    """Those of the pairs that a lead has decided."""
-    statement = select(col(AdjudicationRow.pair_pk)).where(col(AdjudicationRow.pair_pk).in_(list(pair_pks)))
-    return set(session.scalars(statement))
 
 
 def find_text_hash(session: Session, document_pk: int) -> str | None:

@@ -1,52 +1,73 @@
 """Which pairs are open to an annotator, and the leases that keep two people from overshooting an overlap.
 
-A pair is open to an annotator who has no current judgment of it (or put it off), while its judgments and the
-running leases of others together are fewer than the dataset's overlap, and no lead has settled it. Never open:
-a pair that has left the pool, and one whose grade is kept from an earlier ground truth, until somebody judges it.
+A pair is open to somebody who has no current answer on it (or put it off), while it lacks more judgments than
+others hold it just now (`pair.lacking`, derived by `storage/work.py`), if its query is theirs
+(`storage/eligibility.py`), and they neither proposed it nor saw others' answers. Nothing here reads more than a query's
+pairs; what is left over all queries is read from counters.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, select, text, update
+from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.storage.eligibility import Eligibility
 from annotator.storage.labeling_tables import LeaseRow
-from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, PairRow, UtcDateTime
 
-_ROOM = """
-  p.judged < :overlap AND p.retired_at IS NULL AND (p.judged > 0 OR NOT p.kept)
-  AND p.judged + (SELECT count(*) FROM lease l
-    WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk AND l.expires_at > :now) < :overlap
-  AND NOT EXISTS (SELECT 1 FROM adjudication a WHERE a.pair_pk = p.pk)
-"""
-_MINE = (
-    "EXISTS (SELECT 1 FROM current_judgment c WHERE c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk{})"
+LATEST = 10_000  # judgments of everybody among which an annotator's own latest is looked for
+_OPEN = """
+  p.lacking > 0 AND (c.outcome IS NULL OR c.outcome = 'later')
+  AND p.lacking > (SELECT count(*) FROM lease l
+    WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk AND l.expires_at > :now)
+  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
+  AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk)
+  AND {eligible}"""
+_OPEN_PAIRS = (
+    "SELECT p.pk, p.key, p.query_pk, p.judged > 0, c.outcome IS NOT NULL FROM pair p LEFT JOIN current_judgment c "
+    "ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk WHERE p.{column} IN :chosen AND " + _OPEN
 )
-_OPEN = {
-    False: _ROOM + "AND NOT " + _MINE.format(""),
-    True: _ROOM + "AND " + _MINE.format(" AND c.outcome = 'later'"),
-}
-_NOW = bindparam("now", type_=UtcDateTime)
-_OPEN_PAIRS = {
-    put_off: text(
-        f"SELECT p.pk, p.key, p.judged > 0 FROM pair p WHERE p.query_pk = :query_pk AND {condition}"
-    ).bindparams(_NOW)
-    for put_off, condition in _OPEN.items()
-}
-_OPEN_QUERIES = {
-    put_off: text(
-        "SELECT q.pk, q.query_id FROM query q WHERE q.dataset_pk = :dataset_pk AND EXISTS (SELECT 1 FROM pair p "
-        f"WHERE p.query_pk = q.pk AND p.judged BETWEEN :least AND :most AND {condition})"
-    ).bindparams(_NOW)
-    for put_off, condition in _OPEN.items()
-}
+_OPEN_QUERIES = """
+SELECT w.query_pk FROM query_work w
+LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
+WHERE w.dataset_pk = :dataset_pk AND w.query_pk BETWEEN :first AND :last
+  AND w.open_pairs > coalesce(a.answered_open, 0) AND (w.begun_pairs > coalesce(a.answered_open, 0)) = :begun
+  AND {eligible}
+ORDER BY w.query_pk LIMIT :most"""
+_GIVEN_QUERIES = """
+SELECT w.query_pk FROM assignment g JOIN query_work w ON w.query_pk = g.query_pk
+LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
+WHERE g.person_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND w.open_pairs > coalesce(a.answered_open, 0)
+  AND {eligible}"""
+_BOUNDS = text(
+    "SELECT (SELECT min(query_pk) FROM query_work WHERE dataset_pk = :dataset_pk), "
+    "(SELECT max(query_pk) FROM query_work WHERE dataset_pk = :dataset_pk), "
+    "(SELECT count(*) FROM query_answers WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk)"
+)
+_PUT_OFF_QUERIES = text(
+    "SELECT DISTINCT p.query_pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk "
+    "WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND c.outcome = 'later' AND p.lacking > 0"
+)
 _LAST_QUERY = text(
     "SELECT p.query_pk FROM judgment j JOIN pair p ON p.pk = j.pair_pk "
-    "WHERE j.annotator_pk = :annotator_pk AND p.dataset_pk = :dataset_pk "
-    "ORDER BY j.pk DESC LIMIT 1"
+    f"WHERE j.pk > (SELECT max(pk) FROM judgment) - {LATEST} "
+    "AND j.annotator_pk = :annotator_pk AND p.dataset_pk = :dataset_pk ORDER BY j.pk DESC LIMIT 1"
+)
+_COUNT_OPEN = """
+SELECT (SELECT coalesce(sum(w.open_pairs), 0) FROM query_work w WHERE w.dataset_pk = :dataset_pk AND {eligible})
+  - (SELECT coalesce(sum(w.answered_open), 0) FROM query_answers w
+     WHERE w.annotator_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND {eligible})
+  - (SELECT count(*) FROM (
+      SELECT d.pair_pk FROM disclosure d WHERE d.person_pk = :annotator_pk
+      UNION SELECT o.pair_pk FROM proposal o WHERE o.annotator_pk = :annotator_pk) x
+     JOIN pair w ON w.pk = x.pair_pk AND w.dataset_pk = :dataset_pk AND w.lacking > 0
+     LEFT JOIN current_judgment c ON c.pair_pk = w.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
+     WHERE c.pair_pk IS NULL AND {eligible})"""
+_COUNT_DONE = text(
+    "SELECT coalesce(sum(answered), 0) FROM query_answers "
+    "WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk"
 )
 
 
@@ -62,86 +83,99 @@ class Worklist:
 
     @property
     def values(self) -> dict[str, object]:
-        return {
-            "dataset_pk": self.dataset_pk,
-            "annotator_pk": self.annotator_pk,
-            "overlap": self.overlap,
-            "now": self.now,
-        }
+        return {"dataset_pk": self.dataset_pk, "annotator_pk": self.annotator_pk, "now": self.now}
 
 
 @dataclass(frozen=True, slots=True)
 class OpenPair:
-    """A pair open to the annotator; `begun`: somebody has judged it."""
+    """A pair open to the annotator; `begun`: somebody has judged it; `put_off`: the annotator did so before."""
 
     pair_pk: int
     key: str
+    query_pk: int
     begun: bool
+    put_off: bool
 
 
-def list_open_pairs(session: Session, worklist: Worklist, query_pk: int, *, put_off: bool) -> list[OpenPair]:
-    """The open pairs of one query, in no particular order: the ones never met, or the ones put off."""
-    rows = session.execute(_OPEN_PAIRS[put_off], {**worklist.values, "query_pk": query_pk})
-    return [OpenPair(pk, key, bool(begun)) for pk, key, begun in rows]
+def list_open_pairs(
+    session: Session, worklist: Worklist, eligibility: Eligibility, query_pks: Sequence[int]
+) -> list[OpenPair]:
+    """The open pairs of these queries, in no particular order."""
+    return _list_open(session, worklist, eligibility, "query_pk", query_pks)
+
+
+def list_open_among(
+    session: Session, worklist: Worklist, eligibility: Eligibility, pair_pks: Collection[int]
+) -> list[OpenPair]:
+    """Those of the pairs that are open."""
+    return _list_open(session, worklist, eligibility, "pk", sorted(pair_pks))
+
+
+def _list_open(
+    session: Session, worklist: Worklist, eligibility: Eligibility, column: str, chosen: Sequence[int]
+) -> list[OpenPair]:
+    if not chosen:
+        return []
+    statement = eligibility.prepare(_OPEN_PAIRS.replace("{column}", column), query="p.query_pk")
+    values = {**worklist.values, **eligibility.values, "chosen": list(chosen)}
+    rows = session.execute(statement, values)
+    return [OpenPair(pk, key, query, bool(begun), bool(put_off)) for pk, key, query, begun, put_off in rows]
 
 
 def list_open_queries(
-    session: Session, worklist: Worklist, *, begun: bool, put_off: bool
-) -> list[tuple[int, str]]:
-    """The queries with an open pair that somebody has begun (or that nobody has): (query_pk, query_id)."""
-    least, most = (1, worklist.overlap - 1) if begun else (0, 0)
-    if least > most:
-        return []
-    rows = session.execute(_OPEN_QUERIES[put_off], {**worklist.values, "least": least, "most": most})
-    return [(pk, query_id) for pk, query_id in rows]
+    session: Session, worklist: Worklist, eligibility: Eligibility, *, begun: bool, share: float
+) -> Iterator[list[int]]:
+    """The queries that lack answers of the annotator, those that others have begun or the others, a few at a time:
+    first those from that share (0-1) of all on, then the ones before."""
+    lowest, highest, _answered = session.execute(_BOUNDS, worklist.values).one()
+    if lowest is None:
+        return
+    middle = lowest + int(share * (highest - lowest + 1))
+    statement = eligibility.prepare(_OPEN_QUERIES, query="w.query_pk")
+    values = {**worklist.values, **eligibility.values, "begun": begun}
+    for first, last in ((middle, highest), (lowest, middle - 1)):
+        most, place = 2, first
+        while place <= last:
+            asked = {**values, "first": place, "last": last, "most": most}
+            found = list(session.execute(statement, asked).scalars())
+            if found:
+                yield found
+            if len(found) < most:
+                break
+            most, place = min(4 * most, 50), found[-1] + 1
+
+
+def list_given_queries(session: Session, worklist: Worklist, eligibility: Eligibility) -> list[int]:
+    """The queries that were given to the annotator and lack answers of theirs."""
+    statement = eligibility.prepare(_GIVEN_QUERIES, query="w.query_pk")
+    return list(session.execute(statement, {**worklist.values, **eligibility.values}).scalars())
+
+
+def list_put_off_queries(session: Session, worklist: Worklist) -> list[int]:
+    """The queries of which the annotator has put off pairs."""
+    return list(session.execute(_PUT_OFF_QUERIES, worklist.values).scalars())
+
+
+def count_answered_queries(session: Session, worklist: Worklist) -> int:
+    """In how many queries the annotator has answered something."""
+    return int(session.execute(_BOUNDS, worklist.values).one()[2])
 
 
 def find_last_query(session: Session, worklist: Worklist) -> int | None:
-    """The query of the annotator's latest judgment in this dataset."""
+    """The query of the annotator's latest judgment in this dataset, if that is not long ago."""
     found: int | None = session.execute(_LAST_QUERY, worklist.values).scalar()
     return found
 
 
-def count_open_pairs(session: Session, worklist: Worklist) -> int:
+def count_open_pairs(session: Session, worklist: Worklist, eligibility: Eligibility) -> int:
     """How many pairs the annotator could still be given, leases of others aside."""
-    wanting = select(func.count()).select_from(PairRow)
-    wanting = wanting.where(
-        col(PairRow.dataset_pk) == worklist.dataset_pk,
-        *_wanting(worklist.overlap),
-    )
-    mine = (
-        select(func.count())
-        .select_from(CurrentJudgmentRow)
-        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
-        .where(
-            col(CurrentJudgmentRow.dataset_pk) == worklist.dataset_pk,
-            col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
-            col(CurrentJudgmentRow.outcome) != "later",
-            *_wanting(worklist.overlap),
-        )
-    )
-    return (session.scalar(wanting) or 0) - (session.scalar(mine) or 0)
-
-
-def _wanting(overlap: int) -> tuple[ColumnElement[bool], ...]:
-    """The conditions under which a pair still wants judgments, leases aside."""
-    return (
-        col(PairRow.judged) < overlap,
-        col(PairRow.retired_at).is_(None),
-        (col(PairRow.judged) > 0) | ~col(PairRow.kept),
-        ~exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk)),
-    )
+    statement = eligibility.prepare(_COUNT_OPEN, query="w.query_pk")
+    return int(session.execute(statement, {**worklist.values, **eligibility.values}).scalar_one())
 
 
 def count_done(session: Session, worklist: Worklist) -> int:
     """How many pairs of the dataset the annotator has a current judgment of."""
-    statement = select(func.count()).select_from(CurrentJudgmentRow)
-    statement = statement.where(
-        col(CurrentJudgmentRow.dataset_pk) == worklist.dataset_pk,
-        col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
-        col(CurrentJudgmentRow.outcome) != "later",
-    )
-    return session.scalar(statement) or 0
+    return int(session.execute(_COUNT_DONE, worklist.values).scalar_one())
 
 
 def take_leases(session: Session, worklist: Worklist, pair_pks: Collection[int], *, until: datetime) -> None:

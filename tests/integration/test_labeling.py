@@ -9,8 +9,9 @@ from sqlalchemy import select
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import compute_progress, list_judgments, read_whole_text, submit_judgments
+from annotator.storage.cases import add_decisions
 from annotator.storage.database import Database
-from annotator.storage.tables import AdjudicationRow, JudgmentRow, PairRow
+from annotator.storage.tables import JudgmentRow, PairRow
 from tests.integration.labeling_world import NOW, World
 
 
@@ -247,17 +248,11 @@ def test_a_settled_pair_is_neither_given_nor_judged(world: World) -> None:
     pair = world.send(ann, want=1).pairs[0].pair
     with world.database.write() as session:
         row = session.query(PairRow).filter_by(key=pair).one()
-        session.add(
-            AdjudicationRow(
-                pair_pk=row.pk,
-                revision=1,
-                lead_pk=lead.person_id,
-                rubric_pk=1,
-                grade=1,
-                rationale="x",
-                decided_at=NOW,
-            )
-        )
+        decision = {
+            "pair_pk": row.pk, "revision": 1, "lead_pk": lead.person_id, "rubric_pk": 1, "grade": 1,
+            "rationale": "x", "decided_at": NOW,
+        }  # fmt: skip
+        add_decisions(session, row.dataset_pk, [decision])
     exchange = world.send(ann, world.event(pair), have=[pair], want=50)
     assert "settled" in exchange.refused[0].why
     assert exchange.judged == (pair,)

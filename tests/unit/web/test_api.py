@@ -50,7 +50,9 @@ def test_a_hand_in_is_answered_with_everything_the_contract_names(
 ) -> None:
     visitor.sign_in("hanako")
     first = ask(visitor, want=2).json()
-    assert set(first) == {"acknowledged", "refused", "pairs", "judged", "progress"}
+    assert set(first) == {
+        "acknowledged", "refused", "pairs", "judged", "progress", "feedback", "surplus", "training",
+    }  # fmt: skip
     assert first["progress"] == {"done": 0, "total": 5}
     pair = first["pairs"][0]
     assert pair["query"] == {"query_id": "Q1", "text": "検索", "narrative": "何を"}

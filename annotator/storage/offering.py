@@ -1,0 +1,181 @@
+"""Which pairs an annotator is handed next, in this order: training, and nothing else until it is passed; own answers that
+are outdated; ordinary pairs, with gold pairs and repeats among them; what was put off; what another tab holds.
+
+Ordinary pairs come query by query: first the query at hand, then those given to the annotator, those that others have
+begun, and fresh ones, each from a place on that is drawn with the dataset's seed for this annotator. Within a query,
+what others have begun comes first, in an order drawn likewise. No order says anything about rank or score.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.labeling import TrainingState
+from annotator.domain.order import place
+from annotator.storage.checks import Handout, list_training, mix_in
+from annotator.storage.eligibility import Eligibility
+from annotator.storage.find import key_of
+from annotator.storage.outdated import list_outdated
+from annotator.storage.standing import Standing
+from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, DatasetRow, PairRow
+from annotator.storage.worklist import (
+    OpenPair,
+    Worklist,
+    count_answered_queries,
+    find_last_query,
+    list_given_queries,
+    list_leased_elsewhere,
+    list_open_among,
+    list_open_pairs,
+    list_open_queries,
+    list_put_off_queries,
+)
+
+MOST_OF_A_QUERY = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Pairs to hand out, and those of them that are leased to the annotator."""
+
+    handouts: tuple[Handout, ...]
+    leased: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What an annotator asks for: `username` draws the order; `have` is what the browser shows already, its latest
+    last; `training`: how far theirs is, None without one."""
+
+    dataset: DatasetRow
+    username: str
+    eligibility: Eligibility
+    have: Mapping[str, Standing]
+    training: TrainingState | None
+
+    @property
+    def held(self) -> set[int]:
+        return {one.pair_pk for one in self.have.values()}
+
+    @property
+    def at_hand(self) -> int | None:
+        """The query of the latest pair that the browser shows."""
+        return next((one.query_pk for one in reversed([*self.have.values()])), None)
+
+    def sort(self, pairs: Iterable[OpenPair]) -> list[OpenPair]:
+        """In the annotator's own order; what others have begun first."""
+        seed, name = self.dataset.seed, self.username
+        return sorted(pairs, key=lambda pair: (not pair.begun, place(seed, name, pair.key)))
+
+
+def choose_pairs(session: Session, worklist: Worklist, ask: Ask, *, want: int) -> Offer:
+    """Up to `want` pairs beside those in the browser."""
+    if want <= 0:
+        return Offer((), ())
+    held = ask.held
+    if ask.training is not None and not ask.training.passed:
+        pks = [pk for pk in list_training(session, worklist, limit=want + len(held)) if pk not in held][:want]
+        return Offer(tuple(Handout(pk, training=True) for pk in pks), tuple(pks))
+    outdated = list_outdated(session, worklist, limit=want + len(held))
+    asked_again = [Handout(pk) for pk in outdated if pk not in held][:want]
+    ordinary, rest = _choose_ordinary(session, worklist, ask, held, want - len(asked_again))
+    mixed = mix_in(session, worklist, ask.dataset, annotator=ask.username, ordinary=ordinary, held=held)
+    handouts = (asked_again + mixed + [Handout(pk) for pk in rest])[:want]
+    return Offer(tuple(handouts), tuple(one.pair_pk for one in handouts[len(asked_again) :] if not one.key))
+
+
+def choose_whole_query(session: Session, worklist: Worklist, ask: Ask, *, want: int) -> Offer:
+    """The pairs of one query, the one at hand or else the next, but those in the browser: what is open to the
+    annotator, and what they have answered and may change."""
+    if want <= 0:
+        return Offer((), ())
+    if ask.training is not None and not ask.training.passed:
+        return choose_pairs(session, worklist, ask, want=want)
+    for queries in _list_queries(session, worklist, ask):
+        for query_pk in queries:
+            found = list_open_pairs(session, worklist, ask.eligibility, [query_pk])
+            if not found:
+                continue
+            answered = _list_answered(session, worklist, query_pk)
+            keys = {**answered, **{pair.pair_pk: pair.key for pair in found}}
+            order = sorted(keys, key=lambda pk: place(ask.dataset.seed, ask.username, keys[pk]))
+            pks = [pk for pk in order if pk not in ask.held][: min(want, MOST_OF_A_QUERY)]
+            return Offer(tuple(map(Handout, pks)), tuple(pk for pk in pks if pk not in answered))
+    return Offer((), ())
+
+
+def _choose_ordinary(
+    session: Session, worklist: Worklist, ask: Ask, held: Collection[int], want: int
+) -> tuple[list[int], list[int]]:
+    """The ordinary pairs, and those that come after all others: put off, or in another tab (which may have crashed)."""
+    elsewhere = list_leased_elsewhere(session, worklist)
+    taken = {*held, *elsewhere}
+    ordinary: list[int] = []
+    for queries in _list_queries(session, worklist, ask):
+        if len(ordinary) >= want:
+            break
+        found = list_open_pairs(session, worklist, ask.eligibility, queries)
+        for query_pk in queries:
+            mine = [
+                pair
+                for pair in found
+                if pair.query_pk == query_pk and not pair.put_off and pair.pair_pk not in taken
+            ]
+            ordinary += [pair.pair_pk for pair in ask.sort(mine)]
+            taken.update(ordinary)
+    ordinary = ordinary[: max(want, 0)]
+    rest: list[int] = []
+    if len(ordinary) < want:
+        put_off = list_open_pairs(session, worklist, ask.eligibility, list_put_off_queries(session, worklist))
+        rest += _by_query(ask, [pair for pair in put_off if pair.put_off and pair.pair_pk not in taken])
+        others = list_open_among(session, worklist, ask.eligibility, elsewhere - set(held))
+        for last in (False, True):
+            rest += _by_query(ask, [pair for pair in others if pair.put_off is last])
+    return ordinary, rest[: max(want - len(ordinary), 0)]
+
+
+def _by_query(ask: Ask, pairs: Sequence[OpenPair]) -> list[int]:
+    """Those of a query together, the query at hand first."""
+    queries = {pair.query_pk for pair in pairs}
+    order = sorted(
+        queries, key=lambda pk: (pk != ask.at_hand, place(ask.dataset.seed, ask.username, f"query {pk}"))
+    )
+    return [pair.pair_pk for pk in order for pair in ask.sort(one for one in pairs if one.query_pk == pk)]
+
+
+def _list_queries(session: Session, worklist: Worklist, ask: Ask) -> Iterator[list[int]]:
+    """The queries to take pairs from, a few at a time; looked up only as far as they are asked for."""
+    at_hand = ask.at_hand if ask.have else find_last_query(session, worklist)
+    met: set[int] = set()
+    if at_hand is not None:
+        met.add(at_hand)
+        yield [at_hand]
+    given = [pk for pk in list_given_queries(session, worklist, ask.eligibility) if pk not in met]
+    given.sort(key=lambda pk: place(ask.dataset.seed, ask.username, f"query {pk}"))
+    met.update(given)
+    yield from ([pk] for pk in given)
+    drawn = place(ask.dataset.seed, ask.username, f"turn {count_answered_queries(session, worklist)}")
+    share = int.from_bytes(drawn, "big") / 2**64
+    for begun in (True, False):
+        for found in list_open_queries(session, worklist, ask.eligibility, begun=begun, share=share):
+            new = [pk for pk in found if pk not in met]
+            met.update(new)
+            yield new
+
+
+def _list_answered(session: Session, worklist: Worklist, query_pk: int) -> dict[int, str]:
+    """The keys of the query's pairs that the annotator has answered and may change, by pair_pk."""
+    statement = (
+        select(col(PairRow.pk), col(PairRow.key))
+        .join(CurrentJudgmentRow, col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk))
+        .where(
+            col(PairRow.query_pk) == query_pk,
+            col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
+            col(CurrentJudgmentRow.outcome) != "later",
+            ~exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk)),
+        )
+    )
+    return {key_of(pk): key for pk, key in session.execute(statement)}
