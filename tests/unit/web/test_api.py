@@ -74,7 +74,8 @@ def test_who_judged_is_told_by_the_cookie_alone(visitor: Visitor, database: Data
         "id": str(UUID(int=9)), "pair": pair, "outcome": "graded", "grade": 1, "pressed_at": "2026-01-03T00:00:00Z",
         "annotator": "hanako", "username": "hanako", "annotator_pk": 1,
     }  # fmt: skip
-    assert ask(visitor, events=[event], annotator="hanako").json()["acknowledged"] == [event["id"]]
+    assert ask(visitor, events=[event], annotator="hanako").status_code == 409, "pressed by somebody else"
+    assert ask(visitor, events=[event]).json()["acknowledged"] == [event["id"]]
     assert [j.annotator for j in list_judgments(database, OPERATOR, "demo") if j.event_id == event["id"]] == [
         "lea"
     ]
