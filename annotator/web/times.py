@@ -14,7 +14,7 @@ def show_time(moment: datetime) -> str:
     """Date and time of day in the browser's zone: "Jan 2, 2026 12:04", "2026年1月2日 12:04"."""
     from babel.dates import format_skeleton
 
-    here = moment.astimezone(_find_zone())
+    here = moment.astimezone(find_zone())
     return f"{format_skeleton(DAY, here, locale=current_language())} {here:%H:%M}"
 
 
@@ -26,7 +26,8 @@ def show_number(number: float, digits: int = 0) -> str:
     return format_decimal(number, pattern, locale=current_language())
 
 
-def _find_zone() -> tzinfo:
+def find_zone() -> tzinfo:
+    """The browser's zone; UTC when it does not say."""
     try:
         return ZoneInfo(st.context.timezone or "UTC")
     except (LookupError, ValueError, OSError):

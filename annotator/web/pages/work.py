@@ -1,0 +1,48 @@
+"""My work: what is left and about how long it takes, what one did and can still change, one's own checks and questions.
+
+Everybody sees the own work only.
+"""
+
+import streamlit as st
+
+from annotator.calibration.service import show_own_checks
+from annotator.questions.service import list_own_questions
+from annotator.web.guidance import draw_link, require_dataset
+from annotator.web.messages import tr, tr_n
+from annotator.web.own_answers import draw_answers
+from annotator.web.own_filters import SIZE, draw_filters, draw_pages, find_page
+from annotator.web.own_questions import draw_questions
+from annotator.web.own_standing import draw_checks, draw_pace
+from annotator.web.page_context import PageContext
+from annotator.web.times import find_zone
+from annotator.work.service import list_own_work, list_work_categories, show_pace
+
+
+def draw(context: PageContext) -> None:
+    st.title(tr("My work"))
+    dataset = require_dataset(context)
+    database, actor = context.database, context.actor
+    pace = show_pace(database, actor, dataset, now=context.now)
+    draw_pace(pace)
+    draw_link(context, "label")
+    st.header(tr("What I did"))
+    _draw_answers(context, dataset)
+    st.header(tr("How consistent I am"))
+    draw_checks(show_own_checks(database, actor, dataset, now=context.now))
+    questions = list_own_questions(database, actor, dataset)
+    if questions:
+        st.header(tr("Questions I asked"))
+        draw_questions(questions)
+
+
+def _draw_answers(context: PageContext, dataset: str) -> None:
+    wanted = draw_filters(list_work_categories(context.database, context.actor, dataset))
+    found = list_own_work(
+        context.database, context.actor, dataset, wanted, zone=find_zone(), page=find_page(), size=SIZE
+    )
+    if not found.total:
+        st.text(tr("There is no answer of yours of this kind."))
+        return
+    st.text(tr_n("{n:,} answer, the latest first.", "{n:,} answers, the latest first.", found.total))
+    draw_answers(dataset, found.judgments)
+    draw_pages(found.total)
