@@ -76,7 +76,7 @@ class Panel {
   // ---- pressing -----------------------------------------------------------------------------------------
 
   key(e) {
-    if (this.dialogs.open) return;
+    if (this.root.querySelector("dialog[open]")) return;
     if (this.whole && !e.defaultPrevented && this.list.key(e)) return e.preventDefault();
     const act = actOf(e);
     if (act === null || (act === "goon" && !this.strip.explained)) return;
@@ -217,8 +217,8 @@ class Panel {
     for (const pair of told.pairs) this.standard.hear(pair.guideline_version);
     if (told.surplus?.length) this.saved.tell(this.words.surplus);
     this.strip.hearTraining(told.training ?? null);
-    if (body.whole) this.list.take(told.pairs);
-    else this.keep(told, waiting);
+    if (!body.whole) this.keep(told, waiting);
+    else if (body.want) this.list.take(told.pairs);
     this.explain(told, body);
     this.paintProgress();
     this.saved.paint();
