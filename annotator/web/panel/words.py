@@ -177,5 +177,5 @@ def _refusals() -> dict[str, str]:
         "refused_disclosed": tr(
             "you have seen what others answered, so your own answer can no longer be given or changed."
         ),
-        "refused_not_yours": tr("this pair was handed to somebody else."),
+        "refused_not_yours": tr("this pair is not one of yours."),
     }
