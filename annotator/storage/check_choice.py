@@ -6,17 +6,17 @@ that still holds, asked once more under a key of its own after at least `repeat_
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from annotator.storage.eligibility import find_eligibility
 from annotator.storage.labeling_tables import RepeatRow
 from annotator.storage.tables import DatasetRow
 from annotator.storage.worklist import Worklist, count_done
 
-MOST_IN_A_ROW = 3
 QUERIES_TRIED = 8
 CANDIDATES_TRIED = 8
 ROWS_LOOKED_AT = 20_000
@@ -25,12 +25,13 @@ _OPEN_TO_PERSON = """
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
   AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk)
 """
-_GOLD = text(f"""
+_GOLD = f"""
 SELECT p.pk, p.key, p.query_pk FROM check_pair g JOIN pair p ON p.pk = g.pair_pk
 WHERE g.kind = 'gold' AND (g.marked_by_pk IS NULL OR g.marked_by_pk <> :annotator_pk) AND {_OPEN_TO_PERSON}
   AND NOT EXISTS (SELECT 1 FROM judgment j
     WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk AND j.outcome <> 'later')
-""")
+  AND {{eligible}}
+"""
 _REPEATABLE = text(f"""
 SELECT p.pk, p.key, p.query_pk, c.judgment_pk, r.key
 FROM pair p JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
@@ -55,9 +56,8 @@ _KNOWN_KEY = text(
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check to hand out before the ordinary pair at `place` of a list; `key`: of its own, for a repeat."""
+    """A check to hand out; `key`: of its own, for a repeat."""
 
-    place: int
     pair_pk: int
     query_pk: int
     key: str | None
@@ -78,24 +78,10 @@ def draw(seed: int, annotator: str, kind: str, name: str) -> float:
     return int.from_bytes(hashlib.blake2b(told, digest_size=6).digest(), "big") / 2**48
 
 
-def list_due(
-    seed: int, annotator: str, rates: Mapping[str, float], first: int, count: int
-) -> Mapping[str, list[int]]:
-    """Before which of the next `count` ordinary pairs a check is due, by its kind; `first`: how many ordinary pairs
-    came before. Each rate is a share of all that is handed out."""
-    due: dict[str, list[int]] = {kind: [] for kind in rates}
-    for place in range(count):
-        for turn in range(MOST_IN_A_ROW):
-            drawn = draw(seed, annotator, "check", f"{first + place} {turn}")
-            kind = _which(rates, drawn)
-            if kind is None:
-                break
-            due[kind].append(place)
-    return due
-
-
-def _which(rates: Mapping[str, float], drawn: float) -> str | None:
-    below = 0.0
+def which_is_due(seed: int, annotator: str, rates: Mapping[str, float], place: int) -> str | None:
+    """Which kind of check is due at this place of all that the annotator is handed; None: an ordinary pair. Each rate
+    is a share of all places."""
+    drawn, below = draw(seed, annotator, "check", str(place)), 0.0
     for kind, rate in rates.items():
         below += rate
         if drawn < below:
@@ -112,52 +98,55 @@ def repeat_key(seed: int, annotator: str, pair: str, attempt: int = 0) -> str:
     return hashlib.sha256(named.encode()).hexdigest()[:24]
 
 
-def choose_gold(
-    session: Session,
-    worklist: Worklist,
-    dataset: DatasetRow,
-    annotator: str,
-    order: Sequence[int],
-    due: Sequence[int],
-    taken: set[int],
-) -> list[Check]:
-    """A gold pair for each due place of `order` (the query_pk of each ordinary pair), as far as there are any left.
-    What is chosen is added to `taken`."""
-    if not due:
-        return []
-    named = {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
-    left = [_Candidate(*row) for row in session.execute(_GOLD, named) if row[0] not in taken]
-    left.sort(key=lambda one: draw(dataset.seed, annotator, "gold", one.key))
-    chosen = []
-    for place in due[: len(left)]:
-        one = next((some for some in left if some.query_pk == order[place]), left[0])
-        left.remove(one)
-        taken.add(one.pair_pk)
-        chosen.append(Check(place, one.pair_pk, one.query_pk, None))
-    return chosen
+class Supply:
+    """The checks that an annotator can be given, looked up as they are asked for. What is given is `taken`."""
 
+    def __init__(
+        self,
+        session: Session,
+        worklist: Worklist,
+        dataset: DatasetRow,
+        annotator: str,
+        taken: Collection[int],
+    ) -> None:
+        self.session, self.worklist, self.dataset = session, worklist, dataset
+        self.annotator, self.taken = annotator, set(taken)
+        self.gold: list[_Candidate] | None = None
 
-def choose_repeats(
-    session: Session,
-    worklist: Worklist,
-    dataset: DatasetRow,
-    annotator: str,
-    order: Sequence[int],
-    due: Sequence[int],
-    taken: set[int],
-) -> list[Check]:
-    """An own earlier answer to be asked again for each due place, as far as there are any; noted in `repeated_pair`."""
-    if not due or count_done(session, worklist) <= dataset.repeat_after:
-        return []
-    chosen = []
-    for place in due:
-        one = _find_repeatable(session, worklist, dataset, annotator, order[place], taken)
+    def take(self, kind: str, query_pk: int) -> Check | None:
+        """A check of that kind, of this query if there is one; None when there is none left."""
+        return self._take_gold(query_pk) if kind == "gold" else self._take_repeat(query_pk)
+
+    def _take_gold(self, query_pk: int) -> Check | None:
+        if self.gold is None:
+            self.gold = self._list_gold()
+        if not self.gold:
+            return None
+        one = next((some for some in self.gold if some.query_pk == query_pk), self.gold[0])
+        self.gold.remove(one)
+        self.taken.add(one.pair_pk)
+        return Check(one.pair_pk, one.query_pk, None)
+
+    def _list_gold(self) -> list[_Candidate]:
+        eligible = find_eligibility(self.session, self.worklist.dataset_pk, self.worklist.annotator_pk)
+        statement = eligible.prepare(_GOLD, query="p.query_pk")
+        rows = self.session.execute(statement, {**self.worklist.values, **eligible.values})
+        left = [_Candidate(*row) for row in rows if row[0] not in self.taken]
+        return sorted(left, key=lambda one: draw(self.dataset.seed, self.annotator, "gold", one.key))
+
+    def _take_repeat(self, query_pk: int) -> Check | None:
+        if count_done(self.session, self.worklist) <= self.dataset.repeat_after:
+            return None
+        one = _find_repeatable(
+            self.session, self.worklist, self.dataset, self.annotator, query_pk, self.taken
+        )
         if one is None:
-            continue
-        taken.add(one.pair_pk)
-        key = one.repeat_key or _note_repeat(session, worklist, dataset.seed, annotator, one)
-        chosen.append(Check(place, one.pair_pk, one.query_pk, key))
-    return chosen
+            return None
+        self.taken.add(one.pair_pk)
+        key = one.repeat_key or _note_repeat(
+            self.session, self.worklist, self.dataset.seed, self.annotator, one
+        )
+        return Check(one.pair_pk, one.query_pk, key)
 
 
 def _find_repeatable(

@@ -6,21 +6,22 @@ all that is handed out. Nothing here reads more than the marked pairs and a few 
 Never a check: a pair that the annotator judged before or proposed (gold), marked as a lead, or saw others' answers of.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import bindparam, select, text, update
+from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.labeling import TrainingState
-from annotator.storage.check_choice import choose_gold, choose_repeats, draw, list_due
+from annotator.storage.check_choice import Supply, draw, which_is_due
+from annotator.storage.eligibility import find_eligibility
 from annotator.storage.find import key_of
 from annotator.storage.labeling_tables import CheckRow, RepeatRow
 from annotator.storage.tables import DatasetRow, PairRow
 from annotator.storage.worklist import Worklist, count_done, list_leased_elsewhere
 
-_TRAINING = text("""
+_TRAINING = """
 SELECT p.pk, p.key, c.grade,
   (SELECT CASE WHEN j.outcome = 'graded' THEN j.grade ELSE -1 END FROM judgment j
    WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk AND j.purpose = 'training' AND j.outcome <> 'later'
@@ -28,7 +29,8 @@ SELECT p.pk, p.key, c.grade,
 FROM check_pair c JOIN pair p ON p.pk = c.pair_pk
 WHERE c.kind = 'training' AND (c.marked_by_pk IS NULL OR c.marked_by_pk <> :annotator_pk) AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
-""")
+  AND {eligible}
+"""
 _JUDGED = text("""
 SELECT 1 FROM current_judgment c
 WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND c.outcome IN ('graded', 'unrateable')
@@ -151,62 +153,80 @@ def mix_in(
 ) -> list[Handout]:
     """The ordinary pairs (pair_pk) to hand out, with gold pairs and repeats among them at the dataset's rates.
 
-    `held`: what the browser has already, checks included. A check stands before the ordinary pair at whose turn it is
-    due: one of the same query if there is one, else where the query changes anyway.
+    `held`: what the browser has already, checks included. A check of another query than the pair at whose turn it is due
+    waits until the query changes, if it does within these pairs. The end may be cut off: what is left out comes again.
     """
     rates = {"gold": dataset.gold_rate, "repeat": dataset.repeat_rate}
+    plain = [Handout(pair_pk) for pair_pk in ordinary]
     if not ordinary or not any(rates.values()):
-        return [Handout(pair_pk) for pair_pk in ordinary]
-    first = count_done(session, worklist) + _count_ordinary(session, worklist, held)
-    due = list_due(dataset.seed, annotator, rates, first, len(ordinary))
-    if not due["gold"] and not due["repeat"]:
-        return [Handout(pair_pk) for pair_pk in ordinary]
-    queries = _find_queries(session, ordinary)
-    order = [queries[pair_pk] for pair_pk in ordinary]
+        return plain
+    first = count_done(session, worklist) + _count_answered(session, worklist) + len(held)
+
+    def due(place: int) -> str | None:
+        return which_is_due(dataset.seed, annotator, rates, place)
+
+    if not any(due(first + at) for at in range(len(ordinary))):
+        return plain
     taken = {*held, *ordinary, *list_leased_elsewhere(session, worklist)}
-    checks = choose_gold(session, worklist, dataset, annotator, order, due["gold"], taken)
-    checks += choose_repeats(session, worklist, dataset, annotator, order, due["repeat"], taken)
-    before: dict[int, list[Handout]] = {}
-    for check in checks:
-        place = check.place if check.query_pk == order[check.place] else _next_change(order, check.place)
-        before.setdefault(place, []).append(Handout(check.pair_pk, check.key))
-    return [
-        handout
-        for place, pair_pk in enumerate(ordinary)
-        for handout in (*before.get(place, ()), Handout(pair_pk))
-    ]
+    supply = Supply(session, worklist, dataset, annotator, taken)
+    queries = _find_queries(session, ordinary)
+    return _interleave(ordinary, [queries[pk] for pk in ordinary], supply, due, first)
+
+
+def _interleave(
+    ordinary: Sequence[int],
+    order: Sequence[int],
+    supply: Supply,
+    due: Callable[[int], str | None],
+    first: int,
+) -> list[Handout]:
+    """The pairs with the checks that are due; `order`: the query of each, `first`: the place of the first of all."""
+    changes = [at for at in range(1, len(order)) if order[at] != order[at - 1]]
+    handed: list[Handout] = []
+    waiting: list[Handout] = []
+    for at, pair_pk in enumerate(ordinary):
+        if at in changes:
+            handed += waiting
+            waiting = []
+        while (kind := due(first + len(handed))) and len(handed) < 4 * len(ordinary):
+            check = supply.take(kind, order[at])
+            if check is None:
+                break
+            handout = Handout(check.pair_pk, check.key)
+            if check.query_pk == order[at] or at in changes or at > max(changes, default=0):
+                handed.append(handout)
+            else:
+                waiting.append(handout)
+                break
+        handed.append(Handout(pair_pk))
+    return handed
 
 
 def _list_trained(session: Session, worklist: Worklist) -> list[_Trained]:
-    return [_Trained(*row) for row in session.execute(_TRAINING, _named(worklist))]
+    eligible = find_eligibility(session, worklist.dataset_pk, worklist.annotator_pk)
+    statement = eligible.prepare(_TRAINING, query="p.query_pk")
+    return [_Trained(*row) for row in session.execute(statement, {**_named(worklist), **eligible.values})]
 
 
 def _named(worklist: Worklist) -> dict[str, int]:
     return {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
 
 
-_HELD_CHECKS = text("""
-SELECT (SELECT count(*) FROM check_pair WHERE pair_pk IN :held)
-  + (SELECT count(*) FROM repeated_pair
-     WHERE pair_pk IN :held AND annotator_pk = :annotator_pk AND answered_at IS NULL)
-""").bindparams(bindparam("held", expanding=True))
+_ANSWERED = text("""
+SELECT (SELECT count(DISTINCT j.pair_pk) FROM check_pair c
+    JOIN pair p ON p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk
+    JOIN judgment j ON j.pair_pk = c.pair_pk AND j.annotator_pk = :annotator_pk
+    WHERE c.kind = 'gold' AND j.purpose = 'gold' AND j.outcome <> 'later')
+  + (SELECT count(*) FROM repeated_pair r JOIN pair p ON p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk
+    WHERE r.annotator_pk = :annotator_pk AND r.answered_at IS NOT NULL)
+""")
 
 
-def _count_ordinary(session: Session, worklist: Worklist, held: Collection[int]) -> int:
-    """How many of those in the browser are no checks."""
-    if not held:
-        return 0
-    named = {"held": list(held), "annotator_pk": worklist.annotator_pk}
-    checks: int = session.execute(_HELD_CHECKS, named).scalar_one()
-    return len(held) - checks
+def _count_answered(session: Session, worklist: Worklist) -> int:
+    """How many gold pairs and repeats the annotator has answered."""
+    return int(session.execute(_ANSWERED, _named(worklist)).scalar_one())
 
 
 def _find_queries(session: Session, pair_pks: Sequence[int]) -> dict[int, int]:
     statement = select(col(PairRow.pk), col(PairRow.query_pk)).where(col(PairRow.pk).in_(list(pair_pks)))
     return {key_of(pk): query_pk for pk, query_pk in session.execute(statement)}
-
-
-def _next_change(order: Sequence[int], place: int) -> int:
-    """The next place at which another query begins; the place itself where none does."""
-    changes = (at for at in range(max(place, 1), len(order)) if order[at] != order[at - 1])
-    return next(changes, place)

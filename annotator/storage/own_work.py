@@ -205,7 +205,10 @@ def _holds(words: str) -> ColumnElement[bool]:
 
 
 def _locks(person_pk: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    settled = exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk))
+    settled = and_(  # a check is answered whatever a lead has decided, and must not be told by that
+        exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk)),
+        ~exists().where(col(CheckRow.pair_pk) == col(PairRow.pk)),
+    )
     disclosed = exists().where(
         col(DisclosureRow.pair_pk) == col(PairRow.pk), col(DisclosureRow.person_pk) == person_pk
     )

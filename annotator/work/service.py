@@ -13,8 +13,9 @@ from annotator.domain.labeling import HandedPair, OwnAnswer
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.work import OwnPage, Pace, Times, WorkFilter
-from annotator.storage.checks import find_repeats
+from annotator.storage.checks import Handout, find_repeats
 from annotator.storage.database import Database
+from annotator.storage.eligibility import find_eligibility
 from annotator.storage.find import find_dataset, find_pair_pk, key_of
 from annotator.storage.handing import read_handed
 from annotator.storage.own_work import (
@@ -85,7 +86,7 @@ def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) 
         worklist = Worklist(dataset_pk, person_pk, row.overlap, now)
         return estimate_pace(
             count_done(session, worklist),
-            count_open_pairs(session, worklist),
+            count_open_pairs(session, worklist, find_eligibility(session, dataset_pk, person_pk)),
             list_own_seconds(session, dataset_pk, person_pk, most=LATEST_OWN),
         )
 
@@ -108,11 +109,10 @@ def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, 
         row = find_dataset(session, dataset)
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
+        worklist = Worklist(dataset_pk, person_pk, row.overlap, now)
         pair_pk = find_pair_pk(session, dataset_pk, person_pk, pair)
         answer: JudgmentRow | None = None
-        if pair_pk is not None and find_repeats(
-            session, Worklist(dataset_pk, person_pk, row.overlap, now), [pair]
-        ):
+        if pair_pk is not None and find_repeats(session, worklist, [pair]):
             answer = find_own_answer(session, pair_pk, person_pk, ["repeat"])
         elif pair_pk is not None:
             answer = find_own_answer(session, pair_pk, person_pk, CURRENT)
@@ -126,6 +126,7 @@ def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, 
             raise CannotRevise(
                 say("you have seen others' judgments of this pair; yours stays as it is"), lock
             )
-        (handed,) = read_handed(session, dataset_pk, [pair_pk])
+        key = pair if answer.purpose == "repeat" else None
+        (handed,) = read_handed(session, worklist, [Handout(pair_pk, key)])
         given = OwnAnswer(answer.outcome, answer.grade, answer.note, answer.reason)
-        return replace(handed, pair=pair, answer=given)
+        return replace(handed, answer=given)
