@@ -46,7 +46,8 @@ class SheetSource:
 class Datasheet:
     """Everything DATASHEET.md says that nobody has to look up elsewhere.
 
-    `manifest`: as published (without `files` is enough). `title`: the dataset's. `systems`: of all pairs in the
+    `manifest`: as published (without `files` is enough). `rules`: by how many a pair was to be judged, in words, where
+    that is not `overlap` for all. `title`: the dataset's. `systems`: of all pairs in the
     pool. `people`: in pseudonym order. `decisions`: how many by each lead's pseudonym. `guideline_versions`: how
     many current judgments were made under each version. `sources`: of kept imports. `coverage`: declared
     requirements and figures. `without_relevant`: query_ids with a settled grade but none from 1 on;
@@ -57,6 +58,7 @@ class Datasheet:
     manifest: Mapping[str, Any]
     rubric: Rubric
     overlap: int
+    rules: str | None = None
     title: str = ""
     language: str | None = None
     list_grade_0: bool = False

@@ -94,8 +94,13 @@ def _write_pool(sheet: "Datasheet") -> Iterator[str]:
 
 def _write_people(sheet: "Datasheet") -> Iterator[str]:
     yield from ("## Who judged, and how", "")
+    meant = (
+        f"every pair was meant for {sheet.overlap} of them."
+        if sheet.rules is None
+        else f"by how many a pair was to be judged: {escape_markdown(sheet.rules)}"
+    )
     yield (
-        f"{say_count(len(sheet.people), 'annotator')}; every pair was meant for {sheet.overlap} of them. "
+        f"{say_count(len(sheet.people), 'annotator')}; {meant} "
         "Each judged alone, without seeing a rank, a score, a system or anybody else's grade."
     )
     if sheet.people:

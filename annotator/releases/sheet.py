@@ -24,6 +24,7 @@ def fill_sheet(
     title: str,
     language: str | None,
     overlap: int,
+    rules: str | None = None,
     systems: Iterable[tuple[str, int, int | None, int | None]],
     decisions: Mapping[int, int],
     given: Given,
@@ -32,7 +33,7 @@ def fill_sheet(
     without_qrels: Sequence[str],
     remapped: int,
 ) -> str:
-    """DATASHEET.md. `systems`: name, pairs, best and worst rank of each; `decisions`: by person; people appear under their pseudonyms only. `given`: what was counted."""
+    """DATASHEET.md. `rules`: in words, where not every pair was meant for `overlap`; `systems`: name, pairs, best and worst rank of each; `decisions`: by person; people appear under their pseudonyms only. `given`: what was counted."""
     numbers = snapshot.numbers
     outcomes: Counter[tuple[int, str]] = Counter()
     versions: Counter[int] = Counter()
@@ -44,6 +45,7 @@ def fill_sheet(
             manifest=manifest,
             rubric=snapshot.rubric,
             overlap=overlap,
+            rules=rules,
             title=title,
             language=language,
             list_grade_0=snapshot.list_grade_0,

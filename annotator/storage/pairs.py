@@ -34,6 +34,7 @@ class PairState(NamedTuple):
     `grades`: grade by annotator_pk, in the order of annotator_pk. `unrateable`: how many said that it
     cannot be rated. `adjudicated`: the lead's current settled grade. `imported`: the grade of an earlier
     ground truth that is kept. Quality-control judgments and answers put off ("later") are in none of them.
+    `lacking`: how many judgments it still lacks, by `storage/work.py`.
     """
 
     pair_pk: int
@@ -48,6 +49,7 @@ class PairState(NamedTuple):
     adjudicated: int | None
     settlement: Settlement
     imported: int | None = None
+    lacking: int = 0
 
 
 def iterate_pair_states(session: Session, dataset_pk: int) -> Iterator[PairState]:
@@ -108,7 +110,7 @@ def _read_states(
     queries = sorted({row[1] for row in rows}) if query_pks is None else query_pks
     imports = list_kept_imports(session, dataset_pk, queries)
     states = []
-    for _, query_pk, doc_id, pk, key, document_pk, query_id, category in rows:
+    for _, query_pk, doc_id, pk, key, document_pk, query_id, category, lacking in rows:
         grades, unrateable = judgments.get(pk, _UNJUDGED)
         adjudicated = decisions.get(pk)
         imported = imports[pk].grade if pk in imports else None
@@ -116,18 +118,20 @@ def _read_states(
         states.append(
             PairState(
                 pk, key, query_pk, query_id, document_pk, doc_id, category,
-                grades, unrateable, adjudicated, settlement, imported,
+                grades, unrateable, adjudicated, settlement, imported, lacking,
             )
         )  # fmt: skip
     return states
 
 
 def _list_pairs(session: Session, dataset_pk: int, chosen: ColumnElement[bool]) -> list[Any]:
-    """Rows of position, query_pk, doc_id, pair_pk, key, document_pk, query_id, category: in order, by the first three."""
+    """Rows of position, query_pk, doc_id, pair_pk, key, document_pk, query_id, category, lacking: in order, by the first
+    three."""
     statement = (
         select(
             col(QueryRow.position), col(PairRow.query_pk), col(DocumentRow.doc_id), col(PairRow.pk),
             col(PairRow.key), col(PairRow.document_pk), col(QueryRow.query_id), col(QueryRow.category),
+            col(PairRow.lacking),
         )
         .join(QueryRow, col(QueryRow.pk) == PairRow.query_pk)
         .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
