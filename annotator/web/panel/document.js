@@ -58,7 +58,7 @@ class DocumentView {
 
   focus() { this.region.focus({ preventScroll: true }); }
 
-  forget(pairKey) { if (this.current?.pair.pair !== pairKey) this.made.delete(pairKey); }
+  forget(pairKey) { this.made.delete(pairKey); }
 
   // ---- making -------------------------------------------------------------------------------------------
 
@@ -229,6 +229,7 @@ class DocumentView {
       const answer = await fetch(`/api/text?${this.whereabouts(made)}`, { credentials: "same-origin" });
       if (!answer.ok) throw new Error(String(answer.status));
       const sheet = new Sheet(this.sourceName(made), made.pair.terms);
+      let painted = 0;
       for await (const text of linesOf(answer.body)) {
         if (!wanted()) return;
         if (made.whole) await runQuietly(sheet.takeText(text), wanted);
@@ -240,8 +241,9 @@ class DocumentView {
           this.place(made, "source", { keep: made.mode === "source" ? this.region.scrollTop : 0 });
           this.focus();
         }
-        this.paintTools();
+        if (performance.now() - painted > 300) { this.paintTools(); painted = performance.now(); }
       }
+      if (wanted()) this.paintTools();
       if (this.needle && !this.box.hidden && wanted()) this.look(this.needle);
     } catch {
       made.whole = false;
@@ -327,6 +329,7 @@ class DocumentView {
     for (const made of this.made.values()) for (const one of Object.values(made.sheets)) if (one !== sheet && one.needle) runAtOnce(one.look(""));
     if (sheet) { runAtOnce(sheet.look("")); sheet.paintNear(this.region); }
     this.at = null;
+    this.say("");
     this.paintTools();
   }
 

@@ -114,7 +114,10 @@ function findTerms(text, terms) {
   if (!terms.any.test(form)) return [];
   const found = [];
   if (terms.words.size) for (const match of form.matchAll(WORD)) findNames(match, text, from, terms, found);
-  if (terms.joined) for (const match of form.matchAll(terms.joined)) found.push([match.index, match.index + match[0].length, match[0]]);
+  if (terms.joined) {
+    terms.joined.lastIndex = 0;
+    for (let match; (match = terms.joined.exec(form)); terms.joined.lastIndex = match.index + 1) found.push([match.index, terms.joined.lastIndex, match[0]]);
+  }
   found.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
   const spans = [];
   for (const [start, end, term] of found) {
