@@ -234,7 +234,7 @@ def _require_query(
     query = find_query(session, key_of(row.pk), query_id)
     if query is None:
         raise NotFound(f"there is no query {query_id!r:.80} in this dataset")
-    if not may_judge(session, key_of(row.pk), require_person(actor), query):
+    if not may_judge(session, key_of(row.pk), require_person(actor), key_of(query.pk)):
         raise NotAllowed("this query is judged by others")
     return row, query
 

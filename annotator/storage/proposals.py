@@ -8,22 +8,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, exists, func, or_, select
+from sqlalchemy import and_, exists, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.storage.eligibility import find_eligibility
 from annotator.storage.find import key_of
-from annotator.storage.labeling_tables import AssignmentRow, DisclosureRow, LeaseRow, ProposalRow
+from annotator.storage.labeling_tables import DisclosureRow, LeaseRow, ProposalRow
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
     JudgmentRow,
-    MembershipRow,
     PairRow,
     PersonRow,
     ProvenanceRow,
     QueryRow,
 )
+
+_IS_THEIRS = "SELECT 1 FROM query q WHERE q.pk = :query_pk AND {eligible}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +70,12 @@ def find_document(session: Session, dataset_pk: int, doc_id: str) -> DocumentRow
     return session.scalars(statement).first()
 
 
-def may_judge(session: Session, dataset_pk: int, person_pk: int, query: QueryRow) -> bool:
-    """Whether the query is one of the person's: by categories and languages of a role, and by who it was given to."""
-    given_to = session.scalars(
-        select(col(AssignmentRow.person_pk)).where(col(AssignmentRow.query_pk) == query.pk)
-    ).all()
-    if given_to and person_pk not in given_to:
-        return False
-    held = select(col(MembershipRow.categories), col(MembershipRow.languages)).where(
-        col(MembershipRow.person_pk) == person_pk,
-        or_(col(MembershipRow.dataset_pk) == dataset_pk, col(MembershipRow.dataset_pk).is_(None)),
-    )
-    return any(
-        (categories is None or query.category in categories)
-        and (languages is None or query.language in languages)
-        for categories, languages in session.execute(held)
-    )
+def may_judge(session: Session, dataset_pk: int, person_pk: int, query_pk: int) -> bool:
+    """Whether the query is one of the person's."""
+    eligibility = find_eligibility(session, dataset_pk, person_pk)
+    statement = eligibility.prepare(_IS_THEIRS, query="q.pk")
+    values = {"query_pk": query_pk, "annotator_pk": person_pk, **eligibility.values}
+    return session.execute(statement, values).first() is not None
 
 
 def list_standing(

@@ -28,7 +28,7 @@ class Exchange {
   body(extra) {
     const { told, whole, list } = this.panel;
     const have = whole ? list.have?.() ?? [] : this.panel.held().map((pair) => pair.pair);
-    const want = whole ? (have.length ? 0 : AHEAD) : have.length >= ASK_BELOW ? 0 : AHEAD - have.length;
+    const want = whole ? (have.length ? 0 : MOST_OF_A_QUERY) : have.length >= ASK_BELOW ? 0 : AHEAD - have.length;
     const events = this.outbox.list().slice(0, MOST_EVENTS);
     const { strip } = this.panel;  // another tab may have handed in what waits here for its explanation: ask again
     if (strip.waiting && !events.some((event) => event.id === strip.asked.id)) events.push(strip.event);

@@ -2,7 +2,7 @@
 // the screen: its document stands beside the list, a press binds to it and goes on to the next row that is not done.
 // Nothing here stores or sends: answers go through the panel, its outbox and its exchange, as in any other mode.
 
-const SNIPPET_LENGTH = 160, SNIPPET_OF = 6000, REMEMBERED_QUERIES = 5, MODE_KEY = "annotator/whole";
+const SNIPPET_LENGTH = 160, SNIPPET_OF = 6000, REMEMBERED_QUERIES = 5, MOST_OF_A_QUERY = 200, MODE_KEY = "annotator/whole";
 
 class ListView {
   constructor(host, panel) {
@@ -170,7 +170,7 @@ class ListView {
 
   // The next query. When nothing came, nothing is left (or others hold it).
   async ask() {
-    await this.panel.request({ whole: true, have: [], want: 50 });
+    await this.panel.request({ whole: true, have: [], want: MOST_OF_A_QUERY });
     if (this.panel.whole && !this.panel.ended && !this.rows.length) this.panel.finish(this.panel.progress);
   }
 

@@ -36,7 +36,7 @@ class ProposeDialog {
 
   makeSearch() {
     this.input = make("input");
-    Object.assign(this.input, { type: "search", dir: "auto", maxLength: 500, autocomplete: "off", spellcheck: false, id: "proposesearch" });
+    Object.assign(this.input, { type: "text", enterKeyHint: "search", dir: "auto", maxLength: 500, autocomplete: "off", spellcheck: false, id: "proposesearch" });
     for (const [name, value] of [["role", "combobox"], ["aria-controls", "proposefound"], ["aria-expanded", "false"], ["aria-autocomplete", "list"]]) this.input.setAttribute(name, value);
     const label = make("label", "dialoglabel", this.words.propose_search);
     label.htmlFor = "proposesearch";
