@@ -21,7 +21,7 @@ QUERIES_TRIED = 8
 CANDIDATES_TRIED = 8
 ROWS_LOOKED_AT = 20_000
 _OPEN_TO_PERSON = """
-  p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
+  p.dataset_pk + 0 = :dataset_pk AND p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
   AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk)
 """
