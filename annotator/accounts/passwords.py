@@ -11,6 +11,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
 
 SHORTEST = 10
 LONGEST = 1_000
@@ -27,11 +28,19 @@ def check_new_password(password: str, *, username: str) -> None:
     """ValidationError when somebody may not choose this password. Length counts characters."""
     normal = unicodedata.normalize("NFC", password)
     if len(normal) < SHORTEST:
-        raise ValidationError(f"expected a password of at least {SHORTEST} characters, found {len(normal)}")
+        raise ValidationError(
+            say(
+                "expected a password of at least {least} characters, found {found}",
+                least=SHORTEST,
+                found=len(normal),
+            )
+        )
     if len(normal) > LONGEST:
-        raise ValidationError(f"expected a password of at most {LONGEST:,} characters")
+        raise ValidationError(say("expected a password of at most {most:,} characters", most=LONGEST))
     if normal.casefold() == username.casefold() or len(set(normal)) == 1:
-        raise ValidationError("expected a password that is not the username and not one character repeated")
+        raise ValidationError(
+            say("expected a password that is not the username and not one character repeated")
+        )
 
 
 def hash_password(password: str) -> str:

@@ -41,8 +41,8 @@ from annotator.domain.accounts import (
     WrongSignIn,
 )
 from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
-from annotator.domain.messages import LANGUAGES
-from annotator.domain.people import ROLES, Actor, includes
+from annotator.domain.messages import LANGUAGES, say
+from annotator.domain.people import ROLE_NAMES, ROLES, Actor, includes
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, find_person, key_of
 from annotator.storage.people import (
@@ -107,13 +107,15 @@ def require_role(session: Session, actor: Actor, dataset_pk: int, needed: str) -
         return
     role = list_roles(session, actor).role_on(dataset_pk)
     if role is None or not includes(role, needed):
-        raise NotAllowed(f"this needs the role {needed} on this dataset")
+        raise NotAllowed(
+            say("this needs the role {role} on this dataset", role=ROLE_NAMES.get(needed, needed))
+        )
 
 
 def require_admin(session: Session, actor: Actor) -> None:
     """NotAllowed unless the actor is an admin of every dataset, or the operator."""
     if not actor.is_operator and list_roles(session, actor).everywhere != "admin":
-        raise NotAllowed("this needs the role admin on every dataset")
+        raise NotAllowed(say("this needs the role admin on every dataset"))
 
 
 def require_person(actor: Actor) -> int:
@@ -154,7 +156,10 @@ def add_person(
         dataset_pk = _require_may_grant(session, actor, role, dataset)
         if is_username_taken(session, username):
             raise ConflictError(
-                f"there is a person named {username!r} already; change them: annotator people set {username}"
+                say(
+                    "there is a person named {username!r} already; change them: annotator people set {username}",
+                    username=username,
+                )
             )
         row = PersonRow.model_validate(
             {
@@ -179,7 +184,7 @@ def list_people(database: Database, actor: Actor, *, dataset: str | None = None)
     with database.read() as session:
         if dataset is None:
             if not actor.is_operator and not _has(list_roles(session, actor).everywhere, "lead"):
-                raise NotAllowed("this needs the role lead on every dataset")
+                raise NotAllowed(say("this needs the role lead on every dataset"))
         else:
             require_role(session, actor, key_of(find_dataset(session, dataset).pk), "lead")
         memberships = list_held_roles(session)
@@ -243,7 +248,7 @@ def remove_role(database: Database, actor: Actor, username: str, *, dataset: str
         row = find_person(session, username)
         dataset_pk = _require_may_grant(session, actor, "annotator", dataset)
         if actor.person_id == row.pk:
-            raise StateError("you cannot take your own role away; ask another admin")
+            raise StateError(say("you cannot take your own role away; ask another admin"))
         delete_role(session, key_of(row.pk), dataset_pk)
         return _person(session, row)
 
@@ -254,7 +259,7 @@ def disable_person(database: Database, actor: Actor, username: str, *, now: date
         row = find_person(session, username)
         _require_may_manage(session, actor, row)
         if actor.person_id == row.pk:
-            raise StateError("you cannot disable yourself; ask another admin")
+            raise StateError(say("you cannot disable yourself; ask another admin"))
         row.disabled_at = row.disabled_at or now
         session.add(row)
         revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)
@@ -365,7 +370,7 @@ def change_password(
     """
     check_new_password(new, username=actor.username)
     if old == new:
-        raise ValidationError("expected a new password, found the present one")
+        raise ValidationError(say("expected a new password, found the present one"))
     require_person(actor)
     person = _begin_attempt(database, actor.username, None, now=now)
     if (
@@ -451,7 +456,9 @@ def _require_may_manage(session: Session, actor: Actor, row: PersonRow) -> None:
         return
     where = list_role_datasets(session, key_of(row.pk))
     if not where or any(pk is None or mine.role_on(pk) != "admin" for pk in where):
-        raise NotAllowed(f"this needs the role admin wherever {row.username} has a role")
+        raise NotAllowed(
+            say("this needs the role admin wherever {username} has a role", username=row.username)
+        )
 
 
 def _person(session: Session, row: PersonRow) -> Person:

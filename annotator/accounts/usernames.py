@@ -3,6 +3,7 @@
 import unicodedata
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
 
 LONGEST_USERNAME = 100
 LONGEST_NAME = 200
@@ -25,7 +26,7 @@ def check_name(name: str) -> str:
     """A person's name as people write it, in NFC and without surrounding white space."""
     normal = unicodedata.normalize("NFC", name).strip()
     if len(normal) > LONGEST_NAME or any(_is_control(character) for character in normal):
-        raise ValidationError(f"expected a name of one line, up to {LONGEST_NAME} characters")
+        raise ValidationError(say("expected a name of one line, up to {most} characters", most=LONGEST_NAME))
     return normal
 
 

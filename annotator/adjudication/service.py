@@ -1,8 +1,7 @@
 """What a lead does about disagreements: find them, look at one, decide it, decide many from a file.
 
-Stands between judging and releases. A decision is append-only: deciding again adds a revision. Refuses
-somebody who is not a lead, a lead who judged the pair, a blank rationale, a pair that nobody disagrees on,
-and a decision on judgments that have changed since the lead saw them.
+A decision is append-only: deciding again adds a revision. Refuses whoever is not a lead, a lead who judged the pair,
+a blank rationale, a pair that nobody disagrees on, and a decision on judgments that have changed since they were seen.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,10 +25,11 @@ from annotator.adjudication.queue import (
 from annotator.datasets.service import to_rubric
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, Problems, StateError
 from annotator.domain.grades import check_grade
+from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.storage.cases import (
-    add_decisions,
     Answer,
+    add_decisions,
     list_answers,
     list_best_ranks,
     list_decisions,
@@ -43,7 +43,7 @@ from annotator.storage.pairs import PairState, list_contested_pairs, list_pair_s
 from annotator.storage.tables import AdjudicationRow, DocumentRow, DocumentTextRow, PairRow, QueryRow
 
 DECIDABLE = ("disagreement", "adjudicated")
-BARRED = "you judged this pair yourself; another lead must decide it"
+BARRED = say("you judged this pair yourself; another lead must decide it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +150,9 @@ def adjudicate(
             same = (lead_pk, grade, rationale, reason)
             if rows and _digest(answers, decisions[:-1]) == seen and _content(rows[-1]) == same:
                 return decisions[-1]
-            raise ConflictError("somebody judged or decided this pair meanwhile; look at it again")
+            raise ConflictError(say("somebody judged or decided this pair meanwhile; look at it again"))
         if state.settlement.status not in DECIDABLE:
-            raise StateError("the judgments of this pair do not differ, so there is nothing to decide")
+            raise StateError(say("the judgments of this pair do not differ, so there is nothing to decide"))
         made = Decision(state.key, len(rows) + 1, grade, rationale, reason, now)
         _add(session, dataset_pk, lead_pk, [(state.pair_pk, made)])
         return made
@@ -207,7 +207,7 @@ def _disagreement(
     times = [(answer.judged_at, answer.grade) for answer in answers if answer.grade is not None]
     since = find_since(times) or (decision.decided_at if decision else None)
     if since is None:
-        raise StateError(f"{state.query_id} {state.doc_id} is neither in disagreement nor decided")
+        raise StateError(say("{pair} is neither in disagreement nor decided", pair=f"{state.query_id} {state.doc_id}"))  # fmt: skip
     return Disagreement(
         pair=state.key,
         query_id=state.query_id,
@@ -233,7 +233,7 @@ def _find_state(session: Session, dataset_pk: int, pair: str) -> PairState:
     of_dataset = (col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
     pk = session.scalar(select(col(PairRow.pk)).where(col(PairRow.key) == pair, *of_dataset))
     if pk is None:
-        raise NotFound(f"no pair {pair!r} in this dataset")
+        raise NotFound(say("no pair {pair!r} in this dataset", pair=pair))
     return list_pair_states(session, dataset_pk, [pk])[0]
 
 

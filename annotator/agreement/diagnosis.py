@@ -7,6 +7,7 @@ sentence names the figure it rests on. Refuses nothing: with no shared pair it s
 from collections.abc import Sequence
 
 from annotator.domain.agreement import Interval, Measured, Value
+from annotator.domain.messages import Message, join, say, say_n
 
 FEW_PAIRS = 30
 FEW_QUERIES = 10
@@ -18,7 +19,7 @@ APART_SHARE = 0.25
 
 def diagnose(
     measured: Measured, *, kappa_target: float, grade_names: Sequence[str], simulated: Sequence[str] = ()
-) -> tuple[str, ...]:
+) -> tuple[Message, ...]:
     """The sentences. `grade_names`: the rubric's names of the grades 0 to 3. `simulated`: who is no person."""
     sentences = [_say_simulated(simulated)] if simulated else []
     if not measured.pairs:
@@ -33,47 +34,89 @@ def diagnose(
     return tuple(sentences)
 
 
-def _say_simulated(simulated: Sequence[str]) -> str:
-    return (
-        f"Simulated judgments are included ({', '.join(simulated)}): these figures show how the program works, "
-        "and say nothing about people."
+def _say_simulated(simulated: Sequence[str]) -> Message:
+    return say(
+        "Simulated judgments are included ({people}): these figures show how the program works, "
+        "and say nothing about people.",
+        people=", ".join(simulated),
     )
 
 
-def _say_nothing_shared(measured: Measured) -> str:
+def _say_nothing_shared(measured: Measured) -> Message:
     if not measured.single_pairs:
-        return "Nothing is judged yet, so there is no agreement to measure."
-    return (
-        f"No pair was judged by two annotators ({_count(measured.single_pairs, 'pair')} by one), so there is no "
-        "agreement to measure: let a second annotator judge the same pairs."
+        return say("Nothing is judged yet, so there is no agreement to measure.")
+    return say(
+        "No pair was judged by two annotators ({pairs} by one), so there is no agreement to measure: let a second "
+        "annotator judge the same pairs.",
+        pairs=_pairs(measured.single_pairs),
     )
 
 
-def _say_target(measured: Measured, target: float) -> list[str]:
+def _say_target(measured: Measured, target: float) -> list[Message]:
     kappa = measured.cohen_kappa["unweighted"]
-    over = f"over {_count(measured.pairs, 'pair')} of {_count(measured.queries, 'query', 'queries')}"
+    shared = {"pairs": _pairs(measured.pairs), "queries": _queries(measured.queries), "target": target}
     if kappa.value is None:
-        return [f"Cohen's kappa is undefined {over}, so the target of {target:g} is not met: {kappa.why}."]
-    said = f"Cohen's kappa is {_figure(kappa)} {over}: "
+        return [
+            say(
+                "Cohen's kappa is undefined over {pairs} of {queries}, so the target of {target:g} is not met: {why}.",
+                why=kappa.why,
+                **shared,
+            )
+        ]
+    figure = _figure(kappa)
     low, high = kappa.ci95 or (kappa.value, kappa.value)
+    if low >= target:
+        return [
+            say(
+                "Cohen's kappa is {kappa} over {pairs} of {queries}: the target of {target:g} is met.",
+                kappa=figure,
+                **shared,
+            )
+        ]
     if kappa.value >= target:
-        sure = "" if low >= target else ", but its interval reaches below; more pairs will tell"
-        return [f"{said}the target of {target:g} is met{sure}."]
+        return [
+            say(
+                "Cohen's kappa is {kappa} over {pairs} of {queries}: the target of {target:g} is met, but its interval "
+                "reaches below; more pairs will tell.",
+                kappa=figure,
+                **shared,
+            )
+        ]
     if high >= target:
-        return [f"{said}below the target of {target:g}, but its interval reaches it; more pairs will tell."]
-    advice = "Talk about the disagreements, sharpen the guideline, then judge further pairs."
-    return [f"{said}below the target of {target:g}. {advice}"]
+        return [
+            say(
+                "Cohen's kappa is {kappa} over {pairs} of {queries}: below the target of {target:g}, but its interval "
+                "reaches it; more pairs will tell.",
+                kappa=figure,
+                **shared,
+            )
+        ]
+    return [
+        say(
+            "Cohen's kappa is {kappa} over {pairs} of {queries}: below the target of {target:g}. Talk about the "
+            "disagreements, sharpen the guideline, then judge further pairs.",
+            kappa=figure,
+            **shared,
+        )
+    ]
 
 
-def _say_few(measured: Measured) -> list[str]:
+def _say_few(measured: Measured) -> list[Message]:
     if measured.pairs >= FEW_PAIRS and measured.queries >= FEW_QUERIES:
         return []
-    shared = f"{_count(measured.pairs, 'pair')} of {_count(measured.queries, 'query', 'queries')}"
-    wanted = f"{FEW_PAIRS} pairs of {FEW_QUERIES} queries"
-    return [f"Too little is shared to rely on these figures: {shared}; aim for {wanted} at the least."]
+    return [
+        say(
+            "Too little is shared to rely on these figures: {pairs} of {queries}; aim for {least_pairs} pairs of "
+            "{least_queries} queries at the least.",
+            pairs=_pairs(measured.pairs),
+            queries=_queries(measured.queries),
+            least_pairs=FEW_PAIRS,
+            least_queries=FEW_QUERIES,
+        )
+    ]
 
 
-def _say_prevalence(measured: Measured, target: float, names: Sequence[str]) -> list[str]:
+def _say_prevalence(measured: Measured, target: float, names: Sequence[str]) -> list[Message]:
     observed, kappa = measured.observed_agreement, measured.cohen_kappa["unweighted"].value
     total = sum(measured.grade_counts)
     grade = max(range(len(measured.grade_counts)), key=lambda g: measured.grade_counts[g])
@@ -82,15 +125,29 @@ def _say_prevalence(measured: Measured, target: float, names: Sequence[str]) -> 
         return []
     if kappa is not None and kappa >= target:
         return []
-    ac1 = measured.gwet_ac1
-    beside = f" (AC1, which does not suffer from it, is {ac1.value:.2f})" if ac1.value is not None else ""
-    prevails = f"{share:.0%} of all grades are {grade} ({names[grade]})"
-    meaning = f"where one grade prevails, kappa is low whatever the annotators do{beside}"
-    advice = "Pool more candidates that may earn other grades."
-    return [f"The annotators agree on {observed:.0%} of the judgments, yet {prevails}: {meaning}. {advice}"]
+    figures = {"observed": observed, "share": share, "grade": grade, "name": names[grade]}
+    ac1 = measured.gwet_ac1.value
+    if ac1 is None:
+        return [
+            say(
+                "The annotators agree on {observed:.0%} of the judgments, yet {share:.0%} of all grades are {grade} "
+                "({name}): where one grade prevails, kappa is low whatever the annotators do. Pool more candidates "
+                "that may earn other grades.",
+                **figures,
+            )
+        ]
+    return [
+        say(
+            "The annotators agree on {observed:.0%} of the judgments, yet {share:.0%} of all grades are {grade} "
+            "({name}): where one grade prevails, kappa is low whatever the annotators do (AC1, which does not suffer "
+            "from it, is {ac1:.2f}). Pool more candidates that may earn other grades.",
+            ac1=ac1,
+            **figures,
+        )
+    ]
 
 
-def _say_leanings(measured: Measured) -> list[str]:
+def _say_leanings(measured: Measured) -> list[Message]:
     leaning = [
         one
         for one in measured.leanings
@@ -103,13 +160,26 @@ def _say_leanings(measured: Measured) -> list[str]:
         leaning = [one for one in leaning if one.mean > 0]
     leaning.sort(key=lambda one: (-abs(one.mean), one.annotator))
     return [
-        f"{one.annotator} grades {'higher' if one.mean > 0 else 'lower'} than the others on the same pairs, by "
-        f"{abs(one.mean):.2f} grades on average{_range(_turn(one.ci95, one.mean))}: compare how they read the rubric."
+        say(
+            "{annotator} grades higher than the others on the same pairs, by {mean:.2f} grades on average{interval}: "
+            "compare how they read the rubric.",
+            annotator=one.annotator,
+            mean=one.mean,
+            interval=_range(one.ci95),
+        )
+        if one.mean > 0
+        else say(
+            "{annotator} grades lower than the others on the same pairs, by {mean:.2f} grades on average{interval}: "
+            "compare how they read the rubric.",
+            annotator=one.annotator,
+            mean=-one.mean,
+            interval=_range(_turn(one.ci95)),
+        )
         for one in leaning
     ]
 
 
-def _say_confused(measured: Measured, names: Sequence[str]) -> list[str]:
+def _say_confused(measured: Measured, names: Sequence[str]) -> list[Message]:
     confused: dict[tuple[int, int], int] = {}
     for pair in measured.annotator_pairs:
         for row, counts in enumerate(pair.confusion):
@@ -121,35 +191,60 @@ def _say_confused(measured: Measured, names: Sequence[str]) -> list[str]:
     if not total:
         return []
     (low, high), most = max(confused.items(), key=lambda item: (item[1], -item[0][1] + item[0][0]))
-    grades = f"{low} ({names[low]}) and {high} ({names[high]})"
-    share = f"{most} of the {_count(total, 'time')} that two annotators differ"
-    said = [f"The grades confused most are {grades}: {share}. Make the rubric say what tells them apart."]
+    times = say_n("{n} time", "{n} times", total)
+    said = [
+        say(
+            "The grades confused most are {low} ({low_name}) and {high} ({high_name}): {most} of the {times} that two "
+            "annotators differ. Make the rubric say what tells them apart.",
+            low=low,
+            low_name=names[low],
+            high=high,
+            high_name=names[high],
+            most=most,
+            times=times,
+        )
+    ]
     far = sum(count for (first, second), count in confused.items() if second - first >= 2)
     if far / total >= APART_SHARE:
         said.append(
-            f"{far} of the {_count(total, 'time')} that two annotators differ, they are two or three grades apart: "
-            "more than a question of where one grade ends. Look whether a query can be read in two ways."
+            say(
+                "{far} of the {times} that two annotators differ, they are two or three grades apart: more than a "
+                "question of where one grade ends. Look whether a query can be read in two ways.",
+                far=far,
+                times=times,
+            )
         )
     return said
 
 
-def _say_order(measured: Measured) -> list[str]:
+def _say_order(measured: Measured) -> list[Message]:
     plain, squared = (measured.cohen_kappa[name].value for name in ("unweighted", "quadratic"))
     if plain is None or squared is None or squared - plain < 0.15:
         return []
-    figures = f"quadratic {squared:.2f}, unweighted {plain:.2f}"
-    meaning = "the annotators order documents alike and differ in where a grade begins"
-    return [f"With near misses forgiven kappa is much higher ({figures}): {meaning}."]
+    return [
+        say(
+            "With near misses forgiven kappa is much higher (quadratic {squared:.2f}, unweighted {plain:.2f}): the "
+            "annotators order documents alike and differ in where a grade begins.",
+            squared=squared,
+            plain=plain,
+        )
+    ]
 
 
-def _say_annotator_pairs(measured: Measured) -> list[str]:
+def _say_annotator_pairs(measured: Measured) -> list[Message]:
     pairs = measured.annotator_pairs
     said = []
     undefined = [pair for pair in pairs if pair.cohen_kappa["unweighted"].value is None]
     if undefined and len(undefined) < len(pairs):
-        named = ", ".join(" and ".join(pair.annotators) for pair in undefined[:3])
-        more = f" and {len(undefined) - 3} more" if len(undefined) > 3 else ""
-        said.append(f"Left out of the mean, since without variation their kappa is undefined: {named}{more}.")
+        named: Message = join(_both(pair.annotators) for pair in undefined[:3])
+        if len(undefined) > 3:
+            named = say("{named} and {n} more", named=named, n=len(undefined) - 3)
+        said.append(
+            say(
+                "Left out of the mean, since without variation their kappa is undefined: {named}.",
+                named=named,
+            )
+        )
     known = [
         pair for pair in pairs if pair.pairs >= FEW_PAIRS and pair.cohen_kappa["unweighted"].value is not None
     ]
@@ -157,9 +252,14 @@ def _say_annotator_pairs(measured: Measured) -> list[str]:
     if len(known) > 1:
         low, high = known[0], known[-1]
         said.append(
-            f"The annotators who agree least are {' and '.join(low.annotators)} "
-            f"({_figure(low.cohen_kappa['unweighted'])} over {_count(low.pairs, 'pair')}), most "
-            f"{' and '.join(high.annotators)} ({_figure(high.cohen_kappa['unweighted'])})."
+            say(
+                "The annotators who agree least are {low} ({low_kappa} over {pairs}), most {high} ({high_kappa}).",
+                low=_both(low.annotators),
+                low_kappa=_figure(low.cohen_kappa["unweighted"]),
+                pairs=_pairs(low.pairs),
+                high=_both(high.annotators),
+                high_kappa=_figure(high.cohen_kappa["unweighted"]),
+            )
         )
     return said
 
@@ -172,10 +272,18 @@ def _range(ci95: Interval | None) -> str:
     return f" [{ci95[0]:.2f}, {ci95[1]:.2f}]" if ci95 else ""
 
 
-def _turn(ci95: Interval | None, mean: float) -> Interval | None:
-    """The interval of the absolute figure."""
-    return ci95 if ci95 is None or mean > 0 else (-ci95[1], -ci95[0])
+def _turn(ci95: Interval | None) -> Interval | None:
+    """The interval of the absolute figure, for a negative one."""
+    return None if ci95 is None else (-ci95[1], -ci95[0])
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def _both(annotators: Sequence[str]) -> Message:
+    return say("{first} and {second}", first=annotators[0], second=annotators[1])
+
+
+def _pairs(number: int) -> Message:
+    return say_n("{n} pair", "{n} pairs", number)
+
+
+def _queries(number: int) -> Message:
+    return say_n("{n} query", "{n} queries", number)

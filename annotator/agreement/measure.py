@@ -27,14 +27,20 @@ from annotator.agreement.judged import (
 from annotator.agreement.observed import observed_agreement
 from annotator.domain.agreement import Leaning, Measured, PairAgreement, Value
 from annotator.domain.grades import GRADES
+from annotator.domain.messages import say
 
-NO_SHARED_PAIR = "no pair was judged independently by two annotators"
-NO_VARIATION = "observed agreement is 100 %: without variation, agreement beyond chance is undefined"
-ONE_GRADE = f"all who judged the same pairs gave one and the same grade throughout; {NO_VARIATION}"
-ONE_SIDE = f"all grades lie on one side of this cut; {NO_VARIATION}"
-ONE_QUERY = "an interval needs shared pairs of two or more queries"
-NO_RESAMPLES = "no interval was asked for"
-TOO_OFTEN_UNDEFINED = "no interval: more than half of the resamples leave it undefined"
+NO_SHARED_PAIR = say("no pair was judged independently by two annotators")
+ONE_GRADE = say(
+    "all who judged the same pairs gave one and the same grade throughout; "
+    "observed agreement is 100 %: without variation, agreement beyond chance is undefined"
+)
+ONE_SIDE = say(
+    "all grades lie on one side of this cut; "
+    "observed agreement is 100 %: without variation, agreement beyond chance is undefined"
+)
+ONE_QUERY = say("an interval needs shared pairs of two or more queries")
+NO_RESAMPLES = say("no interval was asked for")
+TOO_OFTEN_UNDEFINED = say("no interval: more than half of the resamples leave it undefined")
 
 PAIRS_AT_ONCE = 100_000
 SAME = gwet.identity_weights(CATEGORIES)

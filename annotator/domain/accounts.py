@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from annotator.domain.errors import NotAllowed
+from annotator.domain.messages import say, say_n
 from annotator.domain.people import ROLES, Actor
 
 
@@ -74,7 +75,7 @@ class WrongSignIn(NotAllowed):
     """The username or the password is wrong; the message never says which."""
 
     def __init__(self) -> None:
-        super().__init__("the username or the password is wrong")
+        super().__init__(say("the username or the password is wrong"))
 
 
 class TooManyAttempts(NotAllowed):
@@ -83,4 +84,10 @@ class TooManyAttempts(NotAllowed):
     def __init__(self, wait: timedelta) -> None:
         self.seconds = max(1, math.ceil(wait.total_seconds()))
         minutes = math.ceil(self.seconds / 60)
-        super().__init__(f"too many failed attempts; try again in {minutes} minute{'s' * (minutes != 1)}")
+        super().__init__(
+            say_n(
+                "too many failed attempts; try again in {n} minute",
+                "too many failed attempts; try again in {n} minutes",
+                minutes,
+            )
+        )

@@ -42,6 +42,14 @@ def say_n(one: str, many: str, n: int, /, **values: Any) -> Message:
     return Message(one, {"n": n, **values}, plural=many, n=n)
 
 
+def begin(sentence: str) -> Message:
+    """The English with a capital at its beginning; a page gives its own translation one."""
+    whole = sentence if isinstance(sentence, Message) else Message("{sentence}", {"sentence": sentence})
+    made: Message = str.__new__(Message, f"{whole[:1].upper()}{whole[1:]}")
+    made.template, made.plural, made.n, made.values = whole.template, whole.plural, whole.n, whole.values
+    return made
+
+
 def join(parts: Iterable[str], between: str = ", ") -> Message:
     """The parts one after the other; those that are messages stay translatable."""
     values = {f"part_{number}": part for number, part in enumerate(parts)}

@@ -8,8 +8,11 @@ also manages people and settings. (TREC calls the annotator an assessor.)
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from annotator.domain.messages import say
+
 Role = Literal["annotator", "lead", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
+ROLE_NAMES = {"annotator": say("annotator"), "lead": say("lead"), "admin": say("admin")}
 
 
 def includes(role: str, needed: str) -> bool:

@@ -9,17 +9,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annotator.domain.agreement import Value
+from annotator.domain.messages import Message, begin, join, say, say_n
 
-Page = Literal["label", "people", "agreement", "disagreements", "pool", "releases"]
+Page = Literal["label", "people", "agreement", "disagreements", "pool", "releases", "questions"]
 _NAMED = 3
+_GATES = {
+    str(name): name for name in (say("quality_control"), say("relevant"), say("stale"))
+}  # the others have a step of their own
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One thing to do: what, why, and where: on a page of the app, or by commands, or both."""
 
-    what: str
-    why: str
+    what: Message
+    why: Message
     page: Page | None = None
     commands: tuple[str, ...] = ()
 
@@ -33,6 +37,7 @@ class Standing:
     dataset's, unweighted. `ready`: whether every gate of a release is met, but for those in `to_override`, which no
     work here can meet. `open_gates`: the (name, why) of gates not met that no other figure tells of. `settled`: pairs with a grade.
     `version`: of the latest release, None without one; `changed`: whether what is settled differs from it.
+    `questions`: how many of annotators' questions wait for an answer.
     `missing`: what the dataset is required to cover and does not, by name.
     """
 
@@ -53,6 +58,7 @@ class Standing:
     settled: int
     version: str | None
     changed: bool
+    questions: int = 0
     missing: tuple[str, ...] = ()
     open_gates: tuple[tuple[str, str], ...] = ()
     to_override: tuple[str, ...] = ()
@@ -65,6 +71,7 @@ def suggest_steps(standing: Standing) -> tuple[Step, ...]:
     if not standing.pairs:
         return (_make_pool(standing), *_cover(standing))
     steps = (
+        *_answer(standing),
         *_judge(standing),
         *_agree(standing),
         *_decide(standing),
@@ -77,47 +84,74 @@ def suggest_steps(standing: Standing) -> tuple[Step, ...]:
 
 def _import_queries(standing: Standing) -> Step:
     return Step(
-        "Import the queries",
-        "The dataset is empty. It begins with what people search for: YAML, JSON, CSV or JSONL.",
+        say("Import the queries"),
+        say("The dataset is empty. It begins with what people search for: YAML, JSON, CSV or JSONL."),
         commands=(f"annotator import queries {standing.dataset} FILE",),
     )
 
 
 def _make_pool(standing: Standing) -> Step:
-    name, queries = standing.dataset, count(standing.queries, "query", "queries")
+    name = standing.dataset
     runs = (f"annotator import run {name} FILE --system NAME", f"annotator pool {name} --depth 10")
     if not standing.documents:
-        why = f"There {_are(standing.queries)} {queries} and no document to judge for them yet."
-        return Step(
-            "Import documents and make the pool",
-            why,
-            "pool",
-            (f"annotator import documents {name} PATH", *runs),
+        why = say_n(
+            "There is {n:,} query and no document to judge for them yet.",
+            "There are {n:,} queries and no document to judge for them yet.",
+            standing.queries,
         )
+        commands = (f"annotator import documents {name} PATH", *runs)
+        return Step(say("Import documents and make the pool"), why, "pool", commands)
     own = f"annotator pool {name} --depth 10 --retrieve bm25"
-    documents = count(standing.documents, "document")
-    why = f"There {_are(standing.queries)} {queries} and {documents}, but no pair to judge yet. "
-    return Step("Make the pool", f"{why}Without a run of a system: use the last command alone.", "pool",
-                (*runs, own))  # fmt: skip
+    why = say_n(
+        "There is {n:,} query and {documents}, but no pair to judge yet. "
+        "Without a run of a system: use the last command alone.",
+        "There are {n:,} queries and {documents}, but no pair to judge yet. "
+        "Without a run of a system: use the last command alone.",
+        standing.queries,
+        documents=say_n("{n:,} document", "{n:,} documents", standing.documents),
+    )
+    return Step(say("Make the pool"), why, "pool", (*runs, own))
 
 
 def _judge(standing: Standing) -> Iterator[Step]:
     if not standing.short:
         return
     if standing.annotators < standing.overlap:
-        there = count(standing.annotators, "annotator")
-        yield Step(
-            "Add annotators",
-            f"Each pair is judged by {standing.overlap}, and there {_are(standing.annotators)} {there}.",
-            "people",
+        why = say_n(
+            "Each pair is judged by {overlap}, and there is {n:,} annotator.",
+            "Each pair is judged by {overlap}, and there are {n:,} annotators.",
+            standing.annotators,
+            overlap=standing.overlap,
         )
-    begun = f" {standing.begun:,} of them {_are(standing.begun)} begun." if standing.begun else ""
-    yield Step(
-        f"Have {count(standing.short, 'pair')} judged",
-        f"They are short of the {count(standing.overlap, 'judgment')} each pair needs.{begun} "
-        "Annotators find them on the page Label; what you judge yourself, another lead must decide.",
-        "label",
-    )
+        yield Step(say("Add annotators"), why, "people")
+    needed = say_n("{n:,} judgment", "{n:,} judgments", standing.overlap)
+    if standing.begun:
+        why = say_n(
+            "They are short of the {needed} each pair needs. {n:,} of them is begun. "
+            "Annotators find them on the page Label; what you judge yourself, another lead must decide.",
+            "They are short of the {needed} each pair needs. {n:,} of them are begun. "
+            "Annotators find them on the page Label; what you judge yourself, another lead must decide.",
+            standing.begun,
+            needed=needed,
+        )
+    else:
+        why = say(
+            "They are short of the {needed} each pair needs. "
+            "Annotators find them on the page Label; what you judge yourself, another lead must decide.",
+            needed=needed,
+        )
+    yield Step(say_n("Have {n:,} pair judged", "Have {n:,} pairs judged", standing.short), why, "label")
+
+
+def _answer(standing: Standing) -> Iterator[Step]:
+    if standing.questions:
+        yield Step(
+            say_n(
+                "{n} question waits for an answer", "{n:,} questions wait for an answer", standing.questions
+            ),
+            say("Annotators asked about pairs. What you answer can be marked for the guideline."),
+            "questions",
+        )
 
 
 def _agree(standing: Standing) -> Iterator[Step]:
@@ -126,32 +160,43 @@ def _agree(standing: Standing) -> Iterator[Step]:
     if not standing.shared:
         if standing.overlap == 1:
             yield Step(
-                "Let two annotators judge each pair",
-                "With one judgment for each pair there is no agreement to measure, and a release needs it.",
+                say("Let two annotators judge each pair"),
+                say(
+                    "With one judgment for each pair there is no agreement to measure, and a release needs it."
+                ),
                 commands=(f"annotator dataset set {standing.dataset} overlap=2",),
             )
             return
         if standing.short:
             return
-    over = f"over {count(standing.shared, 'pair')}"
     if standing.kappa.value is None:
-        yield Step(
-            "See why agreement is undefined", f"κ has no value {over}: {standing.kappa.why}.", "agreement"
+        why = say_n(
+            "κ has no value over {n:,} pair: {why}.",
+            "κ has no value over {n:,} pairs: {why}.",
+            standing.shared,
+            why=standing.kappa.why,
         )
+        yield Step(say("See why agreement is undefined"), why, "agreement")
         return
     measured, target = show_beside(standing.kappa.value, standing.kappa_target)
     yield Step(
-        f"Raise agreement: κ is {measured}, its target {target}",
-        f"Measured {over}. Look which grades are confused, then sharpen the guideline.",
+        say("Raise agreement: κ is {measured}, its target {target}", measured=measured, target=target),
+        say_n(
+            "Measured over {n:,} pair. Look which grades are confused, then sharpen the guideline.",
+            "Measured over {n:,} pairs. Look which grades are confused, then sharpen the guideline.",
+            standing.shared,
+        ),
         "agreement",
-    )  # fmt: skip
+    )
 
 
 def _decide(standing: Standing) -> Iterator[Step]:
     if standing.disagreements:
         yield Step(
-            f"Settle {count(standing.disagreements, 'open disagreement')}",
-            "The annotators gave different grades. A lead decides each, and says why.",
+            say_n(
+                "Settle {n:,} open disagreement", "Settle {n:,} open disagreements", standing.disagreements
+            ),
+            say("The annotators gave different grades. A lead decides each, and says why."),
             "disagreements",
         )
 
@@ -159,13 +204,18 @@ def _decide(standing: Standing) -> Iterator[Step]:
 def _cover(standing: Standing) -> Iterator[Step]:
     if not standing.missing:
         return
-    named = ", ".join(standing.missing[:_NAMED])
+    named = join(standing.missing[:_NAMED])
     if len(standing.missing) > _NAMED:
-        named += f" and {len(standing.missing) - _NAMED} more"
+        named = say("{named} and {n} more", named=named, n=len(standing.missing) - _NAMED)
     yield Step(
-        f"Meet {count(len(standing.missing), 'requirement')} of coverage",
-        f"The dataset does not have what it is required to cover: {named}. Import the queries that it lacks, "
-        "pool and judge more, or change the requirements.",
+        say_n(
+            "Meet {n:,} requirement of coverage", "Meet {n:,} requirements of coverage", len(standing.missing)
+        ),
+        say(
+            "The dataset does not have what it is required to cover: {named}. Import the queries that it lacks, "
+            "pool and judge more, or change the requirements.",
+            named=named,
+        ),
         "releases",
         (f"annotator dataset set {standing.dataset} requirements=FILE",),
     )
@@ -175,31 +225,47 @@ def _pass_gates(standing: Standing) -> Iterator[Step]:
     if standing.short or standing.disagreements:
         return
     for name, why in standing.open_gates:
-        yield Step(f"Meet the gate {name}", f"{why[:1].upper()}{why[1:]}.", "releases")
+        yield Step(
+            say("Meet the gate {name}", name=_GATES.get(name, name)), join((begin(why), "."), ""), "releases"
+        )
 
 
 def _publish(standing: Standing) -> Iterator[Step]:
     if not standing.settled and not standing.short and not standing.disagreements:
-        yield Step("Look at the pool", "No pair could be graded, so there is nothing to publish.", "pool")
+        yield Step(
+            say("Look at the pool"), say("No pair could be graded, so there is nothing to publish."), "pool"
+        )
     if not standing.ready or not standing.settled or not standing.changed:
         return
-    qrels = count(standing.settled, "settled pair")
-    gates = " and ".join(standing.to_override)
-    override = f" Its gate {gates} has to be overridden, with a reason." if gates else ""
-    if standing.version is None:
-        met = "Every other gate" if gates else "Every gate"
-        yield Step("Publish the first release", f"{met} is met; it will hold {qrels}.{override}", "releases")
-    else:
-        why = f"What is settled has changed since version {standing.version}; it will hold {qrels}.{override}"
-        yield Step("Publish a new release", why, "releases")
+    qrels = say_n("{n:,} settled pair", "{n:,} settled pairs", standing.settled)
+    override = [
+        say(
+            "Its gate {gates} has to be overridden, with a reason.",
+            gates=join((_GATES.get(name, name) for name in standing.to_override), " and "),
+        )
+    ] if standing.to_override else []  # fmt: skip
+    if standing.version is not None:
+        why = say(
+            "What is settled has changed since version {version}; it will hold {qrels}.",
+            version=standing.version,
+            qrels=qrels,
+        )
+        yield Step(say("Publish a new release"), join((why, *override), " "), "releases")
+        return
+    met = (
+        say("Every other gate is met; it will hold {qrels}.", qrels=qrels)
+        if override
+        else say("Every gate is met; it will hold {qrels}.", qrels=qrels)
+    )
+    yield Step(say("Publish the first release"), join((met, *override), " "), "releases")
 
 
 def _say_done(standing: Standing) -> Step:
     if not standing.ready:
-        return Step("See what a release still needs", "One of its gates is not met.", "releases")
+        return Step(say("See what a release still needs"), say("One of its gates is not met."), "releases")
     return Step(
-        "Nothing is left to do",
-        f"Version {standing.version} holds everything that is settled.",
+        say("Nothing is left to do"),
+        say("Version {version} holds everything that is settled.", version=standing.version),
         "releases",
     )
 
@@ -211,12 +277,3 @@ def show_beside(measured: float, target: float) -> tuple[str, str]:
         if shown[0] != shown[1] or measured == target:
             return shown
     return f"{measured:.6f}", f"{target:.6f}"
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """The number with its noun: "1 pair", "1,200 pairs"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"

@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from annotator.domain.messages import join, say
+
 Advice = Literal["major", "minor", "patch", "none"]
+_MOVED = {str(kind): kind for kind in (say("changed"), say("added"), say("removed"), say("renamed"))}
 
 
 def advise(
@@ -15,18 +18,18 @@ def advise(
     grounds move none: patch.
     """
     if scale_changed:
-        return "major", "the scale changed: grades of both do not mean the same"
-    moved = [
-        f"{counts[kind]:,} {kind}" for kind in ("changed", "added", "removed", "renamed") if counts.get(kind)
-    ]
-    if moved or queries:
-        return "minor", f"qrels moved ({', '.join(moved)})" if moved else "queries came or went"
-    quiet = [f"{texts:,} query texts"] if texts else []
-    quiet += [f"the grounds of {counts['grounds']:,} qrels"] if counts.get("grounds") else []
-    quiet += ["the guideline"] if guideline_changed else []
+        return "major", say("the scale changed: grades of both do not mean the same")
+    moved = [say("{n:,} {kind}", n=counts[kind], kind=_MOVED[kind]) for kind in _MOVED if counts.get(kind)]
+    if moved:
+        return "minor", say("qrels moved ({moved})", moved=join(moved))
+    if queries:
+        return "minor", say("queries came or went")
+    quiet = [say("{n:,} query texts", n=texts)] if texts else []
+    quiet += [say("the grounds of {n:,} qrels", n=counts["grounds"])] if counts.get("grounds") else []
+    quiet += [say("the guideline")] if guideline_changed else []
     if quiet:
-        return "patch", f"no grade changed, only {', '.join(quiet)}"
-    return "none", "nothing changed"
+        return "patch", say("no grade changed, only {changes}", changes=join(quiet))
+    return "none", say("nothing changed")
 
 
 def suggest_next(before: str | None, advice: Advice) -> str:

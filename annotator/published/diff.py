@@ -8,6 +8,7 @@ rests on. Works query by query, so that a million qrels are never held at once.
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
+from annotator.domain.messages import say
 from annotator.published.advice import advise
 from annotator.published.compared import Change, PublishedQrel, Reason, ReleaseDiff, ReleaseFacts
 from annotator.published.matching import follow_grounds, give_present_ids
@@ -84,7 +85,7 @@ def compare_query(
 def summarise(before: ReleaseFacts | None, after: ReleaseFacts, collected: Collected) -> ReleaseDiff:
     """The whole comparison, with the version it calls for. `collected`: every query's changes."""
     if before is None:
-        why = "this is the first release"
+        why: str = say("this is the first release")
         return ReleaseDiff(
             after.dataset, None, after.version, (), (), (), (), False, "major", why,
             guideline=(None, after.guideline_version),

@@ -3,7 +3,7 @@
 In this order: `kappa` (the dataset's unweighted Cohen's kappa reaches the setting `kappa_target`; undefined is not
 met), `disagreements` (none is open), `overlap` (no pair is short of judgments), `quality_control` (done and
 passed), `coverage` (what the dataset declares as required), `relevant` (every judged query has a relevant
-document, or is listed as having none), `stale` (nothing rests on an older meaning of the grades).
+document, or is listed as having none), `stale` (nothing rests on an older meaning of the grades, or on an older text).
 A gate that is not met stops a release unless a lead overrides it by name with a reason, which the manifest
 keeps. Overriding a gate that is met changes nothing and is not kept: nothing was overridden.
 """
@@ -13,6 +13,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say, say_n
+from annotator.releases.staleness import find_meaning_since as find_meaning_since
+from annotator.releases.staleness import is_stale as is_stale
+from annotator.releases.staleness import say_stale
 
 DIGITS = 6
 MAX_REASON = 10_000
@@ -44,7 +48,7 @@ class Gate:
     measured: float | None
     met: bool
     override: Override | None = None
-    why: str | None = None
+    why: str | None = None  # a Message; a text as it was published where a manifest tells of it
     examples: tuple[Names, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -56,10 +60,12 @@ class Gate:
 class GateFigures:
     """Everything the gates need, counted over the whole dataset; `…_pairs` and `…_queries`: some to name.
 
-    `kappa` None: undefined, and `kappa_why` says why. `short`: pairs that `is_short`. `requirements` and
+    `kappa` None: undefined, and `kappa_why` says why. `short`: pairs that lack judgments; `uneven`: not each needs as
+    many as `overlap`. `requirements` and
     `requirements_met`: how many are declared and met; `unmet`: the others as (requirement, required, measured).
     `without_relevant`: queries with a settled grade, but none from 1 on, that are not declared to have none.
-    `stale`: settled pairs that are stale (`is_stale`); `meaning_since`: the latest guideline version with another
+    `stale`: settled pairs that are stale (`staleness.py`), `stale_text` of them on an older text, `stale_both` on an
+    older guideline as well; `meaning_since`: the latest guideline version with another
     meaning of the grades, None when the first one still holds.
     """
 
@@ -70,6 +76,7 @@ class GateFigures:
     disagreements: int = 0
     open_pairs: Sequence[Names] = ()
     overlap: int = 2
+    uneven: bool = False
     short: int = 0
     short_pairs: Sequence[Names] = ()
     requirements: int = 0
@@ -79,6 +86,8 @@ class GateFigures:
     without_relevant_queries: Sequence[str] = ()
     stale: int = 0
     stale_pairs: Sequence[Names] = ()
+    stale_text: int = 0
+    stale_both: int = 0
     meaning_since: int | None = None
 
 
@@ -96,53 +105,35 @@ def check_gates(figures: GateFigures) -> tuple[Gate, ...]:
     )
 
 
-def is_short(status: str, judgments: int, overlap: int) -> bool:
-    """Whether a pair still needs judgments: decided ones and kept imports do not, however few they have.
-
-    `judgments`: of how many annotators, unrateable included.
-    """
-    return status not in ("adjudicated", "imported") and judgments < overlap
-
-
-def find_meaning_since(versions: Iterable[tuple[int, str]]) -> int | None:
-    """The latest guideline version that changed what a grade means; None when it is the first: nothing is older.
-
-    `versions`: (version, change) of the dataset's rubrics, change being "minor" or "semantic".
-    """
-    latest = max((version for version, change in versions if change == "semantic"), default=1)
-    return latest if latest > 1 else None
-
-
-def is_stale(
-    meaning_since: int | None, *, status: str, judged_under: Iterable[int], decided_under: int | None
-) -> bool:
-    """Whether a settled pair rests on an older meaning of the grades.
-
-    A decided pair rests on its decision, a unanimous or single one on every one of its judgments; a kept import
-    on neither. `judged_under`, `decided_under`: guideline versions.
-    """
-    if meaning_since is None:
-        return False
-    if status == "adjudicated":
-        return decided_under is not None and decided_under < meaning_since
-    return status in ("unanimous", "single") and any(version < meaning_since for version in judged_under)
-
-
 def check_kappa(target: float, value: float | None, why: str | None, *, dataset: str = "DATASET") -> Gate:
     """Kappa (rounded to six digits, so that 0.7 is 0.7 on every machine) against its target."""
-    work = f"see where the annotators differ (annotator agreement {dataset})"
     if value is None:
-        reason = why or "Cohen's kappa is undefined"
-        return Gate("kappa", target, None, False, why=f"{reason}; {work}")
+        undefined = say(
+            "{why}; see where the annotators differ (annotator agreement {dataset})",
+            why=why or say("Cohen's kappa is undefined"),
+            dataset=dataset,
+        )
+        return Gate("kappa", target, None, False, why=undefined)
     measured = round(value, DIGITS)
-    met = measured >= target
-    return Gate("kappa", target, measured, met, why=None if met else f"{measured} is below {target}: {work}")
+    if measured >= target:
+        return Gate("kappa", target, measured, True)
+    below = say(
+        "{measured} is below {target}: see where the annotators differ (annotator agreement {dataset})",
+        measured=measured,
+        target=target,
+        dataset=dataset,
+    )
+    return Gate("kappa", target, measured, False, why=below)
 
 
 def check_disagreements(opened: int, pairs: Sequence[Names] = (), *, dataset: str = "DATASET") -> Gate:
     """No open disagreement."""
-    work = f"decide them (annotator disagreements {dataset}, annotator adjudicate {dataset} FILE --as LEAD)"
-    return _check_none("disagreements", opened, f"{opened:,} open: {work}", pairs)
+    why = say(
+        "{opened:,} open: decide them (annotator disagreements {dataset}, annotator adjudicate {dataset} FILE --as LEAD)",
+        opened=opened,
+        dataset=dataset,
+    )
+    return _check_none("disagreements", opened, why, pairs)
 
 
 def override_gates(gates: Sequence[Gate], reasons: Mapping[str, str], *, by: str) -> tuple[Gate, ...]:
@@ -202,15 +193,30 @@ def _check_none(name: str, found: int, why: str, examples: Iterable[Names]) -> G
 
 
 def _check_overlap(figures: GateFigures) -> Gate:
-    name, short = figures.dataset, figures.short
-    work = f"they wait for the annotators on the page Label (who has what left: annotator progress {name})"
-    why = f"{_count(short, 'pair')} judged by fewer than {figures.overlap}: {work}"
-    return _check_none("overlap", short, why, figures.short_pairs)
+    why = say_n(
+        "{n:,} pair judged by fewer than {overlap}: they wait for the annotators on the page Label (who has what left: "
+        "annotator progress {dataset})",
+        "{n:,} pairs judged by fewer than {overlap}: they wait for the annotators on the page Label (who has what left: "
+        "annotator progress {dataset})",
+        figures.short,
+        overlap=figures.overlap,
+        dataset=figures.dataset,
+    )
+    if figures.uneven:
+        why = say_n(
+            "{n:,} pair short of the judgments it needs: it waits for the annotators on the page Label (who has what left: "
+            "annotator assign {dataset} --list)",
+            "{n:,} pairs short of the judgments they need: they wait for the annotators on the page Label (who has what "
+            "left: annotator assign {dataset} --list)",
+            figures.short,
+            dataset=figures.dataset,
+        )
+    return _check_none("overlap", figures.short, why, figures.short_pairs)
 
 
 def _check_quality_control() -> Gate:
     """Never met: nothing draws a quality-control sample yet, and what was not done was not passed."""
-    why = (
+    why = say(
         "not done: this version draws no quality-control sample, so say how quality was looked after "
         "(annotator release publish … --override quality_control=REASON)"
     )
@@ -219,39 +225,45 @@ def _check_quality_control() -> Gate:
 
 def _check_coverage(figures: GateFigures) -> Gate:
     required, met = figures.requirements, figures.requirements_met
-    declare = f"annotator dataset set {figures.dataset} requirements=nablarch|law|FILE"
     if not required:
-        return Gate("coverage", 0, 0, True, why=f"no requirements are declared ({declare})")
+        none = say(
+            "no requirements are declared (annotator dataset set {dataset} requirements=nablarch|law|FILE)",
+            dataset=figures.dataset,
+        )
+        return Gate("coverage", 0, 0, True, why=none)
     if met >= required:
         return Gate("coverage", required, met, True)
-    work = f"import what is missing (annotator import queries {figures.dataset} FILE) or declare others ({declare})"
-    why = f"{met:,} of {_count(required, 'requirement')} met: {work}"
+    why = say_n(
+        "{met:,} of {n:,} requirement met: import what is missing (annotator import queries {dataset} FILE) or declare "
+        "others (annotator dataset set {dataset} requirements=nablarch|law|FILE)",
+        "{met:,} of {n:,} requirements met: import what is missing (annotator import queries {dataset} FILE) or declare "
+        "others (annotator dataset set {dataset} requirements=nablarch|law|FILE)",
+        required,
+        met=met,
+        dataset=figures.dataset,
+    )
     return Gate("coverage", required, met, False, why=why, examples=tuple(figures.unmet)[:SHOWN])
 
 
 def _check_relevant(figures: GateFigures) -> Gate:
-    name, found = figures.dataset, figures.without_relevant
-    work = (
-        f"pool deeper (annotator pool {name} --depth K), or list them as queries_without_relevant in the "
-        f"requirements (annotator dataset set {name} requirements=FILE)"
+    found = figures.without_relevant
+    why = say_n(
+        "{n:,} judged query has no relevant document: pool deeper (annotator pool {dataset} --depth K), or list them "
+        "as queries_without_relevant in the requirements (annotator dataset set {dataset} requirements=FILE)",
+        "{n:,} judged queries have no relevant document: pool deeper (annotator pool {dataset} --depth K), or list them "
+        "as queries_without_relevant in the requirements (annotator dataset set {dataset} requirements=FILE)",
+        found,
+        dataset=figures.dataset,
     )
-    verb = "has" if found == 1 else "have"
-    why = f"{found:,} judged {'query' if found == 1 else 'queries'} {verb} no relevant document: {work}"
     return _check_none("relevant", found, why, [(item,) for item in figures.without_relevant_queries])
 
 
 def _check_stale(figures: GateFigures) -> Gate:
-    since = figures.meaning_since
-    work = (
-        f"decide them anew (annotator adjudicate {figures.dataset} FILE --as LEAD), or have them judged again"
-    )
-    rest = "rests" if figures.stale == 1 else "rest"
-    why = (
-        f"{_count(figures.stale, 'settled pair')} {rest} on a guideline older than version {since}, which "
-        f"changed what a grade means: {work}"
+    why = say_stale(
+        figures.stale,
+        on_text=figures.stale_text,
+        on_both=figures.stale_both,
+        since=figures.meaning_since,
+        dataset=figures.dataset,
     )
     return _check_none("stale", figures.stale, why, figures.stale_pairs)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -42,9 +42,10 @@ def draw_link(context: PageContext, address: str, label: str | None = None) -> N
 def draw_steps(context: PageContext, steps: Sequence[Step], *, here: str = "overview") -> None:
     """The steps in their order: what, why, and the commands or the link (none to the page `here`)."""
     for number, step in enumerate(steps, start=1):
+        why = tr(step.why)
         with st.container(border=True, gap="xxsmall"):
             st.html(
-                f'<p class="annotator-step"><strong>{number}. {escape(tr(step.what))}</strong><br>{escape(tr(step.why))}</p>'
+                f'<p class="annotator-step"><strong>{number}. {escape(tr(step.what))}</strong><br>{escape(why[:1].upper() + why[1:])}</p>'
             )
             for command in step.commands:
                 st.code(command, language=None)

@@ -1,15 +1,13 @@
 """The roles in the reader's language."""
 
 from annotator.domain.accounts import Membership
-from annotator.domain.messages import say
+from annotator.domain.people import ROLE_NAMES
 from annotator.web.messages import tr
-
-NAMES = {"annotator": say("annotator"), "lead": say("lead"), "admin": say("admin")}
 
 
 def name_role(role: str) -> str:
     """The role's name; what is none comes back as it is."""
-    return tr(NAMES[role]) if role in NAMES else role
+    return tr(ROLE_NAMES[role]) if role in ROLE_NAMES else role
 
 
 def say_membership(held: Membership) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from annotator.domain.agreement import Value
-from annotator.overview.next_steps import Standing, count, show_beside, suggest_steps
+from annotator.overview.next_steps import Standing, show_beside, suggest_steps
 
 DONE = Standing(
     dataset="데모",
@@ -180,8 +180,5 @@ def test_two_figures_that_differ_never_look_the_same(
 
 
 def test_a_number_agrees_with_its_noun() -> None:
-    assert [count(1, "pair"), count(1200, "pair"), count(0, "query", "queries")] == [
-        "1 pair",
-        "1,200 pairs",
-        "0 queries",
-    ]
+    said = [say(short=number)[0][0] for number in (1, 1200)]
+    assert said == ["Have 1 pair judged", "Have 1,200 pairs judged"]
