@@ -119,7 +119,7 @@ class Strip {
       for (const grade of standard.grades ?? []) {
         const title = make("h4");
         title.append(make("kbd", "", grade.grade), ` ${grade.name}`);
-        parts.push(title, this.differ([{ kind: "removed", text: grade.before }, { kind: "added", text: grade.after }]));
+        parts.push(title, this.differ(grade.lines ?? [{ kind: "removed", text: grade.before }, { kind: "added", text: grade.after }]));
       }
       if (standard.guideline?.length) parts.push(make("h4", "", words.sheet_guideline), this.differ(standard.guideline));
     }
@@ -133,10 +133,11 @@ class Strip {
   differ(lines) {
     const list = make("div", "changes");
     list.dir = "auto";
-    for (const { kind, text } of lines) {
-      const line = make({ added: "ins", removed: "del" }[kind] ?? "div");
+    for (const { kind, text, parts, skipped } of lines) {
+      const line = make(skipped ? "p" : { added: "ins", removed: "del" }[kind] ?? "div", skipped ? "small" : "");
       if (kind !== "same") line.append(make("span", "unseen", kind === "added" ? this.words.added : this.words.removed));
-      line.append(text || "​");
+      if (skipped) line.append(fill(this.words.skipped, { n: skipped }));
+      else line.append(...(parts?.length ? parts.map((part) => make(part.changed ? "b" : "span", "", part.text)) : [text || "​"]));
       list.append(line);
     }
     return list;

@@ -98,6 +98,7 @@ def _answers() -> dict[str, str]:
         "changes_standard": tr("The guideline, from version {from} to version {to}"),
         "changes_text": tr("The document's text"),
         "changes_cut": tr("Only the beginning of the changes is shown."),
+        "skipped": tr("… lines that are the same: {n} …"),
         "added": tr("Added: "),
         "removed": tr("Removed: "),
         "training": tr("Training: {n} of {m}."),
