@@ -21,13 +21,13 @@ QUERIES_TRIED = 8
 CANDIDATES_TRIED = 8
 ROWS_LOOKED_AT = 20_000
 _OPEN_TO_PERSON = """
-  p.dataset_pk + 0 = :dataset_pk AND p.retired_at IS NULL
+  p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
   AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk)
 """
 _GOLD = f"""
-SELECT p.pk, p.key, p.query_pk FROM check_pair g JOIN pair p ON p.pk = g.pair_pk
-WHERE g.kind = 'gold' AND (g.marked_by_pk IS NULL OR g.marked_by_pk <> :annotator_pk) AND {_OPEN_TO_PERSON}
+SELECT p.pk, p.key, p.query_pk FROM check_pair g CROSS JOIN pair p  -- in this order: from the few marks, not from the pool
+WHERE p.pk = g.pair_pk AND g.kind = 'gold' AND (g.marked_by_pk IS NULL OR g.marked_by_pk <> :annotator_pk) AND {_OPEN_TO_PERSON}
   AND NOT EXISTS (SELECT 1 FROM judgment j
     WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk AND j.outcome <> 'later')
   AND {{eligible}}
