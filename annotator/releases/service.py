@@ -26,6 +26,8 @@ from annotator.domain.agreement import Value
 from annotator.domain.coverage import Coverage
 from annotator.domain.errors import AnnotatorError, ConflictError, GateNotMet, StateError
 from annotator.domain.ground_truth import Query
+from annotator.domain.messages import say
+from annotator.domain.overlap import say_overlap
 from annotator.domain.people import Actor, name_annotator, name_lead
 from annotator.published.service import ReleaseDiff as ReleaseDiff
 from annotator.published.service import ReleaseFacts, Renames, read_facts, read_qrels, read_renames
@@ -43,7 +45,6 @@ from annotator.releases.folder import (
 )
 from annotator.releases.gates import Gate, explain, find_meaning_since, override_gates, to_gate
 from annotator.releases.gates import check_gates as compare_gates
-from annotator.releases.gates import is_short as is_short
 from annotator.releases.output import without_cycle_search
 from annotator.releases.pseudonyms import assign_numbers
 from annotator.releases.records import Release as Release
@@ -62,7 +63,9 @@ from annotator.storage.releases import (
     add_pseudonyms,
     add_release,
     count_decisions,
+    list_decided_on_older_text,
     list_decision_versions,
+    list_judged_on_older_text,
     list_old_judgments,
     list_participants,
     list_pseudonyms,
@@ -241,14 +244,16 @@ def _survey(session: Session, row: DatasetRow, states: Iterable[PairState]) -> _
     since = find_meaning_since(list_rubric_versions(session, dataset_pk))
     survey = Survey(
         overlap=row.overlap,
+        uneven=row.overlap_rules is not None,
         meaning_since=since,
-        judged_under=list_old_judgments(session, dataset_pk, since) if since else None,
+        judged_under=list_old_judgments(session, dataset_pk) if since else None,
         decided_under=list_decision_versions(session, dataset_pk) if since else None,
+        judged_on_older=list_judged_on_older_text(session, dataset_pk),
+        decided_on_older=list_decided_on_older_text(session, dataset_pk),
     )
     for state in states:
-        given = len(state.grades) + state.unrateable
         names = (state.query_id, state.doc_id)
-        survey.add(names, state.query_pk, state.pair_pk, state.settlement, judgments=given)
+        survey.add(names, state.query_pk, state.pair_pk, state.settlement, lacking=state.lacking)
     queries = list_queries(session, dataset_pk)
     coverage = measure_coverage(survey.list_facts(queries), row.requirements)
     return _Surveyed(survey, queries, coverage, survey.list_without_relevant(queries))
@@ -303,7 +308,7 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
     if reasons:
         raise GateNotMet(reasons)
     if not found.survey.by_grade:
-        raise StateError("nothing is settled yet, so there is nothing to publish")
+        raise StateError(say("nothing is settled yet, so there is nothing to publish"))
     rubric = find_rubric(session, dataset_pk)
     snapshot = Snapshot(
         dataset=row.name,
@@ -357,6 +362,7 @@ def _write(session: Session, row: DatasetRow, plan: _Plan, order: Order, target:
                 title=row.title,
                 language=row.language,
                 overlap=row.overlap,
+                rules=str(say_overlap(row.overlap, row.overlap_rules)) if row.overlap_rules else None,
                 systems=list_systems(session, dataset_pk),
                 decisions=count_decisions(session, dataset_pk),
                 given=given,
@@ -401,7 +407,9 @@ def _record(
 
 def _check_new(session: Session, dataset_pk: int, version: str) -> None:
     if version in [release.version for release in list_releases_of_dataset(session, dataset_pk)]:
-        raise ConflictError(f"version {version} is published already, and a release is never changed")
+        raise ConflictError(
+            say("version {version} is published already, and a release is never changed", version=version)
+        )
 
 
 def _lock_unchanged(session: Session, actor: Actor, dataset_pk: int, snapshot: Snapshot) -> None:
@@ -410,7 +418,9 @@ def _lock_unchanged(session: Session, actor: Actor, dataset_pk: int, snapshot: S
     lock_dataset(session, dataset_pk)
     now = tuple(release.version for release in list_releases_of_dataset(session, dataset_pk))
     if now != snapshot.versions:
-        raise ConflictError(f"another lead published version {now[-1]} at this moment; publish again")
+        raise ConflictError(
+            say("another lead published version {version} at this moment; publish again", version=now[-1])
+        )
 
 
 def _is_recorded(database: Database, release: ReleaseRow) -> bool:

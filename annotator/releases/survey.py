@@ -4,13 +4,14 @@ The first of a release's two passes over its pairs; it keeps counts and the firs
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from annotator.domain.coverage import Coverage, QueryFacts
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import Query
 from annotator.domain.settling import Settlement
-from annotator.releases.gates import GateFigures, is_short, is_stale
+from annotator.releases.gates import GateFigures
+from annotator.releases.staleness import is_on_older_text, is_stale
 
 SHOWN = 20
 DECLARED = "queries_without_relevant"
@@ -34,32 +35,36 @@ class Found:
 class Survey:
     """Figures over a dataset's pairs, filled by `add`, one pair after the other in the dataset's order.
 
-    `meaning_since`: see `gates.find_meaning_since`. `judged_under` and `decided_under`: guideline versions by pair_pk,
-    the lowest of its judgments (needed only where it is older), and that of its decision.
+    `uneven`: whether some pairs are judged by another number than `overlap`. `meaning_since`: see `gates.find_meaning_since`. `judged_under` and `decided_under`: guideline versions by pair_pk,
+    the lowest of its judgments (needed only where it is older), and that of its decision. `judged_on_older` and
+    `decided_on_older`: the pair_pks whose judgments, or decision, were made on an older text of the document.
     """
 
     def __init__(
         self,
         *,
         overlap: int,
+        uneven: bool = False,
         meaning_since: int | None = None,
         judged_under: Mapping[int, int] | None = None,
         decided_under: Mapping[int, int] | None = None,
+        judged_on_older: Collection[int] = (),
+        decided_on_older: Collection[int] = (),
     ) -> None:
-        self.overlap, self.meaning_since = overlap, meaning_since
+        self.overlap, self.uneven, self.meaning_since = overlap, uneven, meaning_since
         self._judged_under, self._decided_under = judged_under or {}, decided_under or {}
+        self._judged_on_older, self._decided_on_older = judged_on_older, decided_on_older
         self.statuses: Counter[str] = Counter()
         self.by_grade: Counter[int] = Counter()
         self.of_query: dict[int, list[int]] = {}
         self.opened, self.short, self.stale = Found(), Found(), Found()
+        self.stale_text = self.stale_both = 0
 
-    def add(
-        self, names: Names, query_pk: int, pair_pk: int, settlement: Settlement, *, judgments: int
-    ) -> None:
-        """Count a pair. `names`: (query_id, doc_id); `judgments`: of how many annotators, unrateable included."""
+    def add(self, names: Names, query_pk: int, pair_pk: int, settlement: Settlement, *, lacking: int) -> None:
+        """Count a pair. `names`: (query_id, doc_id); `lacking`: how many judgments it still lacks."""
         status, grade = settlement.status, settlement.grade
         self.statuses[status] += 1
-        if is_short(status, judgments, self.overlap):
+        if lacking:
             self.short.add(names)
         if grade is None:
             if status == "disagreement":
@@ -70,8 +75,7 @@ class Survey:
         if counts is None:
             counts = self.of_query[query_pk] = [0, 0, 0, 0]
         counts[grade] += 1
-        if self.meaning_since is not None and self._is_stale(pair_pk, status):
-            self.stale.add(names)
+        self._note_stale(names, pair_pk, status)
 
     def list_facts(self, queries: Mapping[int, Query]) -> Iterable[QueryFacts]:
         """Every query (by query_pk, in order) with its settled grades, for the coverage."""
@@ -91,14 +95,21 @@ class Survey:
         """The query_ids without any settled grade."""
         return [query.query_id for query_pk, query in queries.items() if query_pk not in self.of_query]
 
-    def _is_stale(self, pair_pk: int, status: str) -> bool:
+    def _note_stale(self, names: Names, pair_pk: int, status: str) -> None:
         lowest = self._judged_under.get(pair_pk)
-        return is_stale(
+        older_meaning = is_stale(
             self.meaning_since,
             status=status,
             judged_under=() if lowest is None else (lowest,),
             decided_under=self._decided_under.get(pair_pk),
         )
+        older_text = is_on_older_text(
+            status, judged=pair_pk in self._judged_on_older, decided=pair_pk in self._decided_on_older
+        )
+        if older_meaning or older_text:
+            self.stale.add(names)
+            self.stale_text += older_text
+            self.stale_both += older_meaning and older_text
 
 
 def list_figures(
@@ -124,6 +135,7 @@ def list_figures(
         disagreements=survey.opened.count,
         open_pairs=survey.opened.first,
         overlap=survey.overlap,
+        uneven=survey.uneven,
         short=survey.short.count,
         short_pairs=survey.short.first,
         requirements=coverage.required,
@@ -133,5 +145,7 @@ def list_figures(
         without_relevant_queries=missing[:SHOWN],
         stale=survey.stale.count,
         stale_pairs=survey.stale.first,
+        stale_text=survey.stale_text,
+        stale_both=survey.stale_both,
         meaning_since=survey.meaning_since,
     )

@@ -6,15 +6,18 @@ Orders do not depend on a database's collation.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, insert, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, exists, func, insert, select
+from sqlalchemy.orm import Session, aliased
 from sqlmodel import SQLModel, col
 
 from annotator.domain.trail import Participant
 from annotator.storage.find import key_of
+from annotator.storage.outdated import OLDER_STANDARD, OLDER_TEXT
 from annotator.storage.tables import (
     AdjudicationRow,
     CurrentJudgmentRow,
+    DocumentRow,
+    DocumentTextRow,
     JudgmentRow,
     PairRow,
     PersonRow,
@@ -101,23 +104,64 @@ def list_rubric_versions(session: Session, dataset_pk: int) -> list[tuple[int, s
     return sorted((version, change) for version, change in rows)
 
 
-def list_old_judgments(session: Session, dataset_pk: int, before: int) -> dict[int, int]:
-    """The lowest guideline version that independent grades were given under, where it is below `before`, by pair_pk."""
+def list_old_judgments(session: Session, dataset_pk: int) -> dict[int, int]:
+    """The lowest guideline version that independent grades were given under, where it is an older standard, by pair_pk."""
     version = func.min(col(RubricRow.version))
     statement = (
         select(col(CurrentJudgmentRow.pair_pk), version)
         .join(JudgmentRow, col(JudgmentRow.pk) == col(CurrentJudgmentRow.judgment_pk))
         .join(RubricRow, col(RubricRow.pk) == col(JudgmentRow.rubric_pk))
-        .where(
-            col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
-            col(CurrentJudgmentRow.purpose) == "independent",
-            col(CurrentJudgmentRow.outcome) == "graded",
-            col(RubricRow.version) < before,
-        )
+        .where(*_counted(dataset_pk, OLDER_STANDARD))
         .group_by(col(CurrentJudgmentRow.pair_pk))
     )
     rows: Any = session.execute(statement)
     return dict(rows.all())
+
+
+def list_judged_on_older_text(session: Session, dataset_pk: int) -> set[int]:
+    """The pairs (pair_pk) with an independent grade that was given on an older text of the document."""
+    statement = select(col(CurrentJudgmentRow.pair_pk)).where(*_counted(dataset_pk, OLDER_TEXT))
+    return set(session.scalars(statement))
+
+
+def list_decided_on_older_text(session: Session, dataset_pk: int) -> set[int]:
+    """The pairs (pair_pk) whose latest decision was made on another text than the present one, which came after it."""
+    present, before = aliased(DocumentTextRow), aliased(DocumentTextRow)
+    latest = (
+        select(col(AdjudicationRow.pair_pk), func.max(col(AdjudicationRow.decided_at)).label("decided_at"))
+        .group_by(col(AdjudicationRow.pair_pk))
+        .subquery()
+    )
+    had_another = exists().where(
+        col(before.document_pk) == col(present.document_pk), col(before.imported_at) <= latest.c.decided_at
+    )
+    statement = (
+        select(col(PairRow.pk))
+        .join(latest, latest.c.pair_pk == col(PairRow.pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .join(
+            present,
+            (col(present.document_pk) == col(DocumentRow.pk))
+            & (col(present.sha256) == col(DocumentRow.text_sha256)),
+        )
+        .where(
+            col(PairRow.dataset_pk) == dataset_pk,
+            col(present.imported_at) > latest.c.decided_at,
+            had_another,
+        )
+    )
+    return {key_of(pk) for pk in session.scalars(statement)}
+
+
+def _counted(dataset_pk: int, mark: int) -> tuple[ColumnElement[bool], ...]:
+    """Current grades that settle pairs and carry this mark of `current_judgment.stale`."""
+    return (
+        col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
+        col(CurrentJudgmentRow.stale).in_([mark, OLDER_STANDARD | OLDER_TEXT]),
+        col(CurrentJudgmentRow.stale) > 0,
+        col(CurrentJudgmentRow.purpose) == "independent",
+        col(CurrentJudgmentRow.outcome) == "graded",
+    )
 
 
 def list_decision_versions(session: Session, dataset_pk: int) -> dict[int, int]:

@@ -2,7 +2,8 @@
 and what it says of the release before."""
 
 import json
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from sqlmodel import col
 from annotator.adjudication.service import adjudicate_file
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR
-from annotator.importing.service import import_qrels
+from annotator.importing.service import import_documents, import_qrels
 from annotator.releases.service import (
+    Gate,
     Release,
     check_release,
     finish_publishing,
@@ -23,9 +25,9 @@ from annotator.releases.service import (
     verify_release,
 )
 from annotator.remapping.service import remap_documents
+from annotator.standard.service import publish_version, read_version
 from annotator.storage.database import Database
-from annotator.storage.find import find_rubric
-from annotator.storage.tables import AdjudicationRow, ReleaseQrelRow, RubricRow
+from annotator.storage.tables import AdjudicationRow, ReleaseQrelRow
 from tests.integration.judged_world import NOW
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 
@@ -130,15 +132,12 @@ def test_a_pair_whose_document_was_split_leaves_the_release(world: ReleaseWorld,
 
 def test_settled_pairs_under_an_older_meaning_of_the_grades_are_stale(world: ReleaseWorld) -> None:
     decide(world, 2)
-    with world.database.write() as session:
-        first = find_rubric(session, world.dataset_pk)
-        for version, change in ((2, "semantic"), (3, "minor")):
-            values = {"title": first.title, "guideline": first.guideline, "grades": first.grades}
-            session.add(
-                RubricRow.model_validate(
-                    {**values, "dataset_pk": world.dataset_pk, "version": version, "change": change, "created_at": NOW}
-                )
-            )  # fmt: skip
+    present = read_version(world.database, world.lead, world.name).rubric
+    for base, change in ((1, "semantic"), (2, "minor")):
+        rubric = replace(present, guideline=f"after {base}")
+        publish_version(
+            world.database, world.lead, world.name, rubric, base_version=base, change=change, why="x", now=NOW
+        )
     (stale,) = (
         gate for gate in check_release(world.database, world.lead, world.name).gates if gate.name == "stale"
     )
@@ -149,6 +148,33 @@ def test_settled_pairs_under_an_older_meaning_of_the_grades_are_stale(world: Rel
         gate for gate in check_release(world.database, world.lead, world.name).gates if gate.name == "stale"
     )
     assert (stale.measured, ("Q2", "법률_제17조") in stale.examples) == (4, False)
+
+
+def test_settled_pairs_on_an_older_text_are_stale_by_their_judgments_or_their_decision(
+    world: ReleaseWorld, tmp_path: Path
+) -> None:
+    bring_texts(world, tmp_path, {"법률_제17조": "제17조 원문"}, now=NOW)
+    decide(world, 2)
+    assert find_stale(world).met
+    bring_texts(world, tmp_path, {"Q1/zero": "別の本文", "법률_제17조": "제17조 개정"}, now=LATER)
+    gate = find_stale(world)
+    assert (gate.measured, gate.examples) == (2, (("Q1", "Q1/zero"), ("Q2", "법률_제17조")))
+    assert str(gate.why).startswith(
+        "2 settled pairs rest on an older text of their documents: decide them anew"
+    )
+    bring_texts(world, tmp_path, {"Q1/zero": "本文"}, now=LATER)
+    assert find_stale(world).examples == (("Q2", "법률_제17조"),)
+
+
+def bring_texts(world: ReleaseWorld, folder: Path, texts: dict[str, str], *, now: datetime) -> None:
+    path = folder / "documents.jsonl"
+    path.write_text("\n".join(json.dumps({"doc_id": key, "text": text}) for key, text in texts.items()))
+    import_documents(world.database, OPERATOR, world.name, path, now=now)
+
+
+def find_stale(world: ReleaseWorld) -> Gate:
+    gates = check_release(world.database, world.lead, world.name).gates
+    return next(gate for gate in gates if gate.name == "stale")
 
 
 def test_the_preview_is_what_changes_says_after_publishing(world: ReleaseWorld, tmp_path: Path) -> None:

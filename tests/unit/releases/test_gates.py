@@ -14,7 +14,6 @@ from annotator.releases.gates import (
     check_kappa,
     explain,
     find_meaning_since,
-    is_short,
     is_stale,
     override_gates,
     to_gate,
@@ -126,7 +125,11 @@ def test_the_gates_stand_in_one_order_and_only_quality_control_is_never_met() ->
         ("relevant", {"without_relevant": 1, "without_relevant_queries": ["질의"]}, 0, 1, (("질의",),),
          "queries_without_relevant"),
         ("stale", {"stale": 2, "stale_pairs": [("Q", "d")], "meaning_since": 4}, 0, 2, (("Q", "d"),),
-         "2 settled pairs rest on a guideline older than version 4"),
+         "2 settled pairs rest on a guideline older than version 4, which changed what a grade means: decide them anew"),
+        ("stale", {"stale": 3, "meaning_since": 4, "stale_text": 2, "stale_both": 1}, 0, 3, (),
+         ("2 settled pairs rest on a guideline older than version 4, which changed what a grade means; "
+          "2 settled pairs rest on an older text of their documents: decide them anew")),
+        ("stale", {"stale": 1, "stale_text": 1}, 0, 1, (), "1 settled pair rests on an older text of its document: decide"),
     ],
 )  # fmt: skip
 def test_a_gate_that_is_not_met_says_what_work_it_needs_and_names_examples(
@@ -161,15 +164,11 @@ def test_of_many_the_first_twenty_are_named_and_the_others_counted() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("status", "judgments", "short"),
-    [
-        ("unjudged", 0, True), ("single", 1, True), ("unanimous", 2, False), ("disagreement", 2, False),
-        ("unrateable", 1, True), ("adjudicated", 1, False), ("imported", 0, False),
-    ],
-)  # fmt: skip
-def test_decided_pairs_and_kept_imports_are_not_short(status: str, judgments: int, short: bool) -> None:
-    assert is_short(status, judgments, 2) is short
+def test_where_not_every_pair_needs_as_many_the_gate_names_no_number() -> None:
+    gates = check_gates(replace(GOOD, overlap=1, uneven=True, short=2))
+    (why,) = [gate.why for gate in gates if gate.name == "overlap"]
+    assert why is not None
+    assert why.startswith("2 pairs short of the judgments they need: ")
 
 
 def test_the_meaning_holds_since_the_latest_semantic_version_after_the_first() -> None:

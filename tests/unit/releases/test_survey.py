@@ -16,28 +16,40 @@ def state(
     unrateable: int = 0,
     decided: int | None = None,
     imported: int | None = None,
+    lacking: int = 0,
 ) -> PairState:
     settlement = settle(grades, unrateable, decided, imported)
     given = dict(enumerate(grades))
     return PairState(
-        pk, f"k{pk}", query, f"Q{query}", pk, f"d{pk}", None, given, unrateable, decided, settlement, imported
+        pk,
+        f"k{pk}",
+        query,
+        f"Q{query}",
+        pk,
+        f"d{pk}",
+        None,
+        given,
+        unrateable,
+        decided,
+        settlement,
+        imported,
+        lacking,
     )
 
 
 def count(states: list[PairState], **more) -> Survey:
     survey = Survey(overlap=2, **more)
     for item in states:
-        given = len(item.grades) + item.unrateable
         names = (item.query_id, item.doc_id)
-        survey.add(names, item.query_pk, item.pair_pk, item.settlement, judgments=given)
+        survey.add(names, item.query_pk, item.pair_pk, item.settlement, lacking=item.lacking)
     return survey
 
 
-def test_a_pair_is_short_until_enough_annotators_answered_unless_it_is_decided_or_kept() -> None:
+def test_a_pair_is_short_as_long_as_it_lacks_judgments() -> None:
     survey = count(
         [
-            state(1, 1, 2, 2), state(2, 1, 2), state(3, 1, unrateable=1), state(4, 1, 2, unrateable=1),
-            state(5, 1), state(6, 1, 2, decided=3), state(7, 1, imported=1), state(8, 1, 0, 3),
+            state(1, 1, 2, 2), state(2, 1, 2, lacking=1), state(3, 1, unrateable=1, lacking=1),
+            state(4, 1, 2, unrateable=1), state(5, 1, lacking=2), state(6, 1, 2, decided=3), state(7, 1, imported=1), state(8, 1, 0, 3),
         ]
     )  # fmt: skip
     assert (survey.short.count, survey.short.first) == (3, [("Q1", "d2"), ("Q1", "d3"), ("Q1", "d5")])
@@ -82,3 +94,14 @@ def test_what_rests_on_an_older_meaning_of_the_grades_is_stale() -> None:
     old = {"judged_under": {1: 1, 3: 1, 5: 1, 6: 1}, "decided_under": {3: 2, 4: 1}}
     assert count(states, meaning_since=2, **old).stale.first == [("Q1", "d1"), ("Q1", "d4")]
     assert count(states, meaning_since=None, **old).stale.count == 0
+
+
+def test_what_rests_on_an_older_text_is_stale_too_and_counted_apart() -> None:
+    states = [
+        state(1, 1, 2, 2), state(2, 1, 2, 2), state(3, 1, 0, 3, decided=1), state(4, 1, 0, 3, decided=1),
+        state(5, 1, 0, 3), state(6, 1, imported=2),
+    ]  # fmt: skip
+    found = count(states, judged_on_older={1, 3, 5, 6}, decided_on_older={4})
+    assert (found.stale.first, found.stale_text, found.stale_both) == ([("Q1", "d1"), ("Q1", "d4")], 2, 0)
+    both = count(states, judged_on_older={1}, meaning_since=2, judged_under={1: 1, 2: 1})
+    assert (both.stale.count, both.stale_text, both.stale_both) == (2, 1, 1)
