@@ -221,7 +221,7 @@ def test_a_very_long_document_is_built_piece_by_piece_marked_near_the_view_only_
     page.wait_for_function(whole, arg=len(line) * 120_000, timeout=60_000)
     assert page.evaluate("() => window.view.current.sheet.matches") == 120_000
     assert page.locator("mark").count() < 5_000
-    assert page.locator(".part").count() == 2_000
+    assert 2_000 <= page.locator(".part").count() < 3_000
     show(page, "next", pair="p2")
     assert page.evaluate("() => window.view.made.has('p1')") is False
 
