@@ -128,7 +128,7 @@ def list_checks(database: Database, actor: Actor, dataset: str) -> list[MarkedPa
             .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
             .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
             .outerjoin(PersonRow, col(PersonRow.pk) == col(CheckRow.marked_by_pk))
-            .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+            .where(col(PairRow.dataset_pk) + 0 == dataset_pk, col(PairRow.retired_at).is_(None))
         )
         rows = sorted(
             session.execute(statement),

@@ -23,7 +23,7 @@ from annotator.domain.labeling import (
 )
 from annotator.domain.people import Actor
 from annotator.labeling.events import read_events
-from annotator.storage.checks import find_training
+from annotator.storage.checks import count_checks, find_training
 from annotator.storage.current import CurrentJudgment, list_current_judgments
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.eligibility import find_eligibility
@@ -51,7 +51,7 @@ class Exchange:
 
     `judged` are pairs of `have` that need nothing any more: the annotator judged them elsewhere (in another
     tab, on another device), or a lead has settled them.
-    `done` counts the annotator's current judgments, `total` adds the pairs still open to them. `feedback`: what is
+    `done` counts the annotator's current judgments and answered checks, `total` adds the pairs still open to them. `feedback`: what is
     shown after answers in training. `surplus`: acknowledged events that came after their lease had run out, when
     others had done what the pair needs; they are kept. `training`: how far it is, None when there is none.
     """
@@ -115,8 +115,9 @@ def submit_judgments(
         eligibility = find_eligibility(session, dataset_pk, person_pk)
         ask = Ask(row, actor.username, eligibility, shown, training)
         pairs = _hand_out(session, worklist, ask, want=want, whole=whole)
-        done = count_done(session, worklist)
-        total = done + count_open_pairs(session, worklist, eligibility)
+        checked, checks = count_checks(session, worklist, [*shown, *(pair.pair for pair in pairs)])
+        done = count_done(session, worklist) + checked
+        total = done + count_open_pairs(session, worklist, eligibility) + checks
     return Exchange(
         tuple(received.acknowledged),
         (*malformed, *received.refused),

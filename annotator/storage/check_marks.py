@@ -21,19 +21,19 @@ MOST_NAMES = 100
 Item = TypeVar("Item")
 _ANSWERS = text("""
 SELECT c.kind, j.annotator_pk, j.pair_pk, q.query_id, d.doc_id, c.grade, j.grade
-FROM check_pair c JOIN pair p ON p.pk = c.pair_pk
+FROM check_pair c CROSS JOIN pair p
 JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
 JOIN judgment j ON j.pair_pk = c.pair_pk AND j.purpose = c.kind AND j.outcome <> 'later'
-WHERE p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
+WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
   AND (CAST(:annotator_pk AS INTEGER) IS NULL OR j.annotator_pk = :annotator_pk)
 ORDER BY j.judged_at, j.pk
 """)
 _REPEATS = text("""
 SELECT r.annotator_pk, r.pair_pk, j.purpose, j.grade
-FROM repeated_pair r JOIN pair p ON p.pk = r.pair_pk
+FROM repeated_pair r CROSS JOIN pair p
 JOIN judgment j ON j.pair_pk = r.pair_pk AND j.annotator_pk = r.annotator_pk
   AND j.purpose IN ('independent', 'repeat') AND j.outcome <> 'later'
-WHERE p.dataset_pk = :dataset_pk AND r.answered_at IS NOT NULL
+WHERE p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk AND r.answered_at IS NOT NULL
   AND (CAST(:annotator_pk AS INTEGER) IS NULL OR r.annotator_pk = :annotator_pk)
 ORDER BY j.pk
 """)
@@ -105,7 +105,7 @@ def count_marked(session: Session, dataset_pk: int) -> dict[str, int]:
     statement = (
         select(col(CheckRow.kind), func.count())
         .join(PairRow, col(PairRow.pk) == col(CheckRow.pair_pk))
-        .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+        .where(col(PairRow.dataset_pk) + 0 == dataset_pk, col(PairRow.retired_at).is_(None))
         .group_by(col(CheckRow.kind))
     )
     return {str(kind): number for kind, number in session.execute(statement)}

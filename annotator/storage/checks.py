@@ -9,7 +9,7 @@ Never a check: a pair that the annotator judged before or proposed (gold), marke
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select, text, update
+from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -142,6 +142,16 @@ def read_explanations(session: Session, pair_pks: Collection[int]) -> Mapping[in
     return {pair_pk: (grade, explanation) for pair_pk, grade, explanation in session.execute(statement)}
 
 
+def count_checks(session: Session, worklist: Worklist, shown: Collection[str]) -> tuple[int, int]:
+    """How many gold pairs and repeats the annotator has answered, and how many are among those shown in the browser (by
+    key): a progress that left them out would tell which they are."""
+    answered = _count_answered(session, worklist)
+    if not shown:
+        return answered, 0
+    named = {"keys": list(shown), "annotator_pk": worklist.annotator_pk}
+    return answered, int(session.execute(_SHOWN, named).scalar_one())
+
+
 def mix_in(
     session: Session,
     worklist: Worklist,
@@ -213,13 +223,18 @@ def _named(worklist: Worklist) -> dict[str, int]:
 
 
 _ANSWERED = text("""
-SELECT (SELECT count(DISTINCT j.pair_pk) FROM check_pair c
-    JOIN pair p ON p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk
+SELECT (SELECT count(DISTINCT j.pair_pk) FROM check_pair c CROSS JOIN pair p
     JOIN judgment j ON j.pair_pk = c.pair_pk AND j.annotator_pk = :annotator_pk
-    WHERE c.kind = 'gold' AND j.purpose = 'gold' AND j.outcome <> 'later')
-  + (SELECT count(*) FROM repeated_pair r JOIN pair p ON p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk
-    WHERE r.annotator_pk = :annotator_pk AND r.answered_at IS NOT NULL)
+    WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk
+      AND c.kind = 'gold' AND j.purpose = 'gold' AND j.outcome <> 'later')
+  + (SELECT count(*) FROM repeated_pair r CROSS JOIN pair p
+    WHERE p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk
+      AND r.annotator_pk = :annotator_pk AND r.answered_at IS NOT NULL)
 """)
+_SHOWN = text("""
+SELECT (SELECT count(*) FROM pair p JOIN check_pair c ON c.pair_pk = p.pk AND c.kind = 'gold' WHERE p.key IN :keys)
+  + (SELECT count(*) FROM repeated_pair r WHERE r.key IN :keys AND r.annotator_pk = :annotator_pk)
+""").bindparams(bindparam("keys", expanding=True))
 
 
 def _count_answered(session: Session, worklist: Worklist) -> int:

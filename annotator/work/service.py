@@ -13,7 +13,7 @@ from annotator.domain.labeling import HandedPair, OwnAnswer
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.work import OwnPage, Pace, Times, WorkFilter
-from annotator.storage.checks import Handout, find_repeats
+from annotator.storage.checks import Handout, count_checks, find_repeats
 from annotator.storage.database import Database
 from annotator.storage.eligibility import find_eligibility
 from annotator.storage.find import find_dataset, find_pair_pk, key_of
@@ -85,7 +85,7 @@ def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) 
         require_role(session, actor, dataset_pk, "annotator")
         worklist = Worklist(dataset_pk, person_pk, row.overlap, now)
         return estimate_pace(
-            count_done(session, worklist),
+            count_done(session, worklist) + count_checks(session, worklist, ())[0],
             count_open_pairs(session, worklist, find_eligibility(session, dataset_pk, person_pk)),
             list_own_seconds(session, dataset_pk, person_pk, most=LATEST_OWN),
         )
