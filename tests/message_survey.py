@@ -86,7 +86,7 @@ def list_fields(text: str) -> set[tuple[str, str]]:
 def list_literals(tree: ast.AST, names: frozenset[str]) -> Iterator[tuple[int, str]]:
     """Literal text, f-strings included, given straight to a function or method of one of these names."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _name_of(node.func) in names:
+        if isinstance(node, ast.Call) and _name_of(node.func) in names and not _is_log(node.func):
             given = [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg in SHOWN)]
             for value in given:
                 for text in _texts(value):
@@ -98,6 +98,10 @@ SHOWN = frozenset({"label", "help", "placeholder", "alt", "title", "text", "body
 
 def _name_of(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _is_log(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and getattr(function.value, "id", "") == "log"
 
 
 def _texts(value: ast.expr) -> Iterator[str]:

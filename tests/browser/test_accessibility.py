@@ -1,0 +1,106 @@
+"""WCAG 2.2 AA by axe, on every page: in both themes, and in each language."""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotator.accounts.service import change_person, choose_language, find_actor
+from annotator.domain.people import OPERATOR
+from annotator.storage.database import Database
+from annotator.web.navigation import PAGES
+from tests.browser.conftest import Server, SignIn
+from tests.integration.judged_world import NOW, JudgedWorld
+
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+RUN = "async (tags) => (await axe.run(document, {runOnly: {type: 'tag', values: tags}, resultTypes: ['violations']})).violations"
+READY = '.stApp[data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
+
+# What Streamlit's own elements do and neither our styles nor our scripts can mend: (rule, part of the selector), why.
+OF_STREAMLIT: dict[tuple[str, str], str] = {}
+
+Found = list[tuple[str, str, str]]
+
+
+@pytest.fixture
+def world(database: Database) -> JudgedWorld:
+    """Beside `demo` the dataset `d`: a disagreement, a pair of one grade, one that nobody judged. ada is its admin."""
+    made = JudgedWorld(database)
+    change_person(database, OPERATOR, "ada", role="admin", dataset="d", now=NOW)
+    first, second = made.person("first"), made.person("second", simulated=True)
+    made.query("Q1", "ハンドラキュー 🔎", narrative="順序を知りたい")
+    for doc_id, grades in (("遠い", (0, 3)), ("近い", (2, 2)), ("未判定", ())):
+        made.pair("Q1", doc_id, rank=2, title=f"題 {doc_id}", text="本文の文。\n" * 80)
+        for person, grade in zip((first, second), grades, strict=False):
+            made.judge(person, "Q1", doc_id, grade, note="ノート")
+    return made
+
+
+def list_violations(page: Page) -> Found:
+    """What axe finds on this page but what is listed as Streamlit's: (rule, selector, what it says)."""
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(f"() => {{ {AXE} }}")
+    found: list[dict[str, Any]] = page.evaluate(RUN, TAGS)
+    return list(_flatten(found))
+
+
+def _flatten(found: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    for violation in found:
+        for node in violation["nodes"]:
+            place = str(node["target"])
+            if not any(rule == violation["id"] and part in place for rule, part in OF_STREAMLIT):
+                yield violation["id"], place, f"{node['failureSummary'][:300]} {node['html'][:200]}"
+
+
+def open_page(page: Page, server: Server, address: str) -> None:
+    """Go there, and wait until everything is drawn."""
+    page.goto(f"{server.address}/{address}?dataset=d")
+    expect(page.locator(READY)).to_be_visible()
+    expect(page.locator('[data-testid="stSkeleton"]')).to_have_count(0)
+    expect(page.locator("h1").first).to_be_attached()
+
+
+def use_theme(page: Page, theme: str) -> None:
+    """As the system's setting would; the page follows by itself."""
+    page.emulate_media(color_scheme="dark" if theme == "dark" else "light", reduced_motion="reduce")
+    dark = "(getComputedStyle(document.querySelector('.stApp')).backgroundColor === 'rgb(20, 24, 26)')"
+    page.wait_for_function(f"() => {dark} === {str(theme == 'dark').lower()}")
+
+
+@pytest.mark.parametrize(
+    ("language", "themes"), [("en", ("light", "dark")), ("ja", ("dark",)), ("ko", ("light",))]
+)
+def test_no_page_violates_wcag_22_aa(
+    world: JudgedWorld, server: Server, page: Page, sign_in: SignIn, language: str, themes: tuple[str, ...]
+) -> None:
+    with world.database.read() as session:
+        ada = find_actor(session, "ada")
+    choose_language(world.database, ada, language)
+    sign_in(page, "ada")
+    violations: dict[str, Found] = {}
+    for address in [one.address for one in PAGES]:
+        open_page(page, server, address)
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        for theme in themes:
+            use_theme(page, theme)
+            found = list_violations(page)
+            if found:
+                violations[f"{address} {theme}"] = found
+    assert violations == {}
+
+
+@pytest.mark.parametrize("language", ["en-US", "ja-JP", "ko-KR"])
+def test_the_login_page_violates_nothing_either(
+    server: Server, context: BrowserContext, language: str
+) -> None:
+    context.set_extra_http_headers({"Accept-Language": language})
+    page = context.new_page()
+    page.goto(f"{server.address}/login")
+    expect(page.locator("html")).to_have_attribute("lang", language[:2])
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+        page.reload()
+        assert list_violations(page) == []
