@@ -84,6 +84,10 @@ types: setup-test ## mypy, strict
 imports: setup-test ## import-linter: who may import whom
 	$(BIN)/lint-imports --no-cache
 
+.PHONY: messages
+messages: setup-test ## list the sentences of the web app that have no translation yet
+	$(BIN)/python -m tests.message_survey
+
 .PHONY: setup-test
 setup-test: $(VENV)/.locked-test $(VENV)/.program
 
