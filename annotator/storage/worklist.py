@@ -62,9 +62,9 @@ SELECT (SELECT coalesce(sum(w.open_pairs), 0) FROM query_work w WHERE w.dataset_
   - (SELECT count(*) FROM (
       SELECT d.pair_pk FROM disclosure d WHERE d.person_pk = :annotator_pk
       UNION SELECT o.pair_pk FROM proposal o WHERE o.annotator_pk = :annotator_pk) x
-     JOIN pair w ON w.pk = x.pair_pk AND w.dataset_pk = :dataset_pk AND w.lacking > 0
+     CROSS JOIN pair w
      LEFT JOIN current_judgment c ON c.pair_pk = w.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
-     WHERE c.pair_pk IS NULL AND {eligible})"""
+     WHERE w.pk = x.pair_pk AND w.dataset_pk = :dataset_pk AND w.lacking > 0 AND c.pair_pk IS NULL AND {eligible})"""
 _COUNT_DONE = text(
     "SELECT coalesce(sum(answered), 0) FROM query_answers "
     "WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk"

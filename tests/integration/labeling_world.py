@@ -95,8 +95,8 @@ class World:
         have: list[str] | None = None,
         want: int = 0,
         tab: str = "",
+        whole: bool = False,
     ) -> Exchange:
         """Hand in events, and ask for pairs."""
-        return submit_judgments(
-            self.database, actor, "d", events=list(events), have=have or [], want=want, tab=tab, now=self.now
-        )
+        asked = {"have": have or [], "want": want, "tab": tab, "whole": whole}
+        return submit_judgments(self.database, actor, "d", events=list(events), **asked, now=self.now)  # type: ignore[arg-type]
