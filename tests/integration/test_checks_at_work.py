@@ -71,8 +71,8 @@ def test_handed_pairs_do_not_differ_in_anything_but_what_they_are(database: Data
     set_rates(world, gold_rate=0.3, repeat_rate=0.3)
     world.mark("gold", *world.pairs[30:])
     ann = world.person("ann")
-    for pair in world.pairs[:10]:
-        world.answer(ann, pair, 2)
+    for pk in world.pairs[:10]:
+        world.answer(ann, pk, 2)
     handed = world.send(ann, want=20).pairs
     known = set(world.keys.values())
     checks = [pair for pair in handed if pair.pair not in known]
