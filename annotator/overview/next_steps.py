@@ -11,7 +11,7 @@ from typing import Literal
 from annotator.domain.agreement import Value
 from annotator.domain.messages import Message, begin, join, say, say_n
 
-Page = Literal["label", "people", "agreement", "disagreements", "pool", "releases", "questions"]
+Page = Literal["label", "people", "agreement", "disagreements", "pool", "releases", "questions", "guideline"]
 _NAMED = 3
 _GATES = {
     str(name): name for name in (say("quality_control"), say("relevant"), say("stale"))
@@ -37,7 +37,8 @@ class Standing:
     dataset's, unweighted. `ready`: whether every gate of a release is met, but for those in `to_override`, which no
     work here can meet. `open_gates`: the (name, why) of gates not met that no other figure tells of. `settled`: pairs with a grade.
     `version`: of the latest release, None without one; `changed`: whether what is settled differs from it.
-    `questions`: how many of annotators' questions wait for an answer.
+    `questions`: how many of annotators' questions wait for an answer. `outdated`: judgments under an older standard or on
+    an older text, for their annotators to confirm or change.
     `missing`: what the dataset is required to cover and does not, by name.
     """
 
@@ -59,6 +60,7 @@ class Standing:
     version: str | None
     changed: bool
     questions: int = 0
+    outdated: int = 0
     missing: tuple[str, ...] = ()
     open_gates: tuple[tuple[str, str], ...] = ()
     to_override: tuple[str, ...] = ()
@@ -73,6 +75,7 @@ def suggest_steps(standing: Standing) -> tuple[Step, ...]:
     steps = (
         *_answer(standing),
         *_judge(standing),
+        *_confirm(standing),
         *_agree(standing),
         *_decide(standing),
         *_cover(standing),
@@ -151,6 +154,22 @@ def _answer(standing: Standing) -> Iterator[Step]:
             ),
             say("Annotators asked about pairs. What you answer can be marked for the guideline."),
             "questions",
+        )
+
+
+def _confirm(standing: Standing) -> Iterator[Step]:
+    if standing.outdated:
+        yield Step(
+            say_n(
+                "Have {n:,} judgment confirmed or changed",
+                "Have {n:,} judgments confirmed or changed",
+                standing.outdated,
+            ),
+            say(
+                "They were made under an older standard or on an older text. Their annotators are asked on the page Label, "
+                "before anything else."
+            ),
+            "guideline",
         )
 
 

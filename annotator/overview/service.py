@@ -22,7 +22,9 @@ from annotator.domain.settling import PAIR_STATUSES
 from annotator.labeling.service import Progress, compute_progress
 from annotator.overview.next_steps import Standing, suggest_steps
 from annotator.overview.next_steps import Step as Step
-from annotator.releases.service import check_gates, is_short
+from annotator.questions.service import count_open_questions
+from annotator.releases.service import check_gates
+from annotator.standard.service import count_outdated
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.pairs import PairState, list_pair_states
@@ -63,7 +65,7 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
     progress = compute_progress(database, actor, dataset)
     agreement = compute_agreement(database, actor, dataset)
     statuses: Counter[str] = Counter(state.settlement.status for state in states)
-    short = [state for state in states if _is_short(state, found.overlap)]
+    short = [state for state in states if state.lacking]
     standing = Standing(
         dataset=dataset,
         queries=counts.queries,
@@ -78,6 +80,8 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         kappa_target=found.kappa_target,
         kappa_met=all(gate.met for gate in gates if gate.name == "kappa"),
         disagreements=statuses["disagreement"],
+        questions=count_open_questions(database, actor, dataset),
+        outdated=sum(item.answers for item in count_outdated(database, actor, dataset)),
         ready=all(gate.met or gate.name in TO_OVERRIDE for gate in gates),
         settled=sum(state.settlement.grade is not None for state in states),
         version=version,
@@ -99,11 +103,6 @@ def _list_missing(coverage: Coverage, *, judging: bool) -> tuple[str, ...]:
         for row in coverage.rows
         if row.met is False and not (judging and row.name in ROWS_OF_DOCUMENTS)
     )
-
-
-def _is_short(state: PairState, overlap: int) -> bool:
-    """A decided pair and a kept import are handed out no more, however few judged them: the release's own rule."""
-    return is_short(state.settlement.status, len(state.grades) + state.unrateable, overlap)
 
 
 def _compare_with_latest(

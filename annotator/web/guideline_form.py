@@ -9,9 +9,7 @@ from annotator.web.guidance import draw_note
 from annotator.web.guideline_draft import (
     FIELDS,
     Draft,
-    note_typed,
     read_fields,
-    read_typed,
     set_draft,
     to_rubric,
     widget_key,
@@ -32,13 +30,20 @@ def draw_form(
     draw_meanwhile(dataset, present, base, draft)
     _fill(dataset, draft, base)
     _draw_head(dataset, draft)
+    rubric = to_rubric(read_fields(draft, base))
     left, right = st.columns(2, gap="medium")
     with left:
-        _draw_fields(dataset)
-    note_typed(draft, base, read_typed(dataset, draft, base))
+        st.header(tr("The next version"))
+        _draw_grades(dataset)
     with right:
         st.header(tr("What it will look like"))
-        _draw_preview(draft, base)
+        draw_grades(rubric)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.text_area(tr("Guideline, in Markdown"), key=widget_key(dataset, "guideline"), height=480)
+    with right:
+        draw_note(tr("Guideline"))
+        draw_guideline(rubric.guideline)
     draw_publishing(context, dataset, base, draft)
 
 
@@ -59,28 +64,19 @@ def _draw_head(dataset: str, draft: Draft) -> None:
         )  # fmt: skip
 
 
-def _draw_fields(dataset: str) -> None:
-    st.header(tr("The next version"))
+def _draw_grades(dataset: str) -> None:
     st.text_input(tr("Title"), key=widget_key(dataset, "title"))
     for grade in reversed(GRADES):
         with st.expander(tr("Grade {grade}", grade=grade), expanded=True):
             st.text_input(tr("Name"), key=widget_key(dataset, f"name{grade}"))
             st.text_area(tr("What it means"), key=widget_key(dataset, f"definition{grade}"), height=100)
-            st.text_area(
-                tr("Examples, one on each line"), key=widget_key(dataset, f"positive{grade}"), height=80,
+            for_it, against = st.columns(2, gap="small")
+            for_it.text_area(
+                tr("Examples, one on each line"), key=widget_key(dataset, f"positive{grade}"), height=100,
                 help=tr("A line that begins with two spaces belongs to the example above it."),
             )  # fmt: skip
-            st.text_area(
+            against.text_area(
                 tr("Not this grade, one on each line"),
                 key=widget_key(dataset, f"negative{grade}"),
-                height=80,
+                height=100,
             )
-    st.text_area(tr("Guideline, in Markdown"), key=widget_key(dataset, "guideline"), height=480)
-
-
-def _draw_preview(draft: Draft, base: "Version") -> None:
-    rubric = to_rubric(read_fields(draft, base))
-    draw_grades(rubric)
-    if rubric.guideline:
-        draw_note(tr("Guideline"))
-        draw_guideline(rubric.guideline)

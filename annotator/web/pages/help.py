@@ -5,6 +5,7 @@ import streamlit as st
 from annotator.datasets.service import read_current_rubric
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
 from annotator.web import help_text as words
+from annotator.web.guidance import draw_link
 from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 
@@ -17,6 +18,8 @@ def draw(context: PageContext) -> None:
         st.html(words.say_keys())
         st.header(tr("The grades"))
         _draw_grades(_find_rubric(context))
+        if context.dataset is not None and context.role is not None:
+            draw_link(context, "guideline")
         if context.role in ("lead", "admin"):
             st.header(tr("What becomes of a pair"))
             st.markdown(words.say_statuses())

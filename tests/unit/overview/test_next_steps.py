@@ -182,3 +182,8 @@ def test_two_figures_that_differ_never_look_the_same(
 def test_a_number_agrees_with_its_noun() -> None:
     said = [say(short=number)[0][0] for number in (1, 1200)]
     assert said == ["Have 1 pair judged", "Have 1,200 pairs judged"]
+
+
+def test_judgments_under_an_older_standard_are_to_be_confirmed() -> None:
+    (step,) = suggest_steps(replace(DONE, outdated=3, changed=False, version=None, settled=0))[:1]
+    assert (step.what, step.page) == ("Have 3 judgments confirmed or changed", "guideline")
