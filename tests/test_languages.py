@@ -38,7 +38,7 @@ def test_every_sentence_is_translated(language: str) -> None:
 def test_a_translation_has_the_values_of_its_sentence(language: str) -> None:
     for catalog in list_catalogs(language):
         for key, text in catalog.said.items():
-            assert list_fields(text) == list_fields(key[0]), (catalog.path.name, key[0])
+            assert list_fields(text) in [list_fields(form) for form in key], (catalog.path.name, key[0])
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
