@@ -13,6 +13,7 @@ import streamlit as st
 from annotator.domain.messages import say
 from annotator.web.messages import tr
 from annotator.web.plain_text import show_as
+from annotator.web.rendering.document import render_document
 from annotator.web.times import show_time
 
 if TYPE_CHECKING:
@@ -86,16 +87,29 @@ def _draw_document(case: "Case") -> None:
     if case.document_text is None:
         st.info(tr("The text of this document has not been imported; only its id is known."))
         return
-    text = case.document_text[:SHOWN_CHARACTERS]
-    st.html(
-        f'<pre class="annotator-document" dir="auto" tabindex="0" role="region" aria-label="{escape(tr("Document"))}">'
-        f"{escape(text)}</pre>"
-    )
-    if len(text) < len(case.document_text):
+    rendered = render_document(case.document_text, case.media_type, doc_id=case.doc_id)
+    if rendered.kind != "text" and not st.toggle(tr("Source"), key="document as its source"):
+        _draw_region("div", "annotator-document annotator-formatted", rendered.html)
+        if rendered.blocked:
+            said = tr("Images and embedded content not shown: {n}").replace("{n}", f"{rendered.blocked:,}")
+            st.html(show_as("note", said))
+        shown = SHOWN_CHARACTERS if rendered.cut else len(case.document_text)
+    else:
+        _draw_region("pre", "annotator-document", escape(case.document_text[:SHOWN_CHARACTERS]))
+        shown = min(SHOWN_CHARACTERS, len(case.document_text))
+    if shown < len(case.document_text):
         said = tr(
-            "The first {shown:,} of {length:,} characters.", shown=len(text), length=len(case.document_text)
+            "The first {shown:,} of {length:,} characters.", shown=shown, length=len(case.document_text)
         )
         st.html(show_as("note", said))
+
+
+def _draw_region(tag: str, name: str, html: str) -> None:
+    """What can be scrolled by the keyboard too. `html` is safe."""
+    label = escape(tr("Document"))
+    st.html(
+        f'<{tag} class="{name}" dir="auto" tabindex="0" role="region" aria-label="{label}">{html}</{tag}>'
+    )
 
 
 def _describe_judgment(case: "Case", judgment: "CaseJudgment") -> str:

@@ -1,10 +1,9 @@
 """The view of a document: formatted and as its source, marks, find, long documents, and that nothing jumps or runs."""
 
-import time
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotator.storage.database import Database
 from annotator.storage.tables import DocumentRow
@@ -80,6 +79,7 @@ def test_a_rendering_that_comes_late_does_not_replace_what_is_being_read(
     )
     show(page, "*text*", pair="p2", media_type="text/markdown")
     expect(page.locator(".text")).to_have_text("*text*")
+    waiting[0].fulfill(json=rendered("<p>late</p>"))
     expect(page.get_by_role("button", name="Source")).to_be_visible()
     expect(page.locator(".text")).to_have_text("*text*")
     page.get_by_role("button", name="Source").click()
