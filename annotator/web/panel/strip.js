@@ -46,6 +46,7 @@ class Strip {
   hear(feedback, event) {
     if (this.asked ? this.asked.id !== feedback.id : event?.tab !== this.panel.exchange.tab) return;
     this.asked ??= { ...event };
+    if (!this.panel.current) this.panel.at.emptytext.textContent = "";
     this.asked.told = feedback;
     const right = this.asked.grade === feedback.grade && this.asked.outcome === "graded";
     const name = this.panel.standard.nameOf(feedback.grade);
