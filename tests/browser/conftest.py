@@ -106,7 +106,7 @@ class Server:
         environment = {**os.environ, "ANNOTATOR_DATABASE_URL": self.database_url, **self.environment}
         with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
-        for _ in range(300):
+        for _ in range(1200):
             if self.process.poll() is not None:
                 break
             try:
