@@ -117,7 +117,7 @@ def test_cannot_rate_asks_for_the_reason_and_takes_one_more_key(page: Page, data
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     assert on_screen(page) == first
-    expect(page.get_by_role("region", name="Document")).to_be_focused()
+    expect(page.get_by_role("region", name="Document", exact=True)).to_be_focused()
     press(page, "u3")
     second = on_screen(page)
     page.get_by_role("button", name="Cannot rate").click()
