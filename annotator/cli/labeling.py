@@ -56,8 +56,9 @@ def progress(dataset: DatasetArgument, database: DatabaseOption = None, json: Js
     if json:
         print_json({"dataset": dataset, "at": now(), **asdict(found)})
         return
+    judged = "as often as they need" if found.uneven else f"by {found.overlap}"
     typer.echo(
-        f"{found.complete} of {found.pairs} pairs judged by {found.overlap}; {found.begun} begun, "
+        f"{found.complete} of {found.pairs} pairs judged {judged}; {found.begun} begun, "
         f"{found.pairs - found.complete - found.begun} untouched.\n"
     )
     print_table(

@@ -121,7 +121,7 @@ class AnnotatorProgress:
 
 @dataclass(frozen=True, slots=True)
 class QueryProgress:
-    """How far one query is: its pairs, those that reached the overlap, and those begun but short of it."""
+    """How far one query is: its pairs, those that lack no judgment, and those begun that still do."""
 
     query_id: str
     text: str

@@ -69,9 +69,11 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Who has judged what, and what is left. `complete` pairs have reached the overlap."""
+    """Who has judged what, and what is left. `complete` pairs lack no judgment. `uneven`: not every pair is to be
+    judged by `overlap` annotators."""
 
     overlap: int
+    uneven: bool
     pairs: int
     complete: int
     begun: int
@@ -159,9 +161,10 @@ def compute_progress(database: Database, actor: Actor, dataset: str) -> Progress
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
         require_role(session, actor, dataset_pk, "lead")
-        queries = tuple(list_query_progress(session, dataset_pk, row.overlap))
+        queries = tuple(list_query_progress(session, dataset_pk))
         return Progress(
             overlap=row.overlap,
+            uneven=row.overlap_rules is not None,
             pairs=sum(query.pairs for query in queries),
             complete=sum(query.complete for query in queries),
             begun=sum(query.begun for query in queries),

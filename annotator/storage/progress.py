@@ -50,18 +50,17 @@ def list_annotator_progress(session: Session, dataset_pk: int) -> list[Annotator
     ]
 
 
-def list_query_progress(session: Session, dataset_pk: int, overlap: int) -> list[QueryProgress]:
-    """How far each query is, in their order. Pairs that have left the pool are not counted; one whose grade is
-    kept from an earlier ground truth is complete until somebody judges it."""
-    kept = col(PairRow.kept) & (col(PairRow.judged) == 0)
+def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress]:
+    """How far each query is, in their order: a pair is complete when it lacks no judgment. Pairs that have left the
+    pool are not counted."""
     statement = (
         select(
             col(QueryRow.query_id),
             col(QueryRow.text),
             col(QueryRow.category),
             func.count(col(PairRow.pk)),
-            func.sum(case(((col(PairRow.judged) >= overlap) | kept, 1), else_=0)),
-            func.sum(case(((col(PairRow.judged) > 0) & (col(PairRow.judged) < overlap), 1), else_=0)),
+            func.sum(case((col(PairRow.lacking) == 0, 1), else_=0)),
+            func.sum(case(((col(PairRow.judged) > 0) & (col(PairRow.lacking) > 0), 1), else_=0)),
         )
         .outerjoin(PairRow, (col(PairRow.query_pk) == col(QueryRow.pk)) & col(PairRow.retired_at).is_(None))
         .where(col(QueryRow.dataset_pk) == dataset_pk)

@@ -151,9 +151,8 @@ def describe_queries(progress: Progress) -> str:
     """The same in words."""
     done = sum(query.pairs == query.complete for query in progress.queries if query.pairs)
     return tr(
-        "A query is complete when each of its pairs has the {overlap} judgments it needs: {done:,} of {queries:,} are. "
+        "A query is complete when each of its pairs has the judgments it needs: {done:,} of {queries:,} are. "
         "{complete:,} pairs are complete, {begun:,} begun, {untouched:,} untouched.",
-        overlap=progress.overlap,
         done=done,
         queries=len(progress.queries),
         complete=progress.complete,
