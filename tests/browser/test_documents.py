@@ -74,9 +74,8 @@ def test_a_rendering_that_comes_late_does_not_replace_what_is_being_read(
     page: Page, answers: Answers
 ) -> None:
     show(page, "first")
-    page.route(
-        "**/api/rendering*", lambda route: (time.sleep(1), route.fulfill(json=rendered("<p>late</p>")))
-    )
+    waiting: list[Route] = []
+    page.route("**/api/rendering*", lambda route: waiting.append(route))
     show(page, "*text*", pair="p2", media_type="text/markdown")
     expect(page.locator(".text")).to_have_text("*text*")
     waiting[0].fulfill(json=rendered("<p>late</p>"))

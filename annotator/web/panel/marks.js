@@ -67,6 +67,7 @@ function termsOf(query) {
     }
   }
   for (const word of wordsWithoutSpaces(wide)) for (const part of partsOf(word)) parts.add(part);
+  for (const [run] of wide.matchAll(/\p{Script=Han}{2,8}/gu)) if (!EMPTY_WORDS.has(run)) parts.add(run);
   const longest = [...parts].sort((a, b) => b.length - a.length);
   const all = [...words, ...longest].map(escapeForSearch);
   return {
@@ -87,6 +88,7 @@ function* wordsWithoutSpaces(text) {
   }
   for (const { segment, isWordLike } of new Intl.Segmenter("ja", { granularity: "word" }).segment(text))
     if (isWordLike) for (const [word] of segment.matchAll(JOINED)) yield word;
+  for (const [run] of text.matchAll(/[\p{Script=Katakana}ー]{2,}/gu)) yield run;  // it may cut a foreign word in two
 }
 
 // A word and those of its parts that are words themselves more often than not: beginnings and ends, and in compounds
