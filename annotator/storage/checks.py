@@ -223,9 +223,8 @@ def _named(worklist: Worklist) -> dict[str, int]:
 
 
 _ANSWERED = text("""
-SELECT (SELECT count(DISTINCT j.pair_pk) FROM check_pair c CROSS JOIN pair p
-    JOIN judgment j ON j.pair_pk = c.pair_pk AND j.annotator_pk = :annotator_pk
-    WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk
+SELECT (SELECT count(DISTINCT j.pair_pk) FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j
+    WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND j.pair_pk = c.pair_pk AND j.annotator_pk = :annotator_pk
       AND c.kind = 'gold' AND j.purpose = 'gold' AND j.outcome <> 'later')
   + (SELECT count(*) FROM repeated_pair r CROSS JOIN pair p
     WHERE p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.columns import UtcDateTime
+from annotator.storage.labeling_tables import AssignmentRow
 from annotator.storage.tables import MembershipRow
 
 _GIVEN = """
@@ -22,19 +23,20 @@ _EXPERTISE = " AND EXISTS (SELECT 1 FROM query e WHERE e.pk = {query} AND ({allo
 
 @dataclass(frozen=True, slots=True)
 class Eligibility:
-    """The queries of a person as a condition in SQL, and the values that it names."""
+    """The queries of a person as a condition in SQL, and the values that it names. `given`: queries are given to people."""
 
+    given: bool = True
     allowed: str = ""
     values: Mapping[str, list[str]] = field(default_factory=dict)
 
     def prepare(self, statement: str, *, query: str) -> TextClause:
         """A statement whose {eligible} stands for the condition; `query`: the column that holds the query's key."""
-        return _prepare(statement, query, self.allowed, tuple(self.values))
+        return _prepare(statement, query, self.given, self.allowed, tuple(self.values))
 
 
 @lru_cache(maxsize=256)
-def _prepare(statement: str, query: str, allowed: str, names: tuple[str, ...]) -> TextClause:
-    condition = _GIVEN.format(query=query)
+def _prepare(statement: str, query: str, given: bool, allowed: str, names: tuple[str, ...]) -> TextClause:
+    condition = _GIVEN.format(query=query) if given else "1 = 1"
     if allowed:
         condition += _EXPERTISE.format(query=query, allowed=allowed)
     prepared = text(statement.replace("{eligible}", condition))
@@ -50,6 +52,7 @@ def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligi
         col(MembershipRow.person_pk) == person_pk,
         or_(col(MembershipRow.dataset_pk) == dataset_pk, col(MembershipRow.dataset_pk).is_(None)),
     )
+    given = session.scalar(select(col(AssignmentRow.query_pk)).limit(1)) is not None
     allowed: list[str] = []
     values: dict[str, list[str]] = {}
     for number, limits in enumerate(session.execute(held)):
@@ -59,6 +62,6 @@ def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligi
                 values[f"{name}_{number}"] = list(limit)
                 parts.append(f"e.{name} IN :{name}_{number}")
         if not parts:
-            return Eligibility()
+            return Eligibility(given)
         allowed.append(f"({' AND '.join(parts)})")
-    return Eligibility(" OR ".join(allowed), values)
+    return Eligibility(given, " OR ".join(allowed), values)

@@ -3,7 +3,7 @@
 A pair is open to somebody who has no current answer on it (or put it off), while it lacks more judgments than
 others hold it just now (`pair.lacking`, derived by `storage/work.py`), if its query is theirs
 (`storage/eligibility.py`), and they neither proposed it nor saw others' answers. Nothing here reads more than a query's
-pairs; what is left over all queries is read from counters.
+pairs; what is left over all queries is read from counters. CROSS JOIN: SQLite then starts from the smaller table.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -37,9 +37,9 @@ WHERE w.dataset_pk = :dataset_pk AND w.query_pk BETWEEN :first AND :last
   AND {eligible}
 ORDER BY w.query_pk LIMIT :most"""
 _GIVEN_QUERIES = """
-SELECT w.query_pk FROM assignment g JOIN query_work w ON w.query_pk = g.query_pk
+SELECT w.query_pk FROM assignment g CROSS JOIN query_work w
 LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
-WHERE g.person_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND w.open_pairs > coalesce(a.answered_open, 0)
+WHERE w.query_pk = g.query_pk AND g.person_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND w.open_pairs > coalesce(a.answered_open, 0)
   AND {eligible}"""
 _BOUNDS = text(
     "SELECT (SELECT min(query_pk) FROM query_work WHERE dataset_pk = :dataset_pk), "
@@ -147,6 +147,8 @@ def list_open_queries(
 
 def list_given_queries(session: Session, worklist: Worklist, eligibility: Eligibility) -> list[int]:
     """The queries that were given to the annotator and lack answers of theirs."""
+    if not eligibility.given:
+        return []
     statement = eligibility.prepare(_GIVEN_QUERIES, query="w.query_pk")
     return list(session.execute(statement, {**worklist.values, **eligibility.values}).scalars())
 
