@@ -75,7 +75,11 @@ def test_a_rendering_that_comes_late_does_not_replace_what_is_being_read(
 ) -> None:
     show(page, "first")
     waiting: list[Route] = []
-    page.route("**/api/rendering*", lambda route: waiting.append(route))
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/api/rendering*", hold)
     show(page, "*text*", pair="p2", media_type="text/markdown")
     expect(page.locator(".text")).to_have_text("*text*")
     waiting[0].fulfill(json=rendered("<p>late</p>"))
@@ -223,6 +227,49 @@ def test_a_very_long_document_is_built_piece_by_piece_marked_near_the_view_only_
     assert 2_000 <= page.locator(".part").count() < 3_000
     show(page, "next", pair="p2")
     assert page.evaluate("() => window.view.made.has('p1')") is False
+
+
+CONTRASTS = """(theme) => {
+  for (const [name, value] of Object.entries(theme)) document.querySelector('.panel').style.setProperty(name, value);
+  const pen = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true });
+  const light = (color) => {
+    pen.fillStyle = color; pen.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const worst = {};
+  for (const e of document.querySelectorAll('.formatted span, .docid, .docnote, .doctools button, .doctools .count, mark')) {
+    const ground = e.matches('mark') ? getComputedStyle(e).backgroundColor : theme[e.closest('pre') ? '--st-secondary-background-color' : '--st-background-color'];
+    const [a, b] = [light(getComputedStyle(e).color), light(ground)].sort((x, y) => y - x);
+    worst[e.className || e.tagName] = Math.min(worst[e.className || e.tagName] ?? 99, (a + 0.05) / (b + 0.05));
+  }
+  return worst;
+}"""
+LIGHT = {
+    "--st-text-color": "#1d232b",
+    "--st-background-color": "#ffffff",
+    "--st-secondary-background-color": "#f1f3f0",
+}
+DARK = {
+    "--st-text-color": "#e8ebe8",
+    "--st-background-color": "#14181a",
+    "--st-secondary-background-color": "#1f2629",
+}
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_code_notes_and_marks_can_be_read_on_light_and_dark_ground(
+    page: Page, answers: Answers, theme: dict[str, str]
+) -> None:
+    names = ("keyword", "string", "number", "name", "comment")
+    spans = "".join(f'<span class="dx-{name}">{name}</span> ' for name in names)
+    html = f'<pre>{spans}</pre><p>term <span class="dx-image">図</span></p>'
+    answers.renderings["p1"] = rendered(html, blocked=1)
+    show(page, "x", media_type="text/markdown", query="term")
+    expect(page.locator(".formatted mark")).to_be_visible()
+    contrasts = page.evaluate(CONTRASTS, theme)
+    assert {f"dx-{name}" for name in names} <= set(contrasts)
+    assert {name: value for name, value in contrasts.items() if value < 4.5} == {}
 
 
 def test_a_hostile_page_runs_and_fetches_nothing_in_the_panel(
