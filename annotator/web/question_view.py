@@ -12,7 +12,7 @@ from annotator.domain.errors import AnnotatorError
 from annotator.questions.service import Question, answer_question, mark_for_guideline, read_question_text
 from annotator.web.guidance import draw_note
 from annotator.web.messages import show_refusal, tr
-from annotator.web.page_context import find_context, require_context
+from annotator.web.page_context import PageContext, find_context
 from annotator.web.plain_text import show_as
 from annotator.web.times import show_time
 
@@ -27,17 +27,17 @@ def draw_own(question: Question) -> None:
             st.html(_say_answer(question))
 
 
-def draw_waiting(question: Question) -> None:
+def draw_waiting(context: PageContext, question: Question) -> None:
     """A question that waits, with the form for its answer."""
     with st.container(border=True, gap="small"):
-        _draw_question(question)
+        _draw_question(context, question)
         _draw_form(question)
 
 
-def draw_answered(question: Question) -> None:
+def draw_answered(context: PageContext, question: Question) -> None:
     """An answered question, with its mark for the guideline; the answer can be given anew."""
     with st.container(border=True, gap="small"):
-        _draw_question(question)
+        _draw_question(context, question)
         st.html(_say_answer(question))
         st.checkbox(
             tr("The guideline should say this"),
@@ -50,7 +50,7 @@ def draw_answered(question: Question) -> None:
             _draw_form(question)
 
 
-def _draw_question(question: Question) -> None:
+def _draw_question(context: PageContext, question: Question) -> None:
     st.html(_describe(question))
     asked = _say_asked(question, tr("{name} asked", name=question.asked_by))
     if question.unjudged_by_reader:
@@ -64,7 +64,6 @@ def _draw_question(question: Question) -> None:
     else:
         st.html(asked)
     if question.text_length and st.toggle(tr("Show the document"), key=f"document {question.number}"):
-        context = require_context()
         text = read_question_text(context.database, context.actor, context.dataset or "", question.number)
         st.html(
             f'<pre class="annotator-document" tabindex="0" role="region" aria-label="{escape(tr("Document"))}" '

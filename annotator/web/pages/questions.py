@@ -39,14 +39,14 @@ def _draw_all(context: PageContext, questions: list[Question]) -> None:
     if not waiting:
         st.text(tr("Every question is answered."))
     for item in waiting[:MOST_WAITING]:
-        draw_waiting(item)
+        draw_waiting(context, item)
     left = len(waiting) - MOST_WAITING
     if left > 0:
         draw_note(tr_n("{n:,} more waits.", "{n:,} more wait.", left))
     if answered:
         st.header(tr("Answered"))
         for item in answered[:MOST_ANSWERED]:
-            draw_answered(item)
+            draw_answered(context, item)
 
 
 def _draw_own(context: PageContext, questions: list[Question]) -> None:

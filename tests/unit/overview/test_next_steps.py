@@ -187,3 +187,8 @@ def test_a_number_agrees_with_its_noun() -> None:
 def test_judgments_under_an_older_standard_are_to_be_confirmed() -> None:
     (step,) = suggest_steps(replace(DONE, outdated=3, changed=False, version=None, settled=0))[:1]
     assert (step.what, step.page) == ("Have 3 judgments confirmed or changed", "guideline")
+
+
+def test_questions_that_wait_come_first() -> None:
+    assert say(questions=2, short=5)[0] == ("2 questions wait for an answer", "questions")
+    assert say(questions=1)[0] == ("1 question waits for an answer", "questions")
