@@ -16,7 +16,7 @@ REASONS = ("unreadable", "wrong_language", "document_missing", "query_unclear", 
 def draw_answers(dataset: str, answers: Sequence[OwnJudgment]) -> None:
     """The answers, each with a link to its pair or the reason why it stays as it is."""
     caption = escape(tr("What I did"), quote=True)
-    heads = (tr("answer"), tr("query"), tr("document"), tr("when"), tr("change"))
+    heads = (tr("answer"), tr("query"), tr("document"), tr("change"))
     row = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
     body = "".join(_row(dataset, one) for one in answers)
     st.html(
@@ -46,11 +46,12 @@ def name_reason(reason: str) -> str:
 def _row(dataset: str, one: OwnJudgment) -> str:
     note = f'<br><span class="annotator-soft">{escape(one.note)}</span>' if one.note else ""
     title = f"<br>{escape(one.title)}" if one.title and one.title != one.doc_id else ""
+    when = f'<br><span class="annotator-soft">{escape(show_time(one.judged_at))}</span>'
     return (
         f'<tr><th scope="row" dir="auto">{escape(name_answer(one))}</th>'
         f'<td class="annotator-long" dir="auto">{escape(one.query)}</td>'
-        f'<td class="annotator-long" dir="auto">{escape(one.doc_id)}{title}{note}</td>'
-        f"<td>{escape(show_time(one.judged_at))}</td><td>{_change(dataset, one)}</td></tr>"
+        f'<td class="annotator-long" dir="auto">{escape(one.doc_id)}{title}{note}{when}</td>'
+        f"<td>{_change(dataset, one)}</td></tr>"
     )
 
 
@@ -62,6 +63,6 @@ def _change(dataset: str, one: OwnJudgment) -> str:
     address = "/label?" + urlencode({"dataset": dataset, "pair": one.pair})
     named = escape(tr("Change {query_id} {doc_id}", query_id=one.query_id, doc_id=one.doc_id), quote=True)
     return (
-        f'<a class="annotator-link" href="{escape(address, quote=True)}" target="_self" aria-label="{named}">'
+        f'<a class="annotator-link" href="{escape(address, quote=True)}" target="_self" style="white-space: nowrap" aria-label="{named}">'
         f"{escape(tr('Change'))}</a>"
     )

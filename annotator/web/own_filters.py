@@ -30,8 +30,8 @@ def draw_filters(categories: Sequence[str]) -> WorkFilter:
                 tr("Category"), (ANY, *categories), format_func=lambda name: name or tr("all"),
                 key="category", on_change=_begin, width=220,
             )  # fmt: skip
-        first = st.date_input(tr("From"), None, key="first", on_change=_begin, width=150)
-        last = st.date_input(tr("To"), None, key="last", on_change=_begin, width=150)
+        first = st.date_input(tr("First day"), None, key="first", on_change=_begin, width=150)
+        last = st.date_input(tr("Last day"), None, key="last", on_change=_begin, width=150)
     return WorkFilter(words, answer or None, category or None, _day(first), _day(last))
 
 
