@@ -18,7 +18,7 @@ from annotator.domain.people import OPERATOR
 
 COLUMNS = (
     "event_id", "query_id", "doc_id", "annotator", "outcome", "grade",
-    "note", "judged_at", "seconds", "guideline_version",
+    "note", "judged_at", "seconds", "guideline_version", "reason",
 )  # fmt: skip
 
 
@@ -34,8 +34,9 @@ def judgments(
     from annotator.labeling.service import list_judgments
 
     found = list_judgments(open_database(database), OPERATOR, dataset, history=history)
+    columns = (*COLUMNS, "purpose") if history else COLUMNS
     rows = [
-        {**{name: getattr(item, name) for name in COLUMNS}, "simulated": item.simulated} for item in found
+        {**{name: getattr(item, name) for name in columns}, "simulated": item.simulated} for item in found
     ]
     if json:
         print_json(rows)

@@ -109,6 +109,7 @@ class CurrentJudgment:
     outcome: str
     grade: int | None
     note: str | None
+    reason: str | None
     purpose: str
     judged_at: datetime
     seconds: float | None
@@ -160,6 +161,7 @@ def list_current_judgments(
             outcome=judgment.outcome,
             grade=judgment.grade,
             note=judgment.note,
+            reason=judgment.reason,
             purpose=judgment.purpose,
             judged_at=judgment.judged_at,
             seconds=judgment.seconds,

@@ -1,0 +1,95 @@
+"""32 and 100 annotators labeling at once through the real HTTP route: items per second, and what the database says afterwards.
+
+    .venv/bin/python -m benchmarks.many_clients [--clients 32 100] [--seconds 20] [--kind sqlite postgresql]
+
+A real server; each client keeps 5 pairs ahead and hands in one answer per request without a pause, which no person can.
+10,000 pairs, each judged by three. Afterwards the database is asked: no pair is judged by more than three, none was given
+to a person twice, every acknowledged answer is there once. Exits with 1 unless all three counts are 0.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from threading import Thread
+
+from sqlalchemy import text
+
+from annotator.storage.database import Database
+from benchmarks.labeling_load import Client, fill, open_database, read_cpu, serve, show
+
+QUERIES, DEPTH, OVERLAP = 200, 50, 3
+
+
+def main() -> None:
+    """Measure, print, and check."""
+    parser = argparse.ArgumentParser(description="Many annotators at once.")
+    parser.add_argument("--clients", type=int, nargs="+", default=[32, 100])
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--kind", nargs="+", default=["sqlite", "postgresql"])
+    chosen = parser.parse_args()
+    print(
+        f"{'':<24} {'items/s':>8} {'median ms':>9} {'p95 ms':>8} {'longest':>8} {'errors':>7} {'wrong':>6} {'CPU ms':>7}"
+    )
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="annotator-bench-") as folder:
+        for kind in chosen.kind:
+            for clients in chosen.clients:
+                wrong += measure(kind, Path(folder) / f"{kind}-{clients}", clients, chosen.seconds)
+    sys.exit(1 if wrong else 0)
+
+
+def measure(kind: str, folder: Path, clients: int, seconds: float) -> int:
+    """How much went wrong."""
+    with open_database(kind, folder) as (database, _there):
+        fill(database, queries=QUERIES, depth=DEPTH, judged_by=0, overlap=OVERLAP, people=clients)
+        with serve(database, folder.parent) as (port, pid):
+            everybody = [Client(port, number) for number in range(clients)]
+            sent: list[str] = []
+            twice: list[str] = []
+            until = time.perf_counter() + seconds
+            threads = [Thread(target=label, args=(one, until, sent, twice)) for one in everybody]
+            start, before = time.perf_counter(), read_cpu(pid)
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            passed, cpu = time.perf_counter() - start, read_cpu(pid) - before
+        errors = [error for one in everybody for error in one.errors]
+        wrong = check(database, sent) + len(twice)
+        times = [value for one in everybody for value in one.seconds]
+        print(f"{f'{kind}, {clients} clients':<24} {len(sent) / passed:>8.1f}  {show(times)} {len(errors):>7} {wrong:>6} {cpu / max(1, len(sent)) * 1000:>7.1f}",
+              *errors[:1], flush=True)  # fmt: skip
+        database.dispose()
+    return wrong + len(errors)
+
+
+def label(client: Client, until: float, sent: list[str], twice: list[str]) -> None:
+    """Press, hand in, be given the next: until the time is over or nothing is left."""
+    seen: set[str] = set()
+    client.ask([], 5)
+    while time.perf_counter() < until and (event := client.press()):
+        if event["pair"] in seen:
+            twice.append(event["pair"])
+        seen.add(event["pair"])
+        before = len(client.errors)
+        client.ask([event], 5 - len(client.held))
+        if len(client.errors) == before:
+            sent.append(event["id"])
+
+
+def check(database: Database, sent: list[str]) -> int:
+    """Pairs judged by more than three, people with two answers on a pair, answers that are missing or too many."""
+    counts = (
+        f"SELECT count(*) FROM (SELECT pair_pk FROM judgment GROUP BY pair_pk HAVING count(*) > {OVERLAP}) x",
+        "SELECT count(*) FROM (SELECT 1 FROM judgment GROUP BY pair_pk, annotator_pk HAVING count(*) > 1) x",
+    )
+    with database.read() as session:
+        wrong = sum(int(session.execute(text(statement)).scalar_one()) for statement in counts)
+        stored = set(session.execute(text("SELECT event_id FROM judgment")).scalars())
+    return wrong + len(stored.symmetric_difference(sent))
+
+
+if __name__ == "__main__":
+    main()
