@@ -28,8 +28,8 @@ REASONS = {
 }  # fmt: skip
 
 
-def draw_pair(case: "Case") -> None:
-    """The query with its narrative, and the document."""
+def draw_pair(case: "Case", *, language: str | None = None) -> None:
+    """The query with its narrative, and the document. `language`: of the dataset's documents, where it is known."""
     st.header(tr("The pair"))
     category = f" · {case.category}" if case.category else ""
     st.html(
@@ -37,7 +37,7 @@ def draw_pair(case: "Case") -> None:
         + show_as("query", case.query)
         + (show_as("narrative", case.narrative) if case.narrative else "")
     )
-    _draw_document(case)
+    _draw_document(case, language)
 
 
 def draw_judgments(case: "Case") -> None:
@@ -79,7 +79,7 @@ def name_grade(case: "Case", grade: int) -> str:
     return f"{grade} · {case.rubric.grades[grade].name}"
 
 
-def _draw_document(case: "Case") -> None:
+def _draw_document(case: "Case", language: str | None) -> None:
     st.html(
         show_as("note", tr("Document {doc_id}", doc_id=case.doc_id))
         + (show_as("query", case.title) if case.title else "")
@@ -89,13 +89,13 @@ def _draw_document(case: "Case") -> None:
         return
     rendered = render_document(case.document_text, case.media_type, doc_id=case.doc_id)
     if rendered.kind != "text" and not st.toggle(tr("Source"), key="document as its source"):
-        _draw_region("div", "annotator-document annotator-formatted", rendered.html)
+        _draw_region("div", "annotator-document annotator-formatted", rendered.html, language)
         if rendered.blocked:
             said = tr("Images and embedded content not shown: {n}").replace("{n}", f"{rendered.blocked:,}")
             st.html(show_as("note", said))
         shown = SHOWN_CHARACTERS if rendered.cut else len(case.document_text)
     else:
-        _draw_region("pre", "annotator-document", escape(case.document_text[:SHOWN_CHARACTERS]))
+        _draw_region("pre", "annotator-document", escape(case.document_text[:SHOWN_CHARACTERS]), language)
         shown = min(SHOWN_CHARACTERS, len(case.document_text))
     if shown < len(case.document_text):
         said = tr(
@@ -104,11 +104,11 @@ def _draw_document(case: "Case") -> None:
         st.html(show_as("note", said))
 
 
-def _draw_region(tag: str, name: str, html: str) -> None:
+def _draw_region(tag: str, name: str, html: str, language: str | None) -> None:
     """What can be scrolled by the keyboard too. `html` is safe."""
-    label = escape(tr("Document"))
+    label, lang = escape(tr("Document")), f' lang="{escape(language)}"' if language else ""
     st.html(
-        f'<{tag} class="{name}" dir="auto" tabindex="0" role="region" aria-label="{label}">{html}</{tag}>'
+        f'<{tag} class="{name}" dir="auto"{lang} tabindex="0" role="region" aria-label="{label}">{html}</{tag}>'
     )
 
 

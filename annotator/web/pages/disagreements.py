@@ -6,7 +6,7 @@ from annotator.adjudication.service import find_disagreements, show_case
 from annotator.web.case_choice import choose_case, filter_queue
 from annotator.web.case_view import draw_judgments, draw_pair, scroll_to
 from annotator.web.decision_form import draw_form
-from annotator.web.guidance import draw_link, require_dataset
+from annotator.web.guidance import draw_link, find_language_of, require_dataset
 from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 from annotator.web.queue_table import draw_filters, draw_queue, find_sort
@@ -36,7 +36,7 @@ def draw(context: PageContext) -> None:
     case = show_case(context.database, context.actor, dataset, chosen)
     left, right = st.columns([11, 9], gap="medium")
     with left:
-        draw_pair(case)
+        draw_pair(case, language=find_language_of(context))
     with right:
         draw_judgments(case)
         draw_form(case, sort)
