@@ -229,6 +229,15 @@ def test_a_very_long_document_is_built_piece_by_piece_marked_near_the_view_only_
     assert page.evaluate("() => window.view.made.has('p1')") is False
 
 
+def test_only_the_documents_used_last_are_kept(page: Page, answers: Answers) -> None:
+    show(page, "first", pair="p0")
+    for number in range(1, 40):
+        prepare(page, "x", pair=f"p{number}")
+    kept = page.evaluate("() => [...window.view.made.keys()]")
+    assert len(kept) <= 12
+    assert {"p0", "p39"} <= set(kept)
+
+
 CONTRASTS = """(theme) => {
   for (const [name, value] of Object.entries(theme)) document.querySelector('.panel').style.setProperty(name, value);
   const pen = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true });

@@ -2,7 +2,7 @@
 // query's terms marked, a find box, and its metadata. What comes next is prepared ahead, in small steps, so that no
 // document delays a key press. Texts are set as text; formatted documents come as safe HTML from /api/rendering.
 
-const HANDED_CHARACTERS = 200000, WAIT_MS = 350, FIRST_WAIT_MS = 1500, FIND_MS = 120;
+const HANDED_CHARACTERS = 200000, KEPT = 12, WAIT_MS = 350, FIRST_WAIT_MS = 1500, FIND_MS = 120;
 
 class DocumentView {
   constructor(host, { dataset, words }) {
@@ -63,7 +63,13 @@ class DocumentView {
   // ---- making -------------------------------------------------------------------------------------------
 
   make(pair) {
-    if (this.made.has(pair.pair)) return this.made.get(pair.pair);
+    const there = this.made.get(pair.pair);
+    if (there) {
+      this.made.delete(pair.pair);  // the ones used last stand at the end
+      this.made.set(pair.pair, there);
+      return there;
+    }
+    for (const [key, old] of this.made) if (this.made.size >= KEPT && old !== this.current) this.made.delete(key);
     pair.terms ??= termsOf(pair.query.text);
     const { doc_id, text, media_type } = pair.document;
     const made = { pair, head: this.makeHead(pair), sheets: {}, rendered: null, asked: null, sheet: null, whole: false,
