@@ -51,9 +51,9 @@ _PUT_OFF_QUERIES = text(
     "WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND c.outcome = 'later' AND p.lacking > 0"
 )
 _LAST_QUERY = text(
-    "SELECT p.query_pk FROM judgment j JOIN pair p ON p.pk = j.pair_pk "
-    f"WHERE j.pk > (SELECT max(pk) FROM judgment) - {LATEST} "
-    "AND j.annotator_pk = :annotator_pk AND p.dataset_pk = :dataset_pk ORDER BY j.pk DESC LIMIT 1"
+    f"SELECT p.query_pk FROM (SELECT pk, pair_pk, annotator_pk FROM judgment ORDER BY pk DESC LIMIT {LATEST}) j "
+    "CROSS JOIN pair p WHERE p.pk = j.pair_pk AND j.annotator_pk = :annotator_pk AND p.dataset_pk = :dataset_pk "
+    "ORDER BY j.pk DESC LIMIT 1"
 )
 _COUNT_OPEN = """
 SELECT (SELECT coalesce(sum(w.open_pairs), 0) FROM query_work w WHERE w.dataset_pk = :dataset_pk AND {eligible})
