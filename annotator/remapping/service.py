@@ -27,6 +27,7 @@ from annotator.storage.candidates import list_queries
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.imported import add_suggestions, list_suggestions
+from annotator.storage.outdated import mark_outdated
 from annotator.storage.pairs import list_pair_states
 from annotator.storage.pool import Candidate, add_candidates, add_pairs, list_pair_pks
 
@@ -172,6 +173,7 @@ def _move(work: _Work) -> None:
     remapping.carry_texts(work.session, list(pks.items()))
     onto = {pk: work.documents[doc_id] for pk, doc_id in work.carrying.moved.items()}
     remapping.move_pairs(work.session, onto)
+    mark_outdated(work.session, work.dataset_pk, pks.values())  # the new id may stand for another text
     remapping.copy_provenance(work.session, work.carrying.met)
 
 

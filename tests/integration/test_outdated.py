@@ -7,14 +7,16 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.domain.labeling import Outdated
-from annotator.domain.people import Actor
+from annotator.domain.people import OPERATOR, Actor
+from annotator.remapping.service import remap_documents
+from annotator.standard.service import explain_change
 from annotator.storage.database import Database
 from annotator.storage.find import key_of
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow
 from annotator.storage.outdated import describe_outdated, list_outdated, mark_older_standard, mark_outdated
 from annotator.storage.tables import CurrentJudgmentRow, DocumentRow, PairRow
 from tests.integration.judged_world import NOW
-from tests.integration.standard_world import StandardWorld
+from tests.integration.standard_world import LATER, StandardWorld
 from tests.integration.test_standard import decide
 
 
@@ -134,3 +136,14 @@ def test_marking_anew_comes_to_the_same_as_marking_step_by_step(world: StandardW
         mark_older_standard(session, world.dataset_pk)
         mark_older_standard(session, world.dataset_pk)
     assert marks(world) == [1, 1, 3, 3, 3]
+
+
+def test_a_document_that_got_the_id_of_another_text_has_its_answers_asked_again(world: StandardWorld) -> None:
+    world.bring({"neu/1": "本文 d1\n十日以内に届け出る。", "neu/2": "本文 d2\n三日以内に届け出る。"})
+    path = world.folder / "remap.csv"
+    path.write_text("old_doc_id,new_doc_id\nd1,neu/1\nd2,neu/2\n", encoding="utf-8")
+    remap_documents(world.database, OPERATOR, "d", path, now=LATER)
+    assert asked(world, world.hanako) == {"neu/1": Outdated(None, True)}
+    found = explain_change(world.database, world.hanako, "d", world.keys["d1"]).text
+    assert found is not None
+    assert [line.text for line in found.lines if line.kind == "removed"] == ["三日以内に届け出る。"]
