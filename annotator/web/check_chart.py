@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.domain.calibration import AnnotatorResult
-from annotator.domain.work import Median, Times
+from annotator.domain.work import Times
 from annotator.web.charts import AMBER, ROW, TEAL, VIOLET
-from annotator.web.messages import tr, tr_n
+from annotator.web.figures import show_difference, show_median, show_share
+from annotator.web.messages import tr
 from annotator.web.times import show_number
 
 if TYPE_CHECKING:
@@ -132,25 +133,3 @@ def list_time_rows(times: Times) -> list[tuple[str, str, str]]:
         for name, found in times.annotators.items()
     ]  # fmt: skip
     return [(name, show_median(found), show_number(found.n)) for name, found in rows]
-
-
-def show_median(found: Median) -> str:
-    return "–" if found.seconds is None else tr("{seconds} s", seconds=show_number(found.seconds, 1))
-
-
-def show_share(share: float | None) -> str:
-    return "–" if share is None else f"{show_number(100 * share)} %"
-
-
-def show_difference(value: float | None, *, signed: bool = False) -> str:
-    if value is None:
-        return "–"
-    return ("+" if signed and value > 0 else "") + show_number(value, 2)
-
-
-def show_duration(seconds: float) -> str:
-    """About how long, in words: minutes up to two hours, then hours."""
-    minutes = max(1, round(seconds / 60))
-    if minutes < 120:
-        return tr_n("about {n:,} minute", "about {n:,} minutes", minutes)
-    return tr_n("about {n:,} hour", "about {n:,} hours", round(minutes / 60))

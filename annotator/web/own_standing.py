@@ -4,7 +4,7 @@ import streamlit as st
 
 from annotator.domain.calibration import OwnChecks
 from annotator.domain.work import Pace
-from annotator.web.check_chart import show_difference, show_duration, show_share
+from annotator.web.figures import show_difference, show_duration, show_share
 from annotator.web.guidance import draw_note
 from annotator.web.messages import tr, tr_n
 from annotator.web.times import show_number
