@@ -15,8 +15,8 @@ from annotator.adjudication.service import adjudicate_file
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR
 from annotator.importing.service import import_documents, import_qrels
+from annotator.releases.gates import Gate
 from annotator.releases.service import (
-    Gate,
     Release,
     check_release,
     finish_publishing,
