@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from annotator.accounts.service import add_person
 from annotator.datasets.service import create_dataset
@@ -69,6 +69,7 @@ def find_chromium() -> str:
 def browser() -> Iterator[Browser]:
     sandbox = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
     path = find_chromium()
+    expect.set_options(timeout=20_000)  # a loaded machine is slow, not wrong
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *sandbox], headless=True)
         yield running

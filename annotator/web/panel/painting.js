@@ -85,7 +85,6 @@ Object.assign(Panel.prototype, {
     this.at.emptytext.textContent = text;
     this.root.querySelector("[data-act=again]").hidden = !again;
     if (held) this.at.empty.focus();
-    if (again) this.say(text);
     this.paintProgress();
     this.saved.paint();
   },
