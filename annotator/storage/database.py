@@ -6,8 +6,9 @@ so that it never fails half way with "database is locked". On PostgreSQL a write
 exclude others on the same dataset says so with `lock_dataset`.
 """
 
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ class Database:
     def __init__(self, url: str | URL) -> None:
         self.url = _parse(url)
         self.engine = _create_engine(self.url)
+        self._turn = threading.RLock()
 
     @property
     def is_sqlite(self) -> bool:
@@ -48,8 +50,13 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        with self._session(write=True) as session, session.begin():
+        with self._take_turn(), self._session(write=True) as session, session.begin():
             yield session
+
+    def _take_turn(self) -> AbstractContextManager[object]:
+        """On SQLite one writes at a time: the threads of a server stand in line here, rather than ask the file over
+        and over (its own way of waiting, which other processes still need)."""
+        return self._turn if self.is_sqlite else nullcontext()
 
     @contextmanager
     def _session(self, *, write: bool) -> Iterator[Session]:
