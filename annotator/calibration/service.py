@@ -6,7 +6,6 @@ Refuses somebody who is not a lead, a pair that is not in the pool, a training p
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from random import Random
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -25,6 +24,7 @@ from annotator.domain.calibration import (
 from annotator.domain.errors import NotFound, Problems
 from annotator.domain.grades import check_grade
 from annotator.domain.people import Actor
+from annotator.storage.check_choice import draw
 from annotator.storage.check_marks import (
     CheckAnswer,
     Mark,
@@ -242,8 +242,9 @@ def _gather(answers: Sequence[CheckAnswer]) -> dict[tuple[int, str], list[Tries]
 
 def _sample(session: Session, dataset_pk: int) -> list[int]:
     queries = list_query_pks(session, dataset_pk)
-    random = Random(session.get_one(DatasetRow, dataset_pk).seed)
-    some = queries if len(queries) <= QUERIES_SAMPLED else random.sample(queries, QUERIES_SAMPLED)
+    seed = session.get_one(DatasetRow, dataset_pk).seed
+    queries.sort(key=lambda pk: draw(seed, "", "candidates", str(pk)))
+    some = queries[:QUERIES_SAMPLED]
     return list_judged_pairs(session, some, judged=2)
 
 
