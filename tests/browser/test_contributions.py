@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotator.storage.database import Database
-from annotator.storage.find import find_dataset
+from annotator.storage.find import find_dataset, key_of
 from annotator.storage.tables import DocumentRow, DocumentTextRow
 from tests.browser.conftest import SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, stored, wait_saved
@@ -18,13 +18,13 @@ MISSED = "見落とされた文書 <b>リトライ</b>"
 def started(page: Page, database: Database, sign_in: SignIn) -> None:
     fill_pool(database, documents=2, queries=("リトライハンドラの設定",))
     with database.write() as session:
-        dataset_pk = find_dataset(session, "demo").pk
+        dataset_pk = key_of(find_dataset(session, "demo").pk)
         document = DocumentRow(dataset_pk=dataset_pk, doc_id="missed/1", title=MISSED, text_sha256="b")
         session.add(document)
         session.flush()
         session.add(
             DocumentTextRow(
-                document_pk=document.pk,
+                document_pk=key_of(document.pk),
                 sha256="b",
                 text="retryCount を指定する。",
                 imported_at=datetime.now(UTC),
