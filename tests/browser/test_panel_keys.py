@@ -19,7 +19,7 @@ def started(page: Page, database: Database, sign_in: SignIn) -> None:
 
 
 def on_screen(page: Page) -> str:
-    return panel(page).get_attribute("data-pair-id")
+    return str(panel(page).get_attribute("data-pair-id"))
 
 
 def test_a_held_key_is_one_label(page: Page, database: Database) -> None:
