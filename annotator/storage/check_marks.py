@@ -19,21 +19,22 @@ from annotator.storage.work import derive_work
 AT_ONCE = 400
 MOST_NAMES = 100
 Item = TypeVar("Item")
+# CROSS JOIN keeps the order on SQLite: from the few marks and repeats to their judgments.
 _ANSWERS = text("""
 SELECT c.kind, j.annotator_pk, j.pair_pk, q.query_id, d.doc_id, c.grade, j.grade
-FROM check_pair c CROSS JOIN pair p
-JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
-JOIN judgment j ON j.pair_pk = c.pair_pk AND j.purpose = c.kind AND j.outcome <> 'later'
+FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j CROSS JOIN query q CROSS JOIN document d
 WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
+  AND j.pair_pk = c.pair_pk AND j.purpose = c.kind AND j.outcome <> 'later'
   AND (CAST(:annotator_pk AS INTEGER) IS NULL OR j.annotator_pk = :annotator_pk)
+  AND q.pk = p.query_pk AND d.pk = p.document_pk
 ORDER BY j.judged_at, j.pk
 """)
 _REPEATS = text("""
 SELECT r.annotator_pk, r.pair_pk, j.purpose, j.grade
-FROM repeated_pair r CROSS JOIN pair p
-JOIN judgment j ON j.pair_pk = r.pair_pk AND j.annotator_pk = r.annotator_pk
-  AND j.purpose IN ('independent', 'repeat') AND j.outcome <> 'later'
+FROM repeated_pair r CROSS JOIN pair p CROSS JOIN judgment j
 WHERE p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk AND r.answered_at IS NOT NULL
+  AND j.pair_pk = r.pair_pk AND j.annotator_pk = r.annotator_pk
+  AND j.purpose IN ('independent', 'repeat') AND j.outcome <> 'later'
   AND (CAST(:annotator_pk AS INTEGER) IS NULL OR r.annotator_pk = :annotator_pk)
 ORDER BY j.pk
 """)

@@ -14,7 +14,9 @@ def document_words() -> dict[str, str]:
         "doc_loading": tr("Loading the whole document …"),
         "doc_wholefailed": tr("The rest could not be loaded. Try again"),
         "doc_blocked": tr("Images and embedded content not shown: {n}"),
-        "doc_cut": tr("Only the beginning is shown; the button at the end shows the whole document as its source."),
+        "doc_cut": tr(
+            "Only the beginning is shown; the button at the end shows the whole document as its source."
+        ),
         "doc_source": tr("Source"),
         "doc_matches": tr("Matches: {n}"),
         "doc_match_at": tr("{at} of {n}"),
