@@ -8,6 +8,7 @@ from sqlmodel import col
 
 from annotator.domain.accounts import Membership
 from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
 from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow, QueryRow
 
 
@@ -72,9 +73,7 @@ def set_expertise(
     (None: by the one everywhere). A name that no query has is refused while there are queries."""
     held = session.scalars(select(MembershipRow).where(*_is_held(person_pk, dataset_pk))).first()
     if held is None:
-        raise ValidationError(
-            "expected somebody with a role there; give one first: annotator people set USER --role"
-        )
+        raise ValidationError(say("expected somebody with a role on this dataset; give them one first"))
     for kind, names in expertise.items():
         chosen = list(dict.fromkeys(names)) if names else None
         _check_known(session, dataset_pk, kind, chosen or [])

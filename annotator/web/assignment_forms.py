@@ -4,7 +4,7 @@ A dialog runs without the rest of the page, so each asks again who is signed in.
 `assignment/service.py` and `accounts/service.py`; a refusal is shown where the button was pressed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import escape
 
 import streamlit as st
@@ -20,6 +20,7 @@ from annotator.assignment.service import (
     take_back,
 )
 from annotator.domain.errors import AnnotatorError
+from annotator.web.expertise_form import ask_expertise, say_expertise
 from annotator.web.guidance import require_dataset
 from annotator.web.messages import show_refusal, tr, tr_n
 from annotator.web.page_context import PageContext, require_context
@@ -79,22 +80,8 @@ def _change(username: str) -> None:
         st.info(tr("This person has no role here any more."))
         return
     st.text(f"{person.name or person.username} ({person.username})")
-    with st.form("expertise"):
-        categories = st.multiselect(
-            tr("Categories"),
-            _with_old(found.categories, person.categories),
-            person.categories,
-            placeholder=tr("all"),
-        )
-        languages = st.multiselect(
-            tr("Languages"),
-            _with_old(found.languages, person.languages),
-            person.languages,
-            placeholder=tr("all"),
-        )
-        pressed = st.form_submit_button(tr("Set what they judge"))
-    if pressed:
-        expertise = {"categories": categories or None, "languages": languages or None}
+    expertise = ask_expertise((found.categories, found.languages), (person.categories, person.languages))
+    if expertise:
         _do(lambda: change_person(
             context.database, context.actor, username, dataset=dataset, expertise=expertise, now=context.now
         ))  # fmt: skip
@@ -130,18 +117,12 @@ def _do(act: Callable[[], object]) -> None:
     st.rerun()
 
 
-def _with_old(known: Sequence[str], held: Sequence[str] | None) -> list[str]:
-    """What can be chosen: what queries have, and what the person has though no query has it any more."""
-    return list(dict.fromkeys((*known, *(held or ()))))
-
-
 def _describe(person: WaitingPerson) -> str:
     name = f"<strong>{escape(person.name or person.username)}</strong> <code>{escape(person.username)}</code>"
     mark = tr("disabled") if person.disabled else None if person.works else tr("does not label")
     badge = f'<span class="annotator-badge">{escape(mark)}</span>' if mark else ""
-    limits = "; ".join(", ".join(names) for names in (person.categories, person.languages) if names)
     lines = [
-        tr("judges {what}", what=limits) if limits else tr("judges everything"),
+        say_expertise(person.categories, person.languages) or tr("judges everything"),
         tr_n("{pairs} pair left", "{pairs} pairs left", person.pairs, pairs=show_number(person.pairs)),
     ]
     if person.queries:

@@ -8,10 +8,12 @@ from collections.abc import Callable
 import streamlit as st
 
 from annotator.accounts.service import add_person, change_person, disable_person, list_people, remove_role
+from annotator.assignment.service import list_left, show_assignment
 from annotator.domain.accounts import Person, PersonChange
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.people import ROLES
-from annotator.web.messages import show_refusal, tr
+from annotator.web.expertise_form import ask_expertise
+from annotator.web.messages import show_refusal, tr, tr_n
 from annotator.web.page_context import PageContext, require_context
 from annotator.web.plain_text import escape_markdown
 from annotator.web.roles import name_role
@@ -60,6 +62,8 @@ def _draw_change(username: str) -> None:
     st.text(f"{person.name or person.username} ({person.username})")
     _change_role(context, person)
     _change_name(context, person)
+    _change_expertise(context, person)
+    _say_left(context, person)
     with st.container(horizontal=True):
         if st.button(tr("Make a one-time password"), icon=":material/key:"):
             _do(
@@ -106,6 +110,31 @@ def _change_name(context: PageContext, person: Person) -> None:
                 context.database, context.actor, person.username, name=name, now=context.now
             )
         )
+
+
+def _change_expertise(context: PageContext, person: Person) -> None:
+    """By the role held on this dataset; somebody without one here is not asked."""
+    held = next((item for item in person.memberships if item.dataset == context.dataset), None)
+    if held is None or held.dataset is None:
+        return
+    known = show_assignment(context.database, context.actor, held.dataset, now=context.now)
+    expertise = ask_expertise((known.categories, known.languages), (held.categories, held.languages))
+    if expertise:
+        _do(lambda: change_person(
+            context.database, context.actor, person.username, dataset=held.dataset, expertise=expertise, now=context.now
+        ))  # fmt: skip
+
+
+def _say_left(context: PageContext, person: Person) -> None:
+    """What disabling them leaves, or has left, undone."""
+    for left in list_left(context.database, context.actor, person.username):
+        told = tr_n(
+            "{n:,} query given to them on {dataset} still lacks judgments; the page Assignment hands it on.",
+            "{n:,} queries given to them on {dataset} still lack judgments; the page Assignment hands them on.",
+            left.queries,
+            dataset=left.dataset,
+        )
+        st.caption(escape_markdown(told))
 
 
 def _do(act: Callable[[], PersonChange]) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 from annotator.accounts.service import list_people
 from annotator.domain.accounts import Person
 from annotator.domain.people import includes
+from annotator.web.expertise_form import say_expertise
 from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 from annotator.web.person_forms import add_dialog, change_dialog, say_role
@@ -52,5 +53,6 @@ def _describe(person: Person, dataset: str | None) -> str:
     ]
     marks = "".join(f'<span class="annotator-badge">{badge}</span>' for badge in badges)
     name = f"<strong>{escape(person.name or person.username)}</strong> <code>{escape(person.username)}</code>"
-    said = ", ".join(role for role in roles if role) or tr("no role")
+    knows = [say_expertise(held.categories, held.languages) for held in person.memberships if held.dataset]
+    said = escape(", ".join(part for part in (*roles, *knows) if part) or tr("no role"))
     return f'<div class="annotator-person" dir="auto">{name}{marks}<br><span class="annotator-soft">{said}</span></div>'

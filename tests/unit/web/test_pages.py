@@ -270,6 +270,9 @@ class TestPeople:
         fill(app, "Name", "クレイ")
         press(app, "Set name")
         assert _find(database, "clay").name == "クレイ"
+        next(box for box in app.multiselect if box.label == "Categories").set_value([])
+        press(app, "Set what they judge")
+        assert _find(database, "clay").memberships == (Membership("demo", "lead"),)
         press(app, "Disable")
         assert _find(database, "clay").disabled
         press(app, "Enable")
