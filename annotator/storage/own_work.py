@@ -180,7 +180,7 @@ def _select_gold(dataset_pk: int, person_pk: int) -> Select[Any]:
         .join(CheckRow, col(CheckRow.pair_pk) == col(given.pair_pk))
         .join(PairRow, col(PairRow.pk) == col(given.pair_pk))
         .where(
-            col(PairRow.dataset_pk) == dataset_pk,
+            col(PairRow.dataset_pk) + 0 == dataset_pk,  # from the marks, not from the pool
             col(given.annotator_pk) == person_pk,
             col(given.purpose) == "gold",
             ~superseded,
