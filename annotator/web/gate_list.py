@@ -119,7 +119,7 @@ def _describe(gate: "Gate") -> str:
         measured=say_measured(gate),
     )
     told = tr(gate.why) if gate.why else ""
-    why = show_as("note", f"{told[0].upper()}{told[1:]}.") if told else ""
+    why = show_as("note", tr("{sentence}.", sentence=told[0].upper() + told[1:])) if told else ""
     override, kept = gate.override, ""
     if override:
         told = tr("Published all the same, says {lead}: {reason}", lead=override.by, reason=override.reason)
