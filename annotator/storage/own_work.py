@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
-from sqlalchemy.orm import Mapped, Session, aliased
+from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select, text
+from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
 from annotator.domain.work import OwnJudgment, WorkFilter
@@ -26,6 +26,13 @@ from annotator.storage.tables import (
 )
 
 CURRENT = ("independent", "conditional")
+_GOLD = text("""
+SELECT j.pair_pk, j.pk FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j
+WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND c.kind = 'gold'
+  AND j.pair_pk = c.pair_pk AND j.annotator_pk = :person_pk AND j.purpose = 'gold'
+  AND NOT EXISTS (SELECT 1 FROM current_judgment o WHERE o.pair_pk = j.pair_pk AND o.annotator_pk = :person_pk)
+ORDER BY j.judged_at, j.pk
+""")  # CROSS JOIN: from the few marks, not from the pool
 
 
 def list_own_judgments(
@@ -41,7 +48,8 @@ def list_own_judgments(
 ) -> tuple[int, list[OwnJudgment]]:
     """How many own answers there are of that kind, and some of them, the latest first. `since` and `until` (left out)
     are the bounds of the filter's days."""
-    statement = _select_own(dataset_pk, person_pk, wanted, since, until)
+    gold = _list_gold(session, dataset_pk, person_pk)
+    statement = _select_own(dataset_pk, person_pk, gold, wanted, since, until)
     total = session.scalar(select(func.count()).select_from(statement.subquery())) or 0
     rows = session.execute(statement.order_by(col(JudgmentRow.pk).desc()).limit(limit).offset(offset))
     return total, [_to_record(row) for row in rows]
@@ -121,7 +129,12 @@ def list_categories(session: Session, dataset_pk: int) -> list[str]:
 
 
 def _select_own(
-    dataset_pk: int, person_pk: int, wanted: WorkFilter, since: datetime | None, until: datetime | None
+    dataset_pk: int,
+    person_pk: int,
+    gold: Sequence[int],
+    wanted: WorkFilter,
+    since: datetime | None,
+    until: datetime | None,
 ) -> Select[*tuple[Any, ...]]:
     statement = (
         select(
@@ -134,7 +147,7 @@ def _select_own(
         .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
         .where(or_(
             col(JudgmentRow.pk).in_(_select_current(dataset_pk, person_pk)),
-            col(JudgmentRow.pk).in_(_select_gold(dataset_pk, person_pk)),
+            col(JudgmentRow.pk).in_(gold),
         ))
     )  # fmt: skip
     conditions: list[ColumnElement[bool]] = []
@@ -159,34 +172,12 @@ def _select_current(dataset_pk: int, person_pk: int) -> Select[Any]:
     )
 
 
-def _select_gold(dataset_pk: int, person_pk: int) -> Select[Any]:
+def _list_gold(session: Session, dataset_pk: int, person_pk: int) -> list[int]:
     """The answers that hold on gold pairs, where there is no ordinary one."""
-    given, newer, ordinary = aliased(JudgmentRow), aliased(JudgmentRow), aliased(CurrentJudgmentRow)
-    later = or_(
-        col(newer.judged_at) > col(given.judged_at),
-        and_(col(newer.judged_at) == col(given.judged_at), col(newer.pk) > col(given.pk)),
-    )
-    superseded = exists().where(
-        col(newer.pair_pk) == col(given.pair_pk),
-        col(newer.annotator_pk) == person_pk,
-        col(newer.purpose) == "gold",
-        later,
-    )
-    judged = exists().where(
-        col(ordinary.pair_pk) == col(given.pair_pk), col(ordinary.annotator_pk) == person_pk
-    )
-    return (
-        select(col(given.pk))
-        .join(CheckRow, col(CheckRow.pair_pk) == col(given.pair_pk))
-        .join(PairRow, col(PairRow.pk) == col(given.pair_pk))
-        .where(
-            col(PairRow.dataset_pk) + 0 == dataset_pk,  # from the marks, not from the pool
-            col(given.annotator_pk) == person_pk,
-            col(given.purpose) == "gold",
-            ~superseded,
-            ~judged,
-        )
-    )
+    latest: dict[int, int] = {}
+    for pair_pk, judgment_pk in session.execute(_GOLD, {"dataset_pk": dataset_pk, "person_pk": person_pk}):
+        latest[pair_pk] = judgment_pk
+    return list(latest.values())
 
 
 def _holds(words: str) -> ColumnElement[bool]:
@@ -195,13 +186,13 @@ def _holds(words: str) -> ColumnElement[bool]:
     def like(column: Mapped[str]) -> ColumnElement[bool]:
         return column.ilike(f"%{escaped}%", escape="\\")
 
-    text = exists().where(
+    held = exists().where(
         col(DocumentTextRow.document_pk) == col(DocumentRow.pk),
         col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256),
         like(col(DocumentTextRow.text)),
     )
     named = (col(QueryRow.query_id), col(QueryRow.text), col(DocumentRow.doc_id), col(DocumentRow.title))
-    return or_(*(like(column) for column in named), text)
+    return or_(*(like(column) for column in named), held)
 
 
 def _locks(person_pk: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
