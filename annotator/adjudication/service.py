@@ -30,6 +30,7 @@ from annotator.domain.people import Actor
 from annotator.storage.cases import (
     Answer,
     add_decisions,
+    find_text,
     list_answers,
     list_best_ranks,
     list_decisions,
@@ -38,9 +39,10 @@ from annotator.storage.cases import (
 )
 from annotator.storage.current import list_current_adjudications
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.disclosing import note_seen
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.pairs import PairState, list_contested_pairs, list_pair_states
-from annotator.storage.tables import AdjudicationRow, DocumentRow, DocumentTextRow, PairRow, QueryRow
+from annotator.storage.tables import AdjudicationRow, DocumentRow, PairRow, QueryRow
 
 DECIDABLE = ("disagreement", "adjudicated")
 BARRED = say("you judged this pair yourself; another lead must decide it")
@@ -80,10 +82,12 @@ def find_disagreements(
     return sort_disagreements(found, sort)
 
 
-def show_case(database: Database, actor: Actor, dataset: str, pair: str, *, seed: int | None = None) -> Case:
+def show_case(
+    database: Database, actor: Actor, dataset: str, pair: str, *, seed: int | None = None, now: datetime
+) -> Case:
     """One pair as a lead decides on it: anonymous, shuffled by `seed` (None: the dataset's own) and pair.
 
-    The same on every look, until a judgment or a decision changes. Needs the role lead.
+    The same on every look, until a judgment or a decision changes. Who has looked can no longer judge it. For leads.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -94,7 +98,7 @@ def show_case(database: Database, actor: Actor, dataset: str, pair: str, *, seed
         answers = list_answers(session, [state.pair_pk]).get(state.pair_pk, [])
         decisions = _to_decisions(state, list_decisions(session, state.pair_pk))
         rubric = find_rubric(session, key_of(row.pk))
-        return Case(
+        case = Case(
             pair=state.key,
             query_id=state.query_id,
             query=query.text,
@@ -104,7 +108,7 @@ def show_case(database: Database, actor: Actor, dataset: str, pair: str, *, seed
             title=document.title,
             url=document.url,
             media_type=document.media_type,
-            document_text=_find_text(session, document),
+            document_text=find_text(session, document),
             text_changed=any(answer.document_sha256 != document.text_sha256 for answer in answers),
             status=state.settlement.status,
             judgments=_hide_names(answers, seed=row.seed if seed is None else seed, pair=state.key),
@@ -114,6 +118,8 @@ def show_case(database: Database, actor: Actor, dataset: str, pair: str, *, seed
             seen=_digest(answers, decisions),
             barred=BARRED if list_judged_by(session, actor.person_id, [state.pair_pk]) else None,
         )
+    note_seen(database, state.pair_pk, actor.person_id, now=now)
+    return case
 
 
 def adjudicate(
@@ -252,12 +258,6 @@ def _check_lines(
             problems.add(line.line, "a pair that the deciding lead did not judge", named)
         elif state.settlement.status not in DECIDABLE:
             problems.add(line.line, "a pair whose judgments differ", f"{named} ({state.settlement.status})")
-
-
-def _find_text(session: Session, document: DocumentRow) -> str | None:
-    if document.text_sha256 is None:
-        return None
-    return session.get_one(DocumentTextRow, (document.pk, document.text_sha256)).text
 
 
 def _hide_names(answers: Sequence[Answer], *, seed: int, pair: str) -> tuple[CaseJudgment, ...]:

@@ -17,6 +17,7 @@ from annotator.storage.tables import (
     AdjudicationRow,
     CurrentJudgmentRow,
     DocumentRow,
+    DocumentTextRow,
     JudgmentRow,
     PairRow,
     PersonRow,
@@ -130,3 +131,10 @@ def _chunks(items: Collection[Item]) -> Iterator[list[Item]]:
     ordered = list(items)
     for start in range(0, len(ordered), CHUNK):
         yield ordered[start : start + CHUNK]
+
+
+def find_text(session: Session, document: DocumentRow) -> str | None:
+    """The document's present text; None when only its id is known."""
+    if document.text_sha256 is None:
+        return None
+    return session.get_one(DocumentTextRow, (document.pk, document.text_sha256)).text

@@ -121,7 +121,9 @@ def test_a_lead_decides_one_after_the_other(world: JudgedWorld, page: Page, sign
         expect(page.get_by_text(left)).to_be_visible()
     expect(page.get_by_text("Every disagreement is decided")).to_be_visible()
     for query_id, doc_id in (("Q1", "遠い"), ("Q2", "中間"), ("Q2", "近い")):
-        (decision,) = show_case(world.database, OPERATOR, "d", pair_key("d", query_id, doc_id)).decisions
+        (decision,) = show_case(
+            world.database, OPERATOR, "d", pair_key("d", query_id, doc_id), now=NOW
+        ).decisions
         assert (decision.grade, decision.rationale) == (2, f"理由 {doc_id} 🎯")
 
 

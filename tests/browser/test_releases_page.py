@@ -65,7 +65,7 @@ def published(world: JudgedWorld, exports: Path) -> JudgedWorld:
     with world.database.read() as session:
         lead = find_actor(session, "lea")
     pair = pair_key("d", "Q1", "中間")
-    seen = show_case(world.database, lead, "d", pair).seen
+    seen = show_case(world.database, lead, "d", pair, now=NOW).seen
     adjudicate(
         world.database, lead, "d", pair, grade=1, rationale=f"根拠 {HOSTILE}", reason="query ambiguous", seen=seen, now=LATER
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import insert, select
@@ -25,6 +26,7 @@ from annotator.domain.errors import (
 )
 from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR, Actor
+from annotator.labeling.service import Exchange, submit_judgments
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_rubric
 from annotator.storage.tables import AdjudicationRow, DocumentRow, DocumentTextRow, MembershipRow, PairRow
@@ -54,7 +56,7 @@ class Court(JudgedWorld):
             self.judge(self.minjun, query_id, doc_id, grades[1])
 
     def case(self, pair: str):
-        return show_case(self.database, self.lead, "d", pair)
+        return show_case(self.database, self.lead, "d", pair, now=NOW)
 
     def decide(
         self, pair: str, grade: int = 2, *, actor: Actor | None = None, seen: str | None = None, **more
@@ -243,7 +245,7 @@ def test_a_lead_may_not_decide_a_pair_they_ever_judged(court: Court) -> None:
     both = court.person("both", "lead")
     court.judge(both, "Q1", "遠い", 1)
     court.judge(both, "Q1", "遠い", None, outcome="later")
-    assert show_case(court.database, both, "d", court.far).barred
+    assert show_case(court.database, both, "d", court.far, now=NOW).barred
     with pytest.raises(NotAllowed, match="another lead"):
         court.decide(court.far, actor=both)
     court.judge(both, "Q2", "近い", None, outcome="later")
@@ -258,7 +260,7 @@ def test_only_a_lead_and_a_person_may_decide_and_only_a_lead_may_look(court: Cou
     with pytest.raises(NotAllowed):
         find_disagreements(court.database, court.hanako, "d")
     with pytest.raises(NotAllowed):
-        show_case(court.database, court.hanako, "d", court.far)
+        show_case(court.database, court.hanako, "d", court.far, now=NOW)
 
 
 def test_a_lead_of_another_dataset_may_not_decide_here(court: Court) -> None:
@@ -271,7 +273,24 @@ def test_a_lead_of_another_dataset_may_not_decide_here(court: Court) -> None:
             MembershipRow(person_pk=court.lead.person_id, dataset_pk=elsewhere.dataset_pk, role="lead")
         )
     with pytest.raises(NotFound):
-        show_case(court.database, court.lead, "other", court.far)
+        show_case(court.database, court.lead, "other", court.far, now=NOW)
+
+
+def test_a_lead_who_has_looked_at_a_case_can_no_longer_judge_its_pair(court: Court) -> None:
+    def judge() -> Exchange:
+        event = {
+            "id": str(uuid4()), "pair": court.far, "outcome": "graded", "grade": 2, "pressed_at": LATER.isoformat(),
+        }  # fmt: skip
+        return submit_judgments(
+            court.database, court.lead, "d", events=[event], have=[court.far], want=0, now=LATER
+        )
+
+    show_case(court.database, OPERATOR, "d", court.far, now=NOW)
+    assert judge().acknowledged
+    court.case(court.far)
+    court.case(court.far)
+    assert [refusal.code for refusal in judge().refused] == ["disclosed"]
+    assert court.far in judge().judged
 
 
 def test_what_does_not_differ_cannot_be_decided(court: Court) -> None:

@@ -43,7 +43,7 @@ class Glance(JudgedWorld):
             self.judge(self.minjun, query_id, doc_id, second)
 
     def decide(self, pair: str, grade: int) -> None:
-        seen = show_case(self.database, self.lead, "d", pair).seen
+        seen = show_case(self.database, self.lead, "d", pair, now=NOW).seen
         adjudicate(self.database, self.lead, "d", pair, grade=grade, rationale="第17条", seen=seen, now=LATER)
 
     def publish(self, version: str, folder: Path) -> None:

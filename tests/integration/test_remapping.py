@@ -442,11 +442,11 @@ def test_a_pair_that_has_left_is_no_case_any_more_and_its_decision_stays_on_reco
     key = desk.pair("Q1", "a")
     desk.judge(desk.ann, "Q1", "a", 3)
     desk.judge(desk.bob, "Q1", "a", 1)
-    seen = show_case(desk.database, desk.lead, "d", key).seen
+    seen = show_case(desk.database, desk.lead, "d", key, now=NOW).seen
     adjudicate(desk.database, desk.lead, "d", key, grade=2, rationale="理由", seen=seen, now=LATER)
     desk.remap("a>x", "a>y")
     with pytest.raises(NotFound):
-        show_case(desk.database, desk.lead, "d", key)
+        show_case(desk.database, desk.lead, "d", key, now=NOW)
     assert find_disagreements(desk.database, desk.lead, "d") == []
     assert desk.suggested()[("Q1", "x")].grade == 2
     with desk.database.read() as session:

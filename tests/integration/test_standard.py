@@ -162,7 +162,7 @@ def test_a_version_cannot_be_changed_or_left_out(world: StandardWorld) -> None:
 
 
 def decide(world: StandardWorld, doc_id: str) -> None:
-    case = show_case(world.database, world.lea, "d", world.keys[doc_id])
+    case = show_case(world.database, world.lea, "d", world.keys[doc_id], now=NOW)
     adjudicate(
         world.database, world.lea, "d", case.pair, grade=1, rationale="x", seen=case.seen, now=LATER
     )  # fmt: skip

@@ -33,7 +33,7 @@ def draw(context: PageContext) -> None:
         draw_link(context, "overview")
         return
     st.query_params["pair"] = chosen  # what is on the screen stays there, whatever others decide meanwhile
-    case = show_case(context.database, context.actor, dataset, chosen)
+    case = show_case(context.database, context.actor, dataset, chosen, now=context.now)
     left, right = st.columns([11, 9], gap="medium")
     with left:
         draw_pair(case, language=find_language_of(context))

@@ -218,7 +218,7 @@ def test_saving_decides_and_brings_the_next_open_case(serving: JudgedWorld) -> N
     save(app)
     assert [toast.value for toast in app.toast] == ["Saved. 1 still open."]
     assert pair_in(app) == near
-    decision = show_case(serving.database, find(serving, "lead"), "d", far).decisions[-1]
+    decision = show_case(serving.database, find(serving, "lead"), "d", far, now=NOW).decisions[-1]
     assert (decision.grade, decision.rationale, decision.reason) == (2, "第17条 🎯", None)
     fill(app, near, grade=3, rationale="直接")
     save(app)
@@ -239,7 +239,7 @@ def test_a_decision_without_a_grade_or_a_rationale_is_refused_and_what_was_typed
     save(app)
     assert app.error[0].value.startswith("Not saved: ")
     assert app.radio[0].value == 1
-    assert show_case(serving.database, find(serving, "lead"), "d", far).decisions == ()
+    assert show_case(serving.database, find(serving, "lead"), "d", far, now=NOW).decisions == ()
 
 
 def test_what_is_typed_stays_while_another_case_is_looked_at(serving: JudgedWorld) -> None:
@@ -294,7 +294,7 @@ def test_a_decided_case_can_be_looked_at_and_decided_anew(serving: JudgedWorld) 
     assert app.text_area[0].value == ""
     fill(app, far, grade=3, rationale="二度目")
     save(app)
-    assert len(show_case(serving.database, find(serving, "lead"), "d", far).decisions) == 2
+    assert len(show_case(serving.database, find(serving, "lead"), "d", far, now=NOW).decisions) == 2
 
 
 def test_the_queue_is_sorted_and_filtered_by_the_address(serving: JudgedWorld) -> None:

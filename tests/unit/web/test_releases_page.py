@@ -56,7 +56,7 @@ def publish_by_service(world: JudgedWorld, version: str) -> None:
 
 def decide(world: JudgedWorld, query_id: str, doc_id: str, grade: int) -> None:
     lead, pair = find(world, "lead"), pair_key("d", query_id, doc_id)
-    seen = show_case(world.database, lead, "d", pair).seen
+    seen = show_case(world.database, lead, "d", pair, now=NOW).seen
     adjudicate(
         world.database, lead, "d", pair, grade=grade, rationale="第17条 <u>直接</u> $x$ 🎯", reason=None, seen=seen, now=LATER
     )  # fmt: skip
