@@ -11,20 +11,21 @@ from typing import Any
 
 from annotator.coverage.requirements import DEFAULT_TOLERANCE, SIZE_TIERS
 from annotator.coverage.tally import NAMED, Counts, Tally, count_others, match, same_label, tally_queries
+from annotator.coverage.wording import name_label, show_counts, show_found, show_ids, show_shares
 from annotator.coverage.words import LENGTHS
 from annotator.domain.coverage import Coverage, CoverageRow, QueryFacts
+from annotator.domain.messages import say
 
 Requirements = Mapping[str, Any]
-RELEVANT = "relevant documents per query"
-_UNGRADED = "queries without any graded document"
+RELEVANT = say("relevant documents per query")
+_UNGRADED = say("queries without any graded document")
 _BY_KEY = {
-    "most_without_relevant": "queries without a relevant document",
-    "most_without_grade_2": "queries without a document of grade 2 or 3",
-    "most_with_one_relevant": "queries with one relevant document",
-    "most_with_one_grade": "queries with one grade only",
+    "most_without_relevant": say("queries without a relevant document"),
+    "most_without_grade_2": say("queries without a document of grade 2 or 3"),
+    "most_with_one_relevant": say("queries with one relevant document"),
+    "most_with_one_grade": say("queries with one grade only"),
 }
 ROWS_OF_DOCUMENTS = frozenset({RELEVANT, _UNGRADED, *_BY_KEY.values()})  # the others are of queries alone
-_NAMED_IN_ROW = 3
 
 
 def measure_coverage(facts: Iterable[QueryFacts], requirements: Requirements | None) -> Coverage:
@@ -51,32 +52,35 @@ def find_size_tier(queries: int) -> int | None:
 
 def _rows_of_size(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
     queries = wanted.get("queries")
-    required = f"at least {queries:,}" if queries is not None else ""
-    yield _row("queries", required, f"{tally.queries:,}", tally.queries >= (queries or 0))
+    required = say("at least {least:,}", least=queries) if queries is not None else ""
+    yield _row(say("queries"), required, f"{tally.queries:,}", tally.queries >= (queries or 0))
     tier, wanted_tier = find_size_tier(tally.queries), wanted.get("size_tier")
     following = next((size for size in SIZE_TIERS if size > tally.queries), None)
-    measured = f"{tier} queries" if tier else f"below {SIZE_TIERS[0]} queries"
+    measured = say("{tier} queries", tier=tier) if tier else say("below {tier} queries", tier=SIZE_TIERS[0])
     if following:
-        measured += f" ({following - tally.queries:,} more for {following})"
-    yield _row(
-        "size", f"{wanted_tier} queries" if wanted_tier else "", measured, (tier or 0) >= (wanted_tier or 0)
-    )
+        more = following - tally.queries
+        measured = say(
+            "{size} ({more:,} more for {following})", size=measured, more=more, following=following
+        )
+    required = say("{tier} queries", tier=wanted_tier) if wanted_tier else ""
+    yield _row(say("size"), required, measured, (tier or 0) >= (wanted_tier or 0))
 
 
 def _rows_of_categories(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
     per = wanted.get("queries_per_category")
     named = list(per) if isinstance(per, Mapping) else None
     present = [category for category in tally.categories if category is not None]
+    required: str
     if isinstance(per, Mapping):
         met = all(match(tally.categories, name) >= least for name, least in per.items())
-        required = f"at least {_show_counts(per)}"
+        required = say("at least {least}", least=show_counts(per))
     else:
         met = bool(present) and all(tally.categories[name] >= (per or 0) for name in present)
-        required = f"at least {per} in each" if per is not None else ""
-    yield _row("queries per category", required, _show_found(tally.categories, named or present), met)
+        required = say("at least {least} in each", least=per) if per is not None else ""
+    yield _row(say("queries per category"), required, show_found(tally.categories, named or present), met)
     for key, name, by_category in (
-        ("languages_per_category", "languages", tally.languages_by_category),
-        ("lengths_per_category", "lengths", tally.lengths_by_category),
+        ("languages_per_category", say("languages"), tally.languages_by_category),
+        ("lengths_per_category", say("lengths"), tally.lengths_by_category),
     ):
         least = wanted.get(key)
         if least:
@@ -86,25 +90,32 @@ def _rows_of_categories(tally: Tally, wanted: Requirements) -> Iterator[Coverage
 def _rows_by_category(
     name: str, by_category: Mapping[str | None, Counts], least: Mapping[str, int], categories: list[str]
 ) -> Iterator[CoverageRow]:
-    required = f"at least {_show_counts(least)}"
+    required = say("at least {least}", least=show_counts(least))
     if not categories:
-        yield CoverageRow(f"{name} per category", required, "no query has a category", False)
+        yield CoverageRow(
+            say("{what} per category", what=name), required, say("no query has a category"), False
+        )
     for category in categories:
         counts: Counts = Counts()
         for found, numbers in by_category.items():
             if same_label(found, category):
                 counts.update(numbers)
         met = all(match(counts, label) >= number for label, number in least.items())
-        yield CoverageRow(f"{name} in {category}", required, _show_found(counts, list(least)), met)
+        yield CoverageRow(
+            say("{what} in {category}", what=name, category=category),
+            required,
+            show_found(counts, list(least)),
+            met,
+        )
 
 
 def _rows_of_shares(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
     tolerance = float(wanted.get("tolerance", DEFAULT_TOLERANCE))
     for key, name, counts in (
-        ("languages", "languages", tally.languages),
-        ("difficulty", "difficulty", tally.difficulty),
-        ("query_types", "query types", tally.query_types),
-        ("lengths", "query lengths", tally.lengths),
+        ("languages", say("languages"), tally.languages),
+        ("difficulty", say("difficulty"), tally.difficulty),
+        ("query_types", say("query types"), tally.query_types),
+        ("lengths", say("query lengths"), tally.lengths),
     ):
         shares: Mapping[str, float] = wanted.get(key, {})
         required = ", ".join(f"{label} {share:g} %" for label, share in shares.items())
@@ -114,8 +125,9 @@ def _rows_of_shares(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]
         met = bool(tally.queries) and all(
             _is_near(number, share, tally.queries, tolerance) for number, share in [*found, (others, 0.0)]
         )
-        measured = _show_shares(counts, labels, tally.queries)
-        yield _row(name, f"{required} (each ± {tolerance:g} points)" if shares else "", measured, met)
+        measured = show_shares(counts, labels, tally.queries)
+        near = say("{shares} (each ± {tolerance:g} points)", shares=required, tolerance=tolerance)
+        yield _row(name, near if shares else "", measured, met)
 
 
 def _is_near(count: int, share: float, queries: int, tolerance: float) -> bool:
@@ -127,16 +139,16 @@ def _rows_of_domains(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow
     across_type = rule.get("across_query_type")
     across, within = _split_domains(tally, across_type)
     sizes = sorted((number for name, number in within.items() if name is not None), reverse=True)
-    measured = _show_found(within, [])
+    measured = show_found(within, [])
     if across_type:
-        measured += f"; across domains {across}"
+        measured = say("{found}; across domains {across}", found=measured, across=across)
     if not rule:
-        yield _row("domains", "", measured, False)
+        yield _row(say("domains"), "", measured, False)
         return
     least = sorted(rule["at_least"], reverse=True)
-    required = f"at least {', '.join(map(str, least))}"
+    required = say("at least {least}", least=", ".join(map(str, least)))
     if "across" in rule:
-        required += f", and {rule['across']} across"
+        required = say("{sizes}, and {across} across", sizes=required, across=rule["across"])
     met: bool | None = (
         len(sizes) >= len(least)
         and all(found >= number for found, number in zip(sizes, least, strict=False))
@@ -144,8 +156,8 @@ def _rows_of_domains(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow
     )
     start = rule.get("from_queries", 0)
     if tally.queries < start:
-        required, met = f"from {start} queries on: {required}", None
-    yield CoverageRow("domains", required, measured, met)
+        required, met = say("from {start} queries on: {sizes}", start=start, sizes=required), None
+    yield CoverageRow(say("domains"), required, measured, met)
 
 
 def _split_domains(tally: Tally, across_type: str | None) -> tuple[int, Counts]:
@@ -161,7 +173,7 @@ def _split_domains(tally: Tally, across_type: str | None) -> tuple[int, Counts]:
 def _rows_of_documents(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
     listed = frozenset(wanted.get("queries_without_relevant", ()))
     yield _row_of_relevant(tally, wanted, listed)
-    yield _row(_UNGRADED, "", _show_ids(tally.ungraded), True)
+    yield _row(_UNGRADED, "", show_ids(tally.ungraded), True)
     ids_by_key = {
         "most_without_relevant": tally.without_relevant,
         "most_without_grade_2": tally.without_grade_2,
@@ -171,28 +183,36 @@ def _rows_of_documents(tally: Tally, wanted: Requirements) -> Iterator[CoverageR
     for key, ids in ids_by_key.items():
         lacking = [query_id for query_id in ids if query_id not in listed]
         most = wanted.get(key)
-        required = "" if most is None else f"at most {most:,}" if most else "none"
-        measured = _show_ids(lacking)
+        required = "" if most is None else say("at most {most:,}", most=most) if most else say("none")
+        measured = show_ids(lacking)
         if len(lacking) < len(ids):
-            measured += f", and {len(ids) - len(lacking)} listed as such"
+            listed_so = len(ids) - len(lacking)
+            measured = say("{found}, and {listed} listed as such", found=measured, listed=listed_so)
         yield _row(_BY_KEY[key], required, measured, len(lacking) <= (most or 0))
 
 
 def _row_of_relevant(tally: Tally, wanted: Requirements, listed: frozenset[str]) -> CoverageRow:
     counted = [number for query_id, number in tally.relevant if query_id not in listed]
-    measured = "no query"
+    measured = say("no query")
     if counted:
-        measured = f"{min(counted)} to {max(counted)}, median {median(counted):g}, {sum(counted):,} in all"
+        measured = say(
+            "{least} to {most}, median {median:g}, {total:,} in all",
+            least=min(counted), most=max(counted), median=median(counted), total=sum(counted),
+        )  # fmt: skip
     limits = _choose_range(wanted.get("relevant_documents"), tally.queries)
     if limits is None:
         return _row(RELEVANT, "", measured, True)
     least, most = limits
     within = sum(least <= number <= (number if most is None else most) for number in counted)
-    required = f"{least} to {most}" if most is not None else f"at least {least}"
+    required = (
+        say("{least} to {most}", least=least, most=most)
+        if most is not None
+        else say("at least {least}", least=least)
+    )
     return CoverageRow(
         RELEVANT,
         required,
-        f"{within:,} of {len(counted):,} queries ({measured})",
+        say("{within:,} of {all:,} queries ({found})", within=within, all=len(counted), found=measured),
         bool(counted) and within == len(counted),
     )
 
@@ -213,44 +233,6 @@ def _row(name: str, required: str, measured: str, met: bool) -> CoverageRow:
     return CoverageRow(name, required, measured, met if required else None)
 
 
-# In words -----------------------------------------------------------------------------------------
-
-
-def _show_counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{label} {number}" for label, number in counts.items())
-
-
-def _show_found(counts: Counts, labels: list[str]) -> str:
-    """The named ones in their order, then the others, the most frequent first; all of them up to 20."""
-    found = [f"{label} {match(counts, label)}" for label in labels]
-    found += [f"{_name(label)} {number}" for label, number in count_others(counts, labels).items()]
-    return _shorten(found)
-
-
-def _show_shares(counts: Counts, labels: list[str], queries: int) -> str:
-    found = [(label, match(counts, label)) for label in labels]
-    found += [(_name(label), number) for label, number in count_others(counts, labels).items()]
-    return _shorten([f"{label} {100 * number / (queries or 1):.0f} % ({number})" for label, number in found])
-
-
-def _name(label: str | None) -> str:
-    return "(not said)" if label is None else label
-
-
-def _shorten(parts: list[str]) -> str:
-    if not parts:
-        return "none"
-    more = len(parts) - NAMED
-    return ", ".join(parts[:NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _show_ids(ids: list[str]) -> str:
-    if not ids:
-        return "none"
-    more = ", …" if len(ids) > _NAMED_IN_ROW else ""
-    return f"{len(ids):,} ({', '.join(ids[:_NAMED_IN_ROW])}{more})"
-
-
 # For programs -------------------------------------------------------------------------------------
 
 
@@ -263,12 +245,12 @@ def _list_figures(tally: Tally, wanted: Requirements) -> dict[str, Any]:
         "size_tier": find_size_tier(tally.queries),
         "categories": _plain(tally.categories),
         "languages": _plain(tally.languages),
-        "languages_by_category": {_name(name): _plain(counts) for name, counts in tally.languages_by_category.items()},
+        "languages_by_category": {name_label(name): _plain(counts) for name, counts in tally.languages_by_category.items()},
         "difficulty": _plain(tally.difficulty),
         "query_types": _plain(tally.query_types),
         "lengths": {name: tally.lengths[name] for name in LENGTHS},
         "lengths_by_category": {
-            _name(name): {length: counts[length] for length in LENGTHS}
+            name_label(name): {length: counts[length] for length in LENGTHS}
             for name, counts in tally.lengths_by_category.items()
         },
         "domains": _plain(sum(tally.domains_by_type.values(), Counts())),
@@ -290,7 +272,7 @@ def _list_figures(tally: Tally, wanted: Requirements) -> dict[str, Any]:
 
 
 def _plain(counts: Counts) -> dict[str, int]:
-    return {_name(label): number for label, number in counts.items()}
+    return {name_label(label): number for label, number in counts.items()}
 
 
 def _first(ids: list[str]) -> dict[str, Any]:
