@@ -4,7 +4,7 @@ What is read here for an annotator holds no rank, no score, no system and nobody
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -137,6 +137,22 @@ def has_text(session: Session, document_pk: int, sha256: str) -> bool:
         col(DocumentTextRow.document_pk) == document_pk, col(DocumentTextRow.sha256) == sha256
     )
     return session.scalar(statement) is not None
+
+
+def list_text_hashes(
+    session: Session, document_pks: Collection[int]
+) -> dict[int, tuple[str | None, set[str]]]:
+    """The SHA-256 of each document's present text, and of all that it has or had."""
+    present = select(col(DocumentRow.pk), col(DocumentRow.text_sha256)).where(
+        col(DocumentRow.pk).in_(document_pks)
+    )
+    found: dict[int, tuple[str | None, set[str]]] = {
+        key_of(pk): (sha, set()) for pk, sha in session.execute(present)
+    }
+    every = select(col(DocumentTextRow.document_pk), col(DocumentTextRow.sha256))
+    for pk, sha in session.execute(every.where(col(DocumentTextRow.document_pk).in_(document_pks))):
+        found[pk][1].add(sha)
+    return found
 
 
 def find_whole_text(session: Session, pair_pk: int) -> str | None:

@@ -6,6 +6,7 @@ not say (any more), each with a code that the panel knows. What came too late is
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -13,10 +14,11 @@ from sqlmodel import col
 
 from annotator.domain.labeling import Feedback, JudgmentEvent, Refusal
 from annotator.domain.overlap import conditional_distance
+from annotator.storage.bulk import add_rows
 from annotator.storage.checks import find_training, note_repeats_answered, read_explanations
 from annotator.storage.current import derive_current
 from annotator.storage.find import key_of
-from annotator.storage.handing import find_stored, find_text_hash, has_text, list_rubric_versions
+from annotator.storage.handing import find_stored, list_rubric_versions, list_text_hashes
 from annotator.storage.standing import Standing, is_others_repeat, read_standings
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, JudgmentRow
 from annotator.storage.worklist import Worklist, drop_leases
@@ -29,6 +31,15 @@ _WHY = {
     "disclosed": "you have seen what others said of this pair; it can no longer be judged",
     "not_yours": "this pair was given to somebody else",
 }
+
+
+class Known(NamedTuple):
+    """What an event that was just stored stands for."""
+
+    pair_pk: int
+    annotator_pk: int
+    outcome: str
+    grade: int | None
 
 
 @dataclass(slots=True)
@@ -49,10 +60,12 @@ def store_events(
     receipt = Received()
     if not events:
         return receipt
-    known = find_stored(session, {event.event_id for event in events})
+    known: dict[str, JudgmentRow | Known] = {**find_stored(session, {event.event_id for event in events})}
     standings = read_standings(session, worklist, {event.pair for event in events})
     untrained = _is_untrained(session, worklist, dataset, standings.values())
     versions = list_rubric_versions(session, worklist.dataset_pk)
+    texts = list_text_hashes(session, {one.document_pk for one in standings.values()})
+    rows: list[dict[str, Any]] = []
     stored: list[tuple[JudgmentEvent, Standing, str]] = []
     for event in events:
         one, before = standings.get(event.pair), known.get(event.event_id)
@@ -66,9 +79,11 @@ def store_events(
         purpose = _find_purpose(session, dataset, one)
         if purpose in COUNTED and event.outcome != "later" and _is_surplus(one):
             receipt.surplus.append(event.event_id)
-        known[event.event_id] = _add(session, worklist, event, one, purpose, versions)
+        rows.append(_row(worklist, event, one, purpose, versions, *texts[one.document_pk]))
+        known[event.event_id] = Known(one.pair_pk, worklist.annotator_pk, event.outcome, event.grade)
         stored.append((event, one, purpose))
         standings[event.pair] = _after(one, event, purpose)
+    add_rows(session, JudgmentRow, rows)
     _follow(session, worklist, stored)
     receipt.feedback += _explain(session, events, receipt.acknowledged, standings)
     return receipt
@@ -88,7 +103,7 @@ def _find_objection(
     session: Session,
     event: JudgmentEvent,
     one: Standing | None,
-    before: JudgmentRow | None,
+    before: "JudgmentRow | Known | None",
     worklist: Worklist,
     *,
     untrained: bool,
@@ -152,37 +167,31 @@ def _after(one: Standing, event: JudgmentEvent, purpose: str) -> Standing:
     return replace(one, leased=False, tried=one.tried or event.outcome != "later")
 
 
-def _add(
-    session: Session,
+def _row(
     worklist: Worklist,
     event: JudgmentEvent,
     one: Standing,
     purpose: str,
     versions: dict[int, int],
-) -> JudgmentRow:
-    shown = event.document_sha256
-    if shown is None or not has_text(session, one.document_pk, shown):
-        shown = find_text_hash(session, one.document_pk)
-    row = JudgmentRow.model_validate(
-        {
-            "event_id": event.event_id,
-            "pair_pk": one.pair_pk,
-            "annotator_pk": worklist.annotator_pk,
-            "rubric_pk": versions.get(event.guideline_version or 0) or versions[max(versions)],
-            "outcome": event.outcome,
-            "grade": event.grade,
-            "note": event.note,
-            "reason": event.reason,
-            "purpose": purpose,
-            "document_sha256": shown,
-            "judged_at": min(event.pressed_at, worklist.now),
-            "received_at": worklist.now,
-            "seconds": event.seconds,
-        }
-    )
-    session.add(row)
-    session.flush()
-    return row
+    present: str | None,
+    texts: Collection[str],
+) -> dict[str, Any]:
+    """The row of a judgment; `present`: the hash of its document's present text, `texts`: of all that it has or had."""
+    return {
+        "event_id": event.event_id,
+        "pair_pk": one.pair_pk,
+        "annotator_pk": worklist.annotator_pk,
+        "rubric_pk": versions.get(event.guideline_version or 0) or versions[max(versions)],
+        "outcome": event.outcome,
+        "grade": event.grade,
+        "note": event.note,
+        "reason": event.reason,
+        "purpose": purpose,
+        "document_sha256": event.document_sha256 if event.document_sha256 in texts else present,
+        "judged_at": min(event.pressed_at, worklist.now),
+        "received_at": worklist.now,
+        "seconds": event.seconds,
+    }
 
 
 def _follow(
