@@ -1,7 +1,8 @@
 """Stores what a browser hands in: each press once, for what it counts, on the pair that was on its screen.
 
 Stands between `labeling/service.py`, whose transaction this is, and the append-only judgments. Refuses what the person may
-not say (any more), each with a code that the panel knows. What came too late is kept, counted and named as surplus.
+not say (any more), each with a code that the panel knows. What came too late is kept and named as surplus: counted when
+others did the work, on record only when the pair has left the pool meanwhile.
 """
 
 from collections.abc import Collection, Sequence
@@ -115,8 +116,6 @@ def _find_objection(
         code = "" if same else "known_id"
     elif one is None:
         code = "not_yours" if is_others_repeat(session, event.pair) else "not_in_pool"
-    elif one.retired:
-        code = "not_in_pool"
     elif one.disclosed:
         code = "disclosed"
     elif one.settled and one.kind is None:

@@ -119,8 +119,10 @@ def test_a_document_of_the_pool_is_judged_from_the_dialog_and_does_not_come_agai
     expect(other).to_have_count(2)
     current = page.locator(".viewer .docid").inner_text().split()[0]
     other.filter(has_not_text=current).click()
+    expect(page.locator(".proposaltext")).to_be_focused()  # the document is there to be read, and graded
     page.keyboard.press("0")
     page.get_by_role("button", name="Judge it").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     wait_saved(page)
     press(page, "3")
     wait_saved(page)

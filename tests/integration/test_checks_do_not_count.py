@@ -25,7 +25,7 @@ def everything_that_counts(world: JudgedWorld) -> tuple[object, ...]:
     """Agreement, states of pairs, progress, overview (with coverage), as a lead sees them."""
     overview = show_overview(world.database, OPERATOR, world.name)
     with world.database.read() as session:
-        states = list_pair_states(session, world.dataset_pk)
+        states = [state._replace(lacking=0) for state in list_pair_states(session, world.dataset_pk)]
         judged = {row.key: row.judged for row in session.scalars(select(PairRow))}
     progress = compute_progress(world.database, OPERATOR, world.name)
     agreement = compute_agreement(world.database, OPERATOR, world.name)

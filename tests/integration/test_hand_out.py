@@ -152,14 +152,15 @@ def test_who_has_seen_the_answers_of_others_judges_the_pair_no_more(world: World
     assert (told.done, told.total, len(told.pairs)) == (1, 11, 10)
 
 
-def test_a_pair_that_left_the_pool_while_on_screen_is_refused_and_named(world: World) -> None:
+def test_the_judgment_of_a_pair_that_left_the_pool_while_on_screen_stays_on_record(world: World) -> None:
     ann = world.person("ann")
     one, two = keys(world, ann, 2)
     with world.database.write() as session:
         retire_pairs(session, 1, [pair_pk(world, one)], now=NOW)
     told = world.send(ann, world.event(one, 1), world.event(two, 1), have=[one])
-    assert [refusal.code for refusal in told.refused] == ["not_in_pool"]
-    assert (len(told.acknowledged), told.judged) == (1, (one,))
+    assert (len(told.acknowledged), told.refused, len(told.surplus), told.judged) == (2, (), 1, (one,))
+    assert len(list_judgments(world.database, OPERATOR, "d")) == 1
+    assert len(list_judgments(world.database, OPERATOR, "d", history=True)) == 2
 
 
 def test_an_answer_that_comes_when_others_did_the_work_is_kept_and_named_as_surplus(world: World) -> None:
