@@ -41,20 +41,18 @@ def read_rubric(data: bytes, path: str) -> Rubric:
 
 
 def _load(text: str, path: str) -> dict[str, Any]:
-    if any(isinstance(token, yaml.AliasToken) for token in _tokens(text, path)):
-        raise BadInput([FormatError(path, None, "YAML without aliases", "an alias")])
-    content = yaml.safe_load(text)
+    try:
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            raise BadInput([FormatError(path, None, "YAML without aliases", "an alias")])
+        content = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:  # of the scanner, the parser or the constructor
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise BadInput([FormatError(path, line, "YAML", error.problem or "something else")]) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BadInput([FormatError(path, None, "YAML", str(error) or "nested too deeply")]) from None
     if not isinstance(content, dict):
         raise BadInput([FormatError(path, 1, "a mapping with 'grades'", type(content).__name__)])
     return content
-
-
-def _tokens(text: str, path: str) -> list[Any]:
-    try:
-        return list(yaml.scan(text))
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise BadInput([FormatError(path, line, "YAML", error.problem or "something else")]) from None
 
 
 def _check_entry(entry: Any, index: int, path: str) -> list[FormatError]:
