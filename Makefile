@@ -52,7 +52,7 @@ test: lint types imports tests ## everything: style, types, import rules, and ev
 
 .PHONY: tests
 tests: setup-test chromium ## every test, without style, types and import rules
-	$(BIN)/python -m pytest -n logical --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadfile $(ARGS)
 
 .PHONY: unit
 unit: setup-test ## the tests that need neither a server nor a browser

@@ -69,7 +69,7 @@ def find_chromium() -> str:
 def browser() -> Iterator[Browser]:
     sandbox = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
     path = find_chromium()
-    expect.set_options(timeout=20_000)  # a loaded machine is slow, not wrong
+    expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *sandbox], headless=True)
         yield running
@@ -140,16 +140,26 @@ def find_free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    """The served database: the dataset DATASET and PEOPLE, who sign in with PASSWORD."""
-    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a database with the dataset and its people: made once, copied for every test."""
+    path = tmp_path_factory.mktemp("prepared") / "annotator.db"
+    opened = Database(f"sqlite:///{path}")
     upgrade_schema(opened)
     create_dataset(opened, OPERATOR, DATASET, now=NOW, title="デモ 데모")
     for username, name, role in PEOPLE:
         add_person(
             opened, OPERATOR, username, name=name, role=role, dataset=DATASET, password=PASSWORD, now=NOW
         )
+    opened.dispose()
+    assert not path.with_name("annotator.db-wal").exists(), "everything is in the one file that is copied"
+    return path
+
+
+@pytest.fixture
+def database(prepared: Path, tmp_path: Path) -> Iterator[Database]:
+    """The served database: the dataset DATASET and PEOPLE, who sign in with PASSWORD."""
+    opened = Database(f"sqlite:///{shutil.copy(prepared, tmp_path / 'annotator.db')}")
     yield opened
     opened.dispose()
 
@@ -166,7 +176,7 @@ def server(database: Database, tmp_path: Path) -> Iterator[Server]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(locale="en-US", viewport={"width": 1280, "height": 900})
-    made.set_default_timeout(15_000)
+    made.set_default_timeout(30_000)
     yield made
     made.close()
 

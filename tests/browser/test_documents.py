@@ -1,6 +1,5 @@
 """The view of a document: formatted and as its source, marks, find, long documents, and that nothing jumps or runs."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,10 +15,8 @@ FILLER = "何も書いていない行が続く。\n" * 40
 
 
 @pytest.fixture
-def answers(page: Page) -> Iterator[Answers]:
-    expect.set_options(timeout=30_000)  # a busy machine takes its time over a long text
-    yield open_view(page)
-    expect.set_options(timeout=5_000)
+def answers(page: Page) -> Answers:
+    return open_view(page)
 
 
 def region(page: Page) -> Any:

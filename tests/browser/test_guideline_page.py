@@ -1,10 +1,8 @@
 """The Guideline page in a browser: a draft outlives a reload letter by letter, and two leads write at once."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotator.accounts.service import add_person
@@ -15,14 +13,6 @@ from tests.browser.conftest import DATASET, PASSWORD, Server, SignIn
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 WRITE = "/guideline?dataset=demo&standard=Next+version"
-
-
-@pytest.fixture(autouse=True)
-def _patient() -> Iterator[None]:
-    """A page of 20 fields is drawn piece by piece; on a busy machine that takes its time."""
-    expect.set_options(timeout=30_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def fields(page: Page, label: str) -> Any:

@@ -11,7 +11,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import list_judgments, submit_judgments
 from annotator.storage.database import Database
 from annotator.storage.find import find_person, key_of
-from annotator.storage.labeling_tables import LeaseRow
+from annotator.storage.labeling_tables import DisclosureRow, LeaseRow
 from annotator.storage.tables import AdjudicationRow, JudgmentRow, MembershipRow, PairRow
 from tests.browser.conftest import Server, SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved
@@ -91,15 +91,16 @@ def test_a_judgment_that_is_refused_keeps_its_note_on_the_screen_also_over_a_rel
     page: Page, database: Database, sign_in: SignIn
 ) -> None:
     start(page, database, sign_in)
-    gone = on_screen(page)
+    seen = on_screen(page)
     with database.write() as session:
-        session.query(PairRow).filter_by(key=gone).one().retired_at = NOW
+        pair, person = session.query(PairRow).filter_by(key=seen).one(), find_person(session, "hanako")
+        session.add(DisclosureRow(pair_pk=key_of(pair.pk), person_pk=key_of(person.pk), disclosed_at=NOW))
     page.keyboard.press("n")
     page.keyboard.type("三行 메모")
     page.keyboard.press("Escape")
     press(page, "1")
     for _ in range(2):
-        expect(alert(page, "this pair has left the pool.")).to_contain_text("Your note: 三行 메모")
+        expect(alert(page, "you have seen what others answered")).to_contain_text("Your note: 三行 메모")
         page.reload()
         open_panel(page)
     page.get_by_role("button", name="I have seen this").click()
