@@ -77,9 +77,7 @@ def use_theme(page: Page, theme: str) -> None:
     page.wait_for_function(FOLLOWED, arg=theme == "dark")
 
 
-@pytest.mark.parametrize(
-    ("language", "themes"), [("en", ("light",)), ("ja", ("dark",)), ("ko", ("light",))]
-)
+@pytest.mark.parametrize(("language", "themes"), [("en", ("light",)), ("ja", ("dark",)), ("ko", ("light",))])
 def test_no_page_violates_wcag_22_aa(
     world: JudgedWorld, server: Server, page: Page, sign_in: SignIn, language: str, themes: tuple[str, ...]
 ) -> None:
