@@ -96,6 +96,7 @@ def main() -> None:
                 for key in keys:
                     page.keyboard.press(key)
                     page.wait_for_timeout(1500)
+                    page.wait_for_selector('.panel:not([data-pair-id=""])')
                 page.screenshot(path=target / f"{name}.png")
                 print(target / f"{name}.png")
         browser.close()
