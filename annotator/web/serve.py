@@ -25,6 +25,7 @@ def serve_app(
     from annotator.web.theme import make_config
 
     app = make_app(database, settings)
+    answer_without_delay()
     ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
     previous = signal.signal(signal.SIGTERM, _stop)
     try:
@@ -47,6 +48,24 @@ def check_port(host: str, port: int) -> None:
             raise StateError(
                 f"cannot listen on {host}:{port}: {error.strerror}. Choose another: annotator serve --port {port + 1}"
             ) from None
+
+
+def answer_without_delay() -> None:
+    """Let every connection that the server will accept send what it has at once (TCP_NODELAY).
+
+    Streamlit binds the socket itself, and names no protocol; asyncio then leaves Nagle's algorithm on, the body of an
+    answer waits until its head is acknowledged, and a browser takes 40 ms for that: docs/streamlit.md.
+    """
+    from streamlit.web.server.starlette import starlette_server
+
+    bind = starlette_server._bind_socket
+
+    def bind_without_delay(address: str, port: int, backlog: int) -> socket.socket:
+        bound = bind(address, port, backlog)
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what is accepted inherits it
+        return bound
+
+    starlette_server._bind_socket = bind_without_delay
 
 
 def is_loopback(host: str) -> bool:

@@ -1,0 +1,19 @@
+"""How the server's connections are set up."""
+
+import socket
+
+import pytest
+from streamlit.web.server.starlette import starlette_server
+
+from annotator.web.serve import answer_without_delay
+
+
+def test_an_accepted_connection_sends_the_body_without_waiting_for_the_head(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(starlette_server, "_bind_socket", starlette_server._bind_socket)
+    answer_without_delay()
+    with starlette_server._bind_server_socket("127.0.0.1", "127.0.0.1", 0, 1)[0] as listening:
+        listening.setblocking(True)
+        with socket.create_connection(listening.getsockname()), listening.accept()[0] as accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
