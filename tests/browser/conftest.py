@@ -8,16 +8,15 @@ the tests with what to do; nothing is skipped. ANNOTATOR_CHROMIUM names one that
 
 import os
 import shutil
-import signal
 import socket
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -27,6 +26,7 @@ from annotator.datasets.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
+from tests.browser.warm_server import start_server
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 PASSWORD = "correct horse 電池 staple"
@@ -84,7 +84,7 @@ class Server:
     folder: Path
     port: int
     environment: dict[str, str] = field(default_factory=dict)
-    process: subprocess.Popen[bytes] | None = None
+    process: ForkServerProcess | None = None
 
     @property
     def address(self) -> str:
@@ -96,40 +96,32 @@ class Server:
 
     def start(self) -> None:
         """Start it and wait until it is healthy."""
-        command = [
-            sys.executable,
-            "-c",
-            "from annotator.cli.main import run; run()",
-            "serve",
-            "--port",
-            str(self.port),
-        ]
         environment = {**os.environ, "ANNOTATOR_DATABASE_URL": self.database_url, **self.environment}
-        with (self.folder / "server.log").open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
+        self.process = start_server(self.folder, environment, self.port)
         for _ in range(1200):
-            if self.process.poll() is not None:
+            if self.process.exitcode is not None:
                 break
             try:
                 with urllib.request.urlopen(f"{self.address}/healthz", timeout=1):
                     return
             except OSError:
-                time.sleep(0.05)
+                time.sleep(0.02)
         pytest.fail(f"the server did not start:\n{self.log}")
 
-    def stop(self) -> int:
+    def stop(self) -> int | None:
         """End it gracefully; its exit code."""
-        return self._end(signal.SIGTERM)
+        return self._end("terminate")
 
     def kill(self) -> None:
         """End it at once, as a crash would."""
-        self._end(signal.SIGKILL)
+        self._end("kill")
 
-    def _end(self, number: signal.Signals) -> int:
+    def _end(self, how: Literal["terminate", "kill"]) -> int | None:
         if self.process is None:
             return 0
-        self.process.send_signal(number)
-        code = self.process.wait(timeout=20)
+        getattr(self.process, how)()
+        self.process.join(timeout=20)
+        code = self.process.exitcode
         self.process = None
         return code
 

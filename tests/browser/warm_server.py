@@ -1,0 +1,44 @@
+"""A server that is there at once: forked from a process that has imported the program already.
+
+A new interpreter needs two to three seconds to import it, and every browser test starts a server of its own. The forked
+process is one of its own all the same: it can be killed, and shares nothing with the next but what the import made.
+That a new interpreter serves as well is what tests/test_packaging.py and the benchmarks start.
+"""
+
+import multiprocessing
+import os
+import sys
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+
+WARM = multiprocessing.get_context("forkserver")
+WARM.set_forkserver_preload(
+    [
+        "annotator.cli.main",
+        "annotator.settings",
+        "annotator.accounts.service",
+        "annotator.releases.service",
+        "annotator.web.app",
+        "annotator.web.serve",
+    ]
+)
+
+
+def start_server(folder: Path, environment: dict[str, str], port: int) -> ForkServerProcess:
+    """`annotator serve --port PORT` in `folder`, with just these variables; what it prints goes to server.log there."""
+    process = WARM.Process(target=_serve, args=(folder, environment, port))
+    process.start()
+    return process
+
+
+def _serve(folder: Path, environment: dict[str, str], port: int) -> None:
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    with (folder / "server.log").open("ab") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    sys.argv = ["annotator", "serve", "--port", str(port)]
+    from annotator.cli.main import run
+
+    run()
