@@ -13,7 +13,7 @@ from annotator.web.panel.document_words import document_words
 from annotator.web.panel.panel import FOLDER
 
 ADDRESS = "http://view.test/"
-SCRIPTS = ("elements.js", "marks.js", "sheet.js", "document.js")
+SCRIPTS = ("elements.js", "empty_words.js", "marks.js", "sheet.js", "document.js")
 STYLES = ("panel.css", "document.css")
 
 

@@ -10,7 +10,8 @@ FIND = """([query, text]) => findTerms(text, termsOf(query)).map(([start, end]) 
 
 @pytest.fixture
 def marks(page: Page) -> Page:
-    page.add_script_tag(content=(FOLDER / "marks.js").read_text(encoding="utf-8"))
+    for name in ("empty_words.js", "marks.js"):
+        page.add_script_tag(content=(FOLDER / name).read_text(encoding="utf-8"))
     return page
 
 
@@ -35,6 +36,31 @@ def marks(page: Page) -> Page:
     ],
 )  # fmt: skip
 def test_the_words_of_a_query_are_marked_whatever_their_script_case_and_width(
+    marks: Page, query: str, text: str, expected: list[str]
+) -> None:
+    assert marks.evaluate(FIND, [query, text]) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "expected"),
+    [
+        ("締め切り後の再度の申請", "今後の制度は後日、再度申請の度に", ["再度申請"]),
+        ("年度の途中で入った人の税", "税は人の年に入る。年度", ["年度"]),
+        ("집을 살 때 내는 세금의 신고", "집과 땅을 살 사람은 세금을 내는 신고", ["세금", "내는", "신고"]),
+        ("이 법에서 말하는 개발행위를 하는 경우에 필요한", "법에서 이미 말하는 집에서 하는 필요한 경우에 고요한 개발행위", ["필요한", "개발행위"]),
+        ("vitamin C in a T cell", "C, c and T: vitamin a cell", ["vitamin", "cell"]),
+        ("あなたが行う後に使うこと", "あなたの後に行うこと、使う", []),
+        ("X線と第17条、제3조 제2항", "x線。線と第17条、17条 제3조의 조 제2항", ["x線", "第17条", "17", "제3조", "제2항"]),
+        ("5年", "15年と5年", ["5年"]),
+        ("税", "税と課税", ["税", "税"]),
+        ("数の すし", "この数、すしの", ["数", "すし"]),
+        ("집", "집과 집", ["집", "집"]),
+        ("C", "C and class c", ["C", "c"]),
+        ("の を", "ここの本を", []),
+        ("의 는", "나의 나는", []),
+    ],
+)  # fmt: skip
+def test_words_of_one_character_are_marked_only_where_a_query_has_nothing_else_and_particles_never(
     marks: Page, query: str, text: str, expected: list[str]
 ) -> None:
     assert marks.evaluate(FIND, [query, text]) == expected

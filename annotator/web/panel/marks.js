@@ -1,19 +1,15 @@
 // Finds a query's terms, or any words, in a text. The browser's own segmentation cuts a query into words
 // (without it: bigrams); names are also looked for by their parts: camelCase, snake_case, dotted, slashed.
-// Ignores case and full or half width. Words that say nothing by themselves are not looked for.
+// Ignores case and full or half width. Words that say nothing by themselves (empty_words.js) and words of one character
+// are not looked for; the latter are where a query has nothing else.
 
 const WORD = /[\p{L}\p{N}\p{M}_]+/gu;
 const CAMEL = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|[\p{Lo}\p{Lm}\p{M}]+|\p{N}+/gu;
 // Scripts whose words may begin and end anywhere: a term of theirs is looked for inside longer words too.
 const JOINED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
+// A character that says little alone with the number or letters it stands at: 第17条, X線, 제3조, 5年.
+const NUMBERED = /(?:[\p{Script=Han}제](?=\p{N}))?(?<![\p{Script=Latin}\p{N}])(?:\p{N}+|\p{Script=Latin})(?:\p{Script=Han}|조|항|호|년|월|일)(?![\p{Script=Han}\p{Script=Katakana}ー])/gu;
 const JOINED_RUNS = /\p{Script=Han}+|\p{Script=Hiragana}+|[\p{Script=Katakana}ー]+|\p{Script=Hangul}+|[\p{Script=Thai}\p{M}]+|[\p{Script=Lao}\p{M}]+|[\p{Script=Khmer}\p{M}]+|[\p{Script=Myanmar}\p{M}]+/gu;
-const EMPTY_WORDS = new Set((
-  "a about all also am an and any are as at be been but by can could did do does for from had has have how i if in into is it its may me my no not of on or our should so some such than that the their them then there these they this those to use used using was we were what when where which who why will with would you your " +
-  "する した して される された いる いた ある あった ない なる なった できる できます する場合 こと もの とき ため よう ところ これ それ あれ この その あの どの どれ どう どこ いつ なぜ だれ など また および または について における に対する による により として とは から まで より だけ ほど くらい では には へは とも でも です ます ました ません ください 場合 方法 何 教え 教えて 知り たい たり ながら " +
-  "있는 있다 있나 있나요 있는가 있습니까 없는 없다 하는 하다 하고 하여 하면 해야 한다 합니다 하나요 하는지 되는 되다 된다 됩니다 되나요 되는지 위한 위해 위하여 대한 대해 대하여 관한 관하여 관련 따른 따라 따르면 의한 의해 의하여 경우 어떤 어떻게 무엇 무엇인가 무엇인가요 언제 어디 누가 왜 얼마 그리고 또는 그러나 및 등 것 수 때 이 그 저 " +
-  "ที่ และ ของ ใน การ ความ เป็น ได้ ให้ ว่า จะ มี ไม่ กับ หรือ จาก โดย คือ อะไร อย่างไร 的 了 和 是 在 有 与 及 或 吗 呢 什么 怎么 如何 哪些"
-).split(" "));
-const PARTICLES = /(?:에서는|에서의|으로서|으로써|으로는|에게서|까지|부터|에서|에게|으로|이나|이란|에는|에도|처럼|보다|마다|하고|이며|하는|되는|은|는|이|가|을|를|의|에|로|와|과|도|만|란)$/u;
 
 // A character with what belongs to it: its marks, half-width voicing marks, the parts of a Hangul syllable.
 const CHARACTER = /[\u1100-\u115f][\u1160-\u11a7]?[\u11a8-\u11ff]?|[^][\p{M}\uff9e\uff9f]*/gu;
@@ -66,14 +62,34 @@ function termsOf(query) {
         if ([...word].length > 1 && !EMPTY_WORDS.has(word)) words.add(word);
     }
   }
-  for (const word of wordsWithoutSpaces(wide)) for (const part of partsOf(word)) parts.add(part);
-  for (const [run] of wide.matchAll(/\p{Script=Han}{2,8}/gu)) if (!EMPTY_WORDS.has(run)) parts.add(run);
+  for (const word of wordsWithoutSpaces(wide)) for (const part of partsOf(word)) if (!EMPTY_WORDS.has(part)) parts.add(part);
+  for (const [run] of wide.matchAll(/\p{Script=Han}{2,}/gu)) for (const name of cutAtEmpty(run)) if (name.length > 1 && name.length < 9) parts.add(name);
+  for (const [name] of wide.toLowerCase().matchAll(NUMBERED)) parts.add(name);
+  if (!words.size && !parts.size) takeShortWords(wide, words, parts);
+  return { words, parts, ...patternsOf(words, parts) };
+}
+
+// For a query that has nothing but short words.
+function takeShortWords(wide, words, parts) {
+  for (const run of wide.toLowerCase().match(WORD) ?? []) if (!run.match(JOINED) && !EMPTY_WORDS.has(run)) words.add(run);
+  for (const word of wordsWithoutSpaces(wide)) {
+    const stem = word.replace(PARTICLES, "") || word;
+    if (!EMPTY_WORDS.has(word) && !EMPTY_WORDS.has(stem)) parts.add(stem);
+  }
+}
+
+// A run of Chinese characters without those that are particles.
+function cutAtEmpty(run) {
+  return [...run].map((character) => (EMPTY_WORDS.has(character) ? " " : character)).join("").split(" ").filter((name) => !EMPTY_WORDS.has(name));
+}
+
+function patternsOf(words, parts) {
   const longest = [...parts].sort((a, b) => b.length - a.length);
   const all = [...words, ...longest].map(escapeForSearch);
+  const whole = (part) => (/^[\p{Script=Latin}\p{N}]/u.test(part) ? `(?<![\\p{Script=Latin}\\p{N}])${escapeForSearch(part)}` : escapeForSearch(part));
   return {
-    words, parts,
     any: all.length ? new RegExp(all.join("|"), "u") : null,
-    joined: longest.length ? new RegExp(longest.map(escapeForSearch).join("|"), "gu") : null,
+    joined: longest.length ? new RegExp(longest.map(whole).join("|"), "gu") : null,
   };
 }
 
@@ -98,14 +114,15 @@ function* partsOf(word) {
   const hangul = /^\p{Script=Hangul}+$/u.test(word);
   const stem = hangul && word.length > 2 ? word.replace(PARTICLES, "") : word;
   if (EMPTY_WORDS.has(stem)) return;
-  const base = stem.length > 1 ? stem : word;
-  if (base.length < 2) { if (/\p{Script=Han}/u.test(base)) yield base; return; }
+  const base = hangul || stem.length > 1 ? stem : word;
+  if (base.length < 2) return;
   if (/^\p{Script=Hiragana}+$/u.test(base) && base.length < 3) return;
   yield base.toLowerCase();
   const least = hangul || /^\p{Script=Han}+$/u.test(base) ? 2 : /^[\p{Script=Katakana}ー]+$/u.test(base) ? 4 : 0;
   if (!least || base.length > 40) return;
   for (let end = least; end < base.length; end++) yield base.slice(0, end);
-  for (let start = 1; start <= base.length - least; start++) if (!/^[ーァィゥェォッャュョ]/u.test(base.slice(start))) yield base.slice(start);
+  const first = hangul && base.length === 3 ? 3 : 1;  // what ends a short Korean word is an ending more often than a word
+  for (let start = first; start <= base.length - least; start++) if (!/^[ーァィゥェォッャュョ]/u.test(base.slice(start))) yield base.slice(start);
   if (least === 2) for (let at = 0; at + 2 <= base.length; at += 2) yield base.slice(at, at + 2);
 }
 

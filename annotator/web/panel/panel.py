@@ -20,8 +20,8 @@ from annotator.web.standard_api import describe_standard
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
-    "elements.js", "keys.js", "timing.js", "outbox.js", "marks.js", "sheet.js", "document.js", "dialogs.js", "standard.js",
-    "strip.js", "saved.js", "exchange.js", "list.js", "propose.js", "ask.js", "panel.js", "painting.js", "revising.js",
+    "elements.js", "keys.js", "timing.js", "outbox.js", "empty_words.js", "marks.js", "sheet.js", "document.js", "dialogs.js",
+    "standard.js", "strip.js", "saved.js", "exchange.js", "list.js", "propose.js", "ask.js", "panel.js", "painting.js", "revising.js",
 )  # fmt: skip
 STYLES = ("panel.css", "dialogs.css", "narrow.css", "document.css", "list.css")
 
