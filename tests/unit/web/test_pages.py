@@ -342,6 +342,25 @@ class TestAccount:
         assert not [button for button in app.button if "everywhere" in button.label]
 
 
+class TestLanguage:
+    def test_a_page_speaks_the_browsers_language_until_its_reader_chooses_one_and_again_when_asked_to(
+        self, database: Database, open_page: Open, monkeypatch: pytest.MonkeyPatch, tokens: dict[str, str]
+    ) -> None:
+        monkeypatch.setattr(ContextProxy, "headers", {"Accept-Language": "ja,en;q=0.5"})
+        add_person(database, OPERATOR, "mori", role="annotator", dataset="demo", password=PASSWORD, now=NOW)
+
+        def find_chosen() -> str | None:
+            found = find_session(database, tokens["annotator_session"], now=datetime.now(UTC))
+            return found.language if found is not None else None
+
+        page = open_page("mori", "account")
+        assert (page.title[0].value, find_chosen()) == ("アカウント", None)
+        page.selectbox(key="account_language").set_value("ko").run()
+        assert (page.title[0].value, find_chosen()) == ("계정", "ko")
+        press(page, "브라우저 언어 따르기").run()
+        assert (page.title[0].value, find_chosen()) == ("アカウント", None)
+
+
 class TestErrors:
     def test_a_refusal_is_shown_as_it_is(self) -> None:
         def script() -> None:

@@ -1,0 +1,164 @@
+"""Which language a reader is spoken to: the account's own choice, else the browser's, else English; and addresses that
+name a choice in another language than the reader's."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from starlette.requests import HTTPConnection
+
+from annotator.domain.accounts import SignedIn
+from annotator.domain.messages import LANGUAGES as SPOKEN
+from annotator.domain.messages import say
+from annotator.domain.people import Actor
+from annotator.web.choices import find_asked, heed_address, heed_tab, list_names
+from annotator.web.messages import LANGUAGES, current_language, tr, use_language
+from annotator.web.reader import choose_language, find_language, use_language_of
+
+SORTS = ("distance", "impact", "age")
+TABS = [say("Browse"), say("Compare")]
+
+
+@pytest.fixture(autouse=True)
+def _english_again() -> Iterator[None]:
+    use_language("en")
+    yield
+    use_language("en")
+
+
+def somebody(language: str | None) -> SignedIn:
+    return SignedIn(Actor(1, "hanako"), "花子", (), False, datetime(2026, 1, 2, tzinfo=UTC), language)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("ja", "ja"),
+        ("ko-KR", "ko"),
+        ("JA-jp", "ja"),
+        ("ja-JP,ja;q=0.9,en-US;q=0.8,en;q=0.7", "ja"),
+        ("en-US,en;q=0.9,ja;q=0.8", "en"),
+        ("ja;q=0.3,ko;q=0.4,en;q=0.2", "ko"),
+        ("ko;q=0.5,ja;q=0.5", "ko"),
+        ("ja;q=0.5,ko;q=0.5", "ja"),
+        ("de, fr;q=0.9, ko;q=0.1", "ko"),
+        (" ja ; q=0.3 , ko ; q=0.9 ", "ko"),
+        ("ja;q=0,ko;q=0.1", "ko"),
+        ("ja;q=0", "en"),
+        ("ja;q=-1", "en"),
+        ("ja;q=nan", "en"),
+        ("ja;q=x,ko;q=0.1", "ko"),
+        ("*", "en"),
+        ("*;q=0.5,ja;q=0.1", "ja"),
+        ("de", "en"),
+        ("jajp", "en"),
+        (",,;;", "en"),
+        ("", "en"),
+        ("x," * 249 + "ja", "ja"),
+        ("x," * 250 + "ja", "en"),
+    ],
+)  # fmt: skip
+def test_of_what_the_browser_asks_for_the_language_of_ours_that_it_prefers_is_spoken(
+    accepted: str, language: str
+) -> None:
+    assert choose_language(accepted) == language
+
+
+def test_the_accounts_own_choice_goes_before_the_browsers() -> None:
+    assert find_language(somebody("ko"), "ja") == "ko"
+    assert find_language(somebody("en"), "ja") == "en"
+
+
+@pytest.mark.parametrize("person", [None, somebody(None), somebody("tlh")])
+def test_without_a_choice_or_with_one_that_is_spoken_no_more_the_browsers_language_is(
+    person: SignedIn | None,
+) -> None:
+    assert find_language(person, "ja") == "ja"
+    assert find_language(person, "de") == "en"
+
+
+@pytest.mark.parametrize(
+    ("person", "accepted", "language"),
+    [(None, b"ko", "ko"), (somebody("ja"), b"ko", "ja"), (None, None, "en"), (somebody(None), b"ko;q=0.1", "ko")],
+)  # fmt: skip
+def test_a_request_is_answered_in_the_language_of_whom_it_comes_from(
+    person: SignedIn | None, accepted: bytes | None, language: str
+) -> None:
+    use_language("ja" if language != "ja" else "ko")
+    headers = [(b"accept-language", accepted)] if accepted is not None else []
+    scope = {"type": "http", "headers": headers, "state": {"signed_in": person}}
+    use_language_of(HTTPConnection(scope))
+    assert current_language() == language
+
+
+def test_an_account_can_choose_every_language_that_the_app_speaks() -> None:
+    assert tuple(LANGUAGES) == SPOKEN
+    use_language("de")
+    assert current_language() == "en"
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What Streamlit knows of a page: its address and what was chosen on it."""
+    made = SimpleNamespace(session_state={}, query_params={})
+    monkeypatch.setattr("annotator.web.choices.st", made)
+    return made
+
+
+@pytest.mark.parametrize("spoken", SPOKEN)
+@pytest.mark.parametrize("named", SPOKEN)
+def test_an_address_names_the_same_choice_to_a_reader_of_any_language(
+    page: Any, spoken: str, named: str
+) -> None:
+    use_language(named)
+    page.query_params["sort"] = tr(say("impact"))
+    use_language(spoken)
+    assert find_asked("sort", SORTS) == "impact"
+    assert current_language() == spoken
+    assert heed_address("sort", SORTS) is (spoken != named), "one's own words are Streamlit's to read"
+    assert page.session_state == ({"sort": "impact"} if spoken != named else {})
+
+
+def test_what_is_chosen_goes_before_the_address_and_what_is_no_option_is_nothing(page: Any) -> None:
+    page.query_params["sort"] = "impact"
+    page.session_state["sort"] = "age"
+    assert find_asked("sort", SORTS) == "age"
+    assert not heed_address("sort", SORTS)
+    page.session_state["sort"] = "no such"
+    assert find_asked("sort", SORTS) == "impact"
+    page.query_params["sort"] = "no such"
+    assert find_asked("sort", SORTS) is None
+    del page.session_state["sort"]
+    assert not heed_address("sort", SORTS)
+    assert page.session_state == {}
+
+
+def test_an_option_is_listed_by_its_own_name_and_as_each_language_calls_it() -> None:
+    names = list_names("impact")
+    assert names[:2] == ("impact", "impact")
+    assert len(set(names)) == 3
+    assert list_names("文書 1") == ("文書 1",) * 4, (
+        "what is no word of the program is called the same everywhere"
+    )
+
+
+@pytest.mark.parametrize("place", ["query_params", "session_state"])
+def test_a_tab_named_in_another_language_opens(page: Any, place: str) -> None:
+    use_language("ko")
+    named = tr(TABS[1])
+    getattr(page, place)["part"] = named
+    heed_tab("part", TABS)
+    assert page.session_state.get("part") in (None, named), "in one's own nothing has to be done"
+    use_language("ja")
+    heed_tab("part", TABS)
+    assert page.session_state == {"part": tr(TABS[1])}
+    assert tr(TABS[1]) not in (named, "Compare")
+
+
+def test_a_tab_that_nobody_named_or_that_there_is_not_opens_the_first(page: Any) -> None:
+    heed_tab("part", TABS)
+    page.query_params["part"] = "no such"
+    heed_tab("part", TABS)
+    assert page.session_state == {}
