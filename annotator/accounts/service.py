@@ -49,6 +49,7 @@ from annotator.storage.people import (
     delete_role,
     is_username_taken,
     list_held_roles,
+    list_present_roles,
     list_role_datasets,
     set_expertise,
     set_role,
@@ -65,7 +66,6 @@ from annotator.storage.sign_ins import (
 from annotator.storage.tables import (
     LoginAttemptRow,
     LoginSessionRow,
-    MembershipRow,
     PersonRow,
 )
 
@@ -91,12 +91,7 @@ def list_roles(session: Session, actor: Actor) -> Roles:
     """The roles the actor holds now; none for somebody disabled. The operator holds none and needs none."""
     if actor.person_id is None:
         return Roles()
-    statement = (
-        select(col(MembershipRow.dataset_pk), col(MembershipRow.role))
-        .join(PersonRow, col(PersonRow.pk) == col(MembershipRow.person_pk))
-        .where(col(MembershipRow.person_pk) == actor.person_id, col(PersonRow.disabled_at).is_(None))
-    )
-    held = [(dataset_pk, role) for dataset_pk, role in session.execute(statement)]
+    held = list_present_roles(session, actor.person_id)
     everywhere = next((role for dataset_pk, role in held if dataset_pk is None), None)
     return Roles(everywhere, {dataset_pk: role for dataset_pk, role in held if dataset_pk is not None})
 
@@ -326,14 +321,13 @@ def find_session(database: Database, token: str | None, *, now: datetime) -> Sig
         found = find_live_session(session, _digest(token), now=now)
         if found is None:
             return None
-        opened, row = found
         return SignedIn(
-            actor=Actor(person_id=key_of(row.pk), username=row.username),
-            name=row.name or row.username,
-            memberships=list_held_roles(session, row.pk).get(key_of(row.pk), ()),
-            must_change_password=row.must_change_password,
-            expires_at=opened.expires_at,
-            language=row.language,
+            actor=Actor(person_id=found.person_pk, username=found.username),
+            name=found.name or found.username,
+            memberships=found.memberships,
+            must_change_password=found.must_change_password,
+            expires_at=found.expires_at,
+            language=found.language,
         )
 
 

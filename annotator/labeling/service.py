@@ -29,6 +29,7 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.eligibility import find_eligibility
 from annotator.storage.find import find_dataset, find_pair_pk, key_of
 from annotator.storage.handing import find_whole_text, read_handed
+from annotator.storage.leases import drop_expired_leases, take_leases
 from annotator.storage.offering import MOST_OF_A_QUERY, Ask, choose_pairs, choose_whole_query
 from annotator.storage.progress import list_annotator_progress, list_query_progress
 from annotator.storage.receiving import store_events
@@ -37,8 +38,6 @@ from annotator.storage.worklist import (
     Worklist,
     count_done,
     count_open_pairs,
-    drop_expired_leases,
-    take_leases,
 )
 
 MOST_WANTED = 50
@@ -112,10 +111,10 @@ def submit_judgments(
         received = store_events(session, worklist, row, read)
         standings = read_standings(session, worklist, have)
         judged = find_needless(standings, whole=whole)
-        training = find_training(session, worklist, row)
         shown = {key: standings[key] for key in have if key in standings and key not in judged}
         eligibility = find_eligibility(session, dataset_pk, person_pk)
-        ask = Ask(row, actor.username, eligibility, shown, training)
+        training = find_training(session, worklist, row, eligibility)
+        ask = Ask(row, actor.username, eligibility, shown, training, received.query_pk)
         pairs = _hand_out(session, worklist, ask, want=want, whole=whole)
         checked, checks = count_checks(session, worklist, [*shown, *(pair.pair for pair in pairs)])
         done = count_done(session, worklist) + checked

@@ -25,7 +25,7 @@ from annotator.storage.checks import find_training
 from annotator.storage.current import derive_current
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_rubric, key_of
-from annotator.storage.handing import find_stored, find_text_hash, has_text, list_rubric_versions
+from annotator.storage.handing import find_stored, list_rubric_versions, list_text_hashes
 from annotator.storage.pairs import list_pair_states
 from annotator.storage.pool import Candidate, add_candidates
 from annotator.storage.proposals import (
@@ -266,15 +266,13 @@ def _add_pair(
     add_candidates(session, dataset_pk, dataset.name, [candidate], now=now)
     pair_pk = key_of(find_proposed(session, key_of(query.pk), document_pk))
     versions = list_rubric_versions(session, dataset_pk)
-    shown = first.document_sha256
-    if shown is None or not has_text(session, document_pk, shown):
-        shown = find_text_hash(session, document_pk)
+    present, texts = list_text_hashes(session, [document_pk])[document_pk]
     values = {
         "event_id": first.event_id,
         "rubric_pk": versions.get(first.guideline_version or 0) or versions[max(versions)],
         "grade": first.grade,
         "note": first.note,
-        "document_sha256": shown,
+        "document_sha256": first.document_sha256 if first.document_sha256 in texts else present,
         "judged_at": min(first.pressed_at or now, now),
         "received_at": now,
         "seconds": first.seconds,

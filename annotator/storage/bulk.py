@@ -5,9 +5,11 @@ ORM's twice as long.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
-from sqlalchemy import insert
+from sqlalchemy import Table, insert
+from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
 from sqlmodel import SQLModel
@@ -29,14 +31,24 @@ def add_rows(session: Session, row_class: type[SQLModel], rows: Sequence[Mapping
         for column in table.c
         if column.name not in rows[0] and isinstance(column.default, ScalarElementColumnDefault)
     }
-    names = [*rows[0], *constants]
-    compiled = insert(table).compile(dialect=connection.dialect, column_keys=names)
-    order = compiled.positiontup or names
-    prepare = {name: table.c[name].type.dialect_impl(connection.dialect) for name in order}
-    steps = [(name, kind.bind_processor(connection.dialect)) for name, kind in prepare.items()]
+    statement, positional, steps = _compile(table, (*rows[0], *constants), connection.dialect)
     for chunk in split(rows, CHUNK):
         whole = [{**constants, **row} for row in chunk] if constants else chunk
-        connection.exec_driver_sql(str(compiled), _parameters(whole, steps, positional=compiled.positional))
+        connection.exec_driver_sql(statement, _parameters(whole, steps, positional=positional))
+
+
+@lru_cache(maxsize=256)
+def _compile(
+    table: Table, names: tuple[str, ...], dialect: Dialect
+) -> tuple[str, bool, list[tuple[str, Prepare | None]]]:
+    """The statement, whether it takes its values by position, and how each of them is prepared."""
+    compiled = insert(table).compile(dialect=dialect, column_keys=list(names))
+    order = compiled.positiontup or names
+    kinds = {name: table.c[name].type.dialect_impl(dialect) for name in order}
+    steps: list[tuple[str, Prepare | None]] = [
+        (name, kind.bind_processor(dialect)) for name, kind in kinds.items()
+    ]
+    return str(compiled), bool(compiled.positional), steps
 
 
 def split(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -9,17 +9,19 @@ Never a check: a pair that the annotator judged before or proposed (gold), marke
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import bindparam, select, text, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.labeling import TrainingState
 from annotator.storage.check_choice import Supply, draw, which_is_due
-from annotator.storage.eligibility import find_eligibility
+from annotator.storage.eligibility import Eligibility, find_eligibility
 from annotator.storage.find import key_of
 from annotator.storage.labeling_tables import CheckRow, RepeatRow
+from annotator.storage.leases import list_leased_elsewhere
+from annotator.storage.statements import prepare, run
 from annotator.storage.tables import DatasetRow, PairRow
-from annotator.storage.worklist import Worklist, count_done, list_leased_elsewhere
+from annotator.storage.worklist import Worklist, count_done
 
 _TRAINING = """
 SELECT p.pk, p.key, c.grade,
@@ -31,7 +33,7 @@ WHERE p.pk = c.pair_pk AND c.kind = 'training' AND (c.marked_by_pk IS NULL OR c.
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
   AND {eligible}
 """
-_JUDGED = text("""
+_JUDGED = prepare("""
 SELECT 1 FROM current_judgment c
 WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND c.outcome IN ('graded', 'unrateable')
   AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = c.pair_pk AND o.annotator_pk = :annotator_pk)
@@ -67,11 +69,13 @@ class _Trained:
     latest: int | None
 
 
-def find_training(session: Session, worklist: Worklist, dataset: DatasetRow) -> TrainingState | None:
+def find_training(
+    session: Session, worklist: Worklist, dataset: DatasetRow, eligibility: Eligibility | None = None
+) -> TrainingState | None:
     """How far the annotator's training is; None when there is none: no pair is marked, or real pairs were judged
     before. (A document proposed by oneself is no real pair: it would be a way around the training.)"""
-    marked = _list_trained(session, worklist)
-    if not marked or session.execute(_JUDGED, _named(worklist)).first() is not None:
+    marked = _list_trained(session, worklist, eligibility)
+    if not marked or run(session, _JUDGED, _named(worklist)).first() is not None:
         return None
     done = sum(one.latest is not None for one in marked)
     right = sum(one.latest == one.grade for one in marked)
@@ -149,7 +153,7 @@ def count_checks(session: Session, worklist: Worklist, shown: Collection[str]) -
     if not shown:
         return answered, 0
     named = {"keys": list(shown), "annotator_pk": worklist.annotator_pk}
-    return answered, int(session.execute(_SHOWN, named).scalar_one())
+    return answered, int(run(session, _SHOWN, named).scalar_one())
 
 
 def mix_in(
@@ -212,17 +216,19 @@ def _interleave(
     return handed
 
 
-def _list_trained(session: Session, worklist: Worklist) -> list[_Trained]:
-    eligible = find_eligibility(session, worklist.dataset_pk, worklist.annotator_pk)
+def _list_trained(
+    session: Session, worklist: Worklist, eligibility: Eligibility | None = None
+) -> list[_Trained]:
+    eligible = eligibility or find_eligibility(session, worklist.dataset_pk, worklist.annotator_pk)
     statement = eligible.prepare(_TRAINING, query="p.query_pk")
-    return [_Trained(*row) for row in session.execute(statement, {**_named(worklist), **eligible.values})]
+    return [_Trained(*row) for row in run(session, statement, {**_named(worklist), **eligible.values})]
 
 
 def _named(worklist: Worklist) -> dict[str, int]:
     return {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
 
 
-_ANSWERED = text("""
+_ANSWERED = prepare("""
 SELECT (SELECT count(DISTINCT j.pair_pk) FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j
     WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND j.pair_pk = c.pair_pk AND j.annotator_pk = :annotator_pk
       AND c.kind = 'gold' AND j.purpose = 'gold' AND j.outcome <> 'later')
@@ -230,15 +236,18 @@ SELECT (SELECT count(DISTINCT j.pair_pk) FROM check_pair c CROSS JOIN pair p CRO
     WHERE p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk
       AND r.annotator_pk = :annotator_pk AND r.answered_at IS NOT NULL)
 """)
-_SHOWN = text("""
+_SHOWN = prepare(
+    """
 SELECT (SELECT count(*) FROM pair p JOIN check_pair c ON c.pair_pk = p.pk AND c.kind = 'gold' WHERE p.key IN :keys)
   + (SELECT count(*) FROM repeated_pair r WHERE r.key IN :keys AND r.annotator_pk = :annotator_pk)
-""").bindparams(bindparam("keys", expanding=True))
+""",
+    lists=["keys"],
+)
 
 
 def _count_answered(session: Session, worklist: Worklist) -> int:
     """How many gold pairs and repeats the annotator has answered."""
-    return int(session.execute(_ANSWERED, _named(worklist)).scalar_one())
+    return int(run(session, _ANSWERED, _named(worklist)).scalar_one())
 
 
 def _find_queries(session: Session, pair_pks: Sequence[int]) -> dict[int, int]:

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import BindParameter, bindparam, select, text
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.storage.statements import prepare, run
 from annotator.storage.tables import (
     AdjudicationRow,
     CurrentJudgmentRow,
@@ -63,36 +64,33 @@ _FORGET = (
     "UPDATE pair SET judged = 0 WHERE pk IN :pairs",
 )
 _ALL_PAIRS = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
+_OF_ALL = [prepare(item.format(pairs=_ALL_PAIRS)) for item in (_DERIVE, _COUNT)]
+_OF_SOME = [prepare(item.format(pairs=":pairs"), lists=["pairs"]) for item in (_DERIVE, _COUNT)]
+_FORGET_SOME = [prepare(item, lists=["pairs"]) for item in _FORGET]
 
 
 def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
     """Bring `current_judgment`, `pair.judged` and what the pairs lack in line with `judgment` for these pairs
     (None: all)."""
     session.flush()
-    connection = session.connection()
     if pair_pks is None:
-        for statement in (_DERIVE, _COUNT):
-            connection.execute(text(statement.format(pairs=_ALL_PAIRS)), {"dataset_pk": dataset_pk})
+        for statement in _OF_ALL:
+            run(session, statement, {"dataset_pk": dataset_pk})
         derive_lacking(session, dataset_pk)
         return
     pks = sorted(set(pair_pks))
-    some: BindParameter[list[int]] = bindparam("pairs", expanding=True)
     for start in range(0, len(pks), 500):
-        chunk = pks[start : start + 500]
-        derive = text(_DERIVE.format(pairs=":pairs")).bindparams(some)
-        connection.execute(derive, {"dataset_pk": dataset_pk, "pairs": chunk})
-        connection.execute(text(_COUNT.format(pairs=":pairs")).bindparams(some), {"pairs": chunk})
+        for statement in _OF_SOME:
+            run(session, statement, {"dataset_pk": dataset_pk, "pairs": pks[start : start + 500]})
     derive_lacking(session, dataset_pk, pks)
 
 
 def forget_current(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> None:
     """Take the current judgments of pairs that have just been retired; the judgments themselves stay."""
     session.flush()
-    some: BindParameter[list[int]] = bindparam("pairs", expanding=True)
     for start in range(0, len(pair_pks), 500):
-        for statement in _FORGET:
-            forget = text(statement).bindparams(some)
-            session.connection().execute(forget, {"pairs": list(pair_pks[start : start + 500])})
+        for statement in _FORGET_SOME:
+            run(session, statement, {"pairs": list(pair_pks[start : start + 500])})
     derive_lacking(session, dataset_pk, pair_pks)
 
 

@@ -7,17 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from sqlalchemy import TextClause, bindparam, or_, select, text
+from sqlalchemy import JSON, Boolean, TextClause
 from sqlalchemy.orm import Session
-from sqlmodel import col
 
-from annotator.storage.columns import UtcDateTime
-from annotator.storage.labeling_tables import AssignmentRow
-from annotator.storage.tables import MembershipRow
+from annotator.storage.statements import prepare, run
 
 _GIVEN = """
   (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})
     OR EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query} AND s.person_pk = :annotator_pk))"""
+_HELD = prepare(
+    "SELECT EXISTS (SELECT 1 FROM assignment) AS given, categories, languages FROM membership "
+    "WHERE person_pk = :person_pk AND (dataset_pk = :dataset_pk OR dataset_pk IS NULL)"
+).columns(given=Boolean, categories=JSON, languages=JSON)
 _EXPERTISE = " AND EXISTS (SELECT 1 FROM query e WHERE e.pk = {query} AND ({allowed}))"
 
 
@@ -39,23 +40,19 @@ def _prepare(statement: str, query: str, given: bool, allowed: str, names: tuple
     condition = _GIVEN.format(query=query) if given else "1 = 1"
     if allowed:
         condition += _EXPERTISE.format(query=query, allowed=allowed)
-    prepared = text(statement.replace("{eligible}", condition))
-    prepared = prepared.bindparams(*(bindparam(name, expanding=True) for name in names))
-    if ":chosen" in statement:
-        prepared = prepared.bindparams(bindparam("chosen", expanding=True))
-    return prepared.bindparams(bindparam("now", type_=UtcDateTime)) if ":now" in statement else prepared
+    lists = (*names, "chosen") if ":chosen" in statement else names
+    times = ("now",) if ":now" in statement else ()
+    return prepare(statement.replace("{eligible}", condition), lists=lists, times=times)
 
 
 def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligibility:
     """What the person's roles allow; what was given to whom is looked up by the condition itself."""
-    held = select(col(MembershipRow.categories), col(MembershipRow.languages)).where(
-        col(MembershipRow.person_pk) == person_pk,
-        or_(col(MembershipRow.dataset_pk) == dataset_pk, col(MembershipRow.dataset_pk).is_(None)),
-    )
-    given = session.scalar(select(col(AssignmentRow.query_pk)).limit(1)) is not None
+    given = True
     allowed: list[str] = []
     values: dict[str, list[str]] = {}
-    for number, limits in enumerate(session.execute(held)):
+    held = run(session, _HELD, {"dataset_pk": dataset_pk, "person_pk": person_pk}).all()
+    for number, (any_given, *limits) in enumerate(held):
+        given = bool(any_given)
         parts = []
         for name, limit in zip(("category", "language"), limits, strict=True):
             if limit is not None:

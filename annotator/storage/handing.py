@@ -5,115 +5,96 @@ What is read here for an annotator holds no rank, no score, no system and nobody
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import JSON, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.labeling import HandedPair, OwnAnswer
+from annotator.domain.labeling import HandedPair, Outdated, OwnAnswer
 from annotator.storage.checks import Handout
-from annotator.storage.find import find_rubric, key_of
 from annotator.storage.outdated import describe_outdated
-from annotator.storage.tables import (
-    CurrentJudgmentRow,
-    DatasetRow,
-    DocumentRow,
-    DocumentTextRow,
-    JudgmentRow,
-    PairRow,
-    QueryRow,
-    RubricRow,
-)
+from annotator.storage.statements import prepare, run
+from annotator.storage.tables import DatasetRow, DocumentRow, DocumentTextRow, PairRow
 from annotator.storage.worklist import Worklist
 
 SHOWN_CHARACTERS = 200_000
+_HANDED = prepare(
+    """
+SELECT p.pk, p.key, q.query_id, q.text AS query, q.narrative, d.doc_id, d.title, d.url, d.media_type, d.text_sha256, d.extra,
+  substr(t.text, 1, :most) AS text, length(t.text) AS length, j.outcome, j.grade, j.note, j.reason, c.stale
+FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
+LEFT JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
+LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
+LEFT JOIN judgment j ON j.pk = c.judgment_pk
+WHERE p.pk IN :pairs""",
+    lists=["pairs"],
+).columns(extra=JSON)
+_VERSIONS = prepare("SELECT version, pk FROM rubric WHERE dataset_pk = :dataset_pk")
+_TEXTS = prepare(
+    "SELECT d.pk, d.text_sha256, t.sha256 FROM document d LEFT JOIN document_text t ON t.document_pk = d.pk "
+    "WHERE d.pk IN :documents",
+    lists=["documents"],
+)
+_STORED = prepare(
+    "SELECT event_id, pair_pk, annotator_pk, outcome, grade FROM judgment WHERE event_id IN :events",
+    lists=["events"],
+)
+
+
+class Stored(NamedTuple):
+    """What a stored event stands for."""
+
+    pair_pk: int
+    annotator_pk: int
+    outcome: str
+    grade: int | None
 
 
 def read_handed(session: Session, worklist: Worklist, handouts: Sequence[Handout]) -> list[HandedPair]:
     """What the annotator is shown of each, in this order, with their own answer where there is one to show."""
     if not handouts:
         return []
-    pks = [handout.pair_pk for handout in handouts]
-    shown = session.scalar(
-        select(col(DatasetRow.shown_metadata)).where(col(DatasetRow.pk) == worklist.dataset_pk)
-    )
-    version = find_rubric(session, worklist.dataset_pk).version
-    plain = [one.pair_pk for one in handouts if one.key is None and not one.training]
-    answers = _list_own_answers(session, worklist, plain)
-    outdated = describe_outdated(session, worklist, answers) if answers else {}
-    found = {
-        pk: HandedPair(
-            pair=key,
-            query_id=query.query_id,
-            query=query.text,
-            narrative=query.narrative,
-            doc_id=document.doc_id,
-            title=document.title,
-            url=document.url,
-            media_type=document.media_type,
-            text=text,
-            length=length or 0,
-            document_sha256=document.text_sha256,
-            guideline_version=version,
-            metadata=_choose_metadata(document.extra, shown or ()),
-        )
-        for pk, key, query, document, text, length in _read_pairs(session, pks)
-    }
+    named = {"annotator_pk": worklist.annotator_pk, "most": SHOWN_CHARACTERS}
+    rows = run(session, _HANDED, {**named, "pairs": [handout.pair_pk for handout in handouts]})
+    found = {row.pk: row for row in rows}
+    plain = {one.pair_pk for one in handouts if one.key is None and not one.training}
+    outdated = describe_outdated(session, worklist, [pk for pk in plain if found[pk].stale])
+    shown = session.get_one(DatasetRow, worklist.dataset_pk).shown_metadata or ()
+    version = max(list_rubric_versions(session, worklist.dataset_pk))
     return [
-        replace(
-            found[one.pair_pk],
-            pair=one.key or found[one.pair_pk].pair,
-            training=one.training,
-            answer=None if one.key else answers.get(one.pair_pk),
-            outdated=None if one.key else outdated.get(one.pair_pk),
-        )
-        for one in handouts
+        _show(found[one.pair_pk], one, version, shown, outdated, own=one.pair_pk in plain) for one in handouts
     ]
 
 
-def _read_pairs(session: Session, pair_pks: Sequence[int]) -> list[Any]:
-    statement = (
-        select(
-            col(PairRow.pk),
-            col(PairRow.key),
-            QueryRow,
-            DocumentRow,
-            func.substr(col(DocumentTextRow.text), 1, SHOWN_CHARACTERS),
-            func.length(col(DocumentTextRow.text)),
-        )
-        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
-        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
-        .outerjoin(
-            DocumentTextRow,
-            (col(DocumentTextRow.document_pk) == col(DocumentRow.pk))
-            & (col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256)),
-        )
-        .where(col(PairRow.pk).in_(pair_pks))
+def _show(
+    row: Any,
+    handout: Handout,
+    version: int,
+    shown: Sequence[str],
+    outdated: Mapping[int, Outdated],
+    *,
+    own: bool,
+) -> HandedPair:
+    """A row of _HANDED as it is shown; `own`: with the annotator's own answer."""
+    return HandedPair(
+        pair=handout.key or row.key,
+        query_id=row.query_id,
+        query=row.query,
+        narrative=row.narrative,
+        doc_id=row.doc_id,
+        title=row.title,
+        url=row.url,
+        media_type=row.media_type,
+        text=row.text,
+        length=row.length or 0,
+        document_sha256=row.text_sha256,
+        guideline_version=version,
+        metadata=_choose_metadata(row.extra, shown),
+        training=handout.training,
+        answer=OwnAnswer(row.outcome, row.grade, row.note, row.reason) if own and row.outcome else None,
+        outdated=outdated.get(handout.pair_pk) if own else None,
     )
-    return list(session.execute(statement))
-
-
-def _list_own_answers(session: Session, worklist: Worklist, pair_pks: Sequence[int]) -> dict[int, OwnAnswer]:
-    statement = (
-        select(
-            col(JudgmentRow.pair_pk),
-            col(JudgmentRow.outcome),
-            col(JudgmentRow.grade),
-            col(JudgmentRow.note),
-            col(JudgmentRow.reason),
-        )
-        .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
-        .where(
-            col(CurrentJudgmentRow.pair_pk).in_(pair_pks),
-            col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
-        )
-    )
-    return {
-        pair_pk: OwnAnswer(outcome, grade, note, reason)
-        for pair_pk, outcome, grade, note, reason in session.execute(statement)
-    }
 
 
 def _choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str, str]:
@@ -126,32 +107,20 @@ def _choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str
 
 
 def list_rubric_versions(session: Session, dataset_pk: int) -> dict[int, int]:
-    statement = select(col(RubricRow.version), col(RubricRow.pk)).where(
-        col(RubricRow.dataset_pk) == dataset_pk
-    )
-    return {version: key_of(pk) for version, pk in session.execute(statement)}
-
-
-def has_text(session: Session, document_pk: int, sha256: str) -> bool:
-    statement = select(col(DocumentTextRow.sha256)).where(
-        col(DocumentTextRow.document_pk) == document_pk, col(DocumentTextRow.sha256) == sha256
-    )
-    return session.scalar(statement) is not None
+    """The primary key of each version of the standard."""
+    found = run(session, _VERSIONS, {"dataset_pk": dataset_pk})
+    return {row.version: row.pk for row in found}
 
 
 def list_text_hashes(
     session: Session, document_pks: Collection[int]
 ) -> dict[int, tuple[str | None, set[str]]]:
     """The SHA-256 of each document's present text, and of all that it has or had."""
-    present = select(col(DocumentRow.pk), col(DocumentRow.text_sha256)).where(
-        col(DocumentRow.pk).in_(document_pks)
-    )
-    found: dict[int, tuple[str | None, set[str]]] = {
-        key_of(pk): (sha, set()) for pk, sha in session.execute(present)
-    }
-    every = select(col(DocumentTextRow.document_pk), col(DocumentTextRow.sha256))
-    for pk, sha in session.execute(every.where(col(DocumentTextRow.document_pk).in_(document_pks))):
-        found[pk][1].add(sha)
+    found: dict[int, tuple[str | None, set[str]]] = {}
+    for pk, present, sha in run(session, _TEXTS, {"documents": list(document_pks)}):
+        texts = found.setdefault(pk, (present, set()))[1]
+        if sha is not None:
+            texts.add(sha)
     return found
 
 
@@ -170,12 +139,7 @@ def find_whole_text(session: Session, pair_pk: int) -> str | None:
     return session.scalar(statement)
 
 
-def find_stored(session: Session, event_ids: Iterable[str]) -> dict[str, JudgmentRow]:
-    """The judgments with these event ids, by event id."""
-    statement = select(JudgmentRow).where(col(JudgmentRow.event_id).in_(list(event_ids)))
-    return {row.event_id: row for row in session.scalars(statement)}
-
-
-def find_text_hash(session: Session, document_pk: int) -> str | None:
-    """The SHA-256 of the document's present text."""
-    return session.scalar(select(col(DocumentRow.text_sha256)).where(col(DocumentRow.pk) == document_pk))
+def find_stored(session: Session, event_ids: Iterable[str]) -> dict[str, Stored]:
+    """What is stored under these event ids, by event id."""
+    found = run(session, _STORED, {"events": list(event_ids)})
+    return {event_id: Stored(*stored) for event_id, *stored in found}

@@ -18,16 +18,16 @@ from annotator.domain.order import place
 from annotator.storage.checks import Handout, list_training, mix_in
 from annotator.storage.eligibility import Eligibility
 from annotator.storage.find import key_of
+from annotator.storage.leases import list_leased_elsewhere
 from annotator.storage.outdated import list_outdated
 from annotator.storage.standing import Standing
 from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, DatasetRow, PairRow
 from annotator.storage.worklist import (
     OpenPair,
     Worklist,
-    count_answered_queries,
+    find_bounds,
     find_last_query,
     list_given_queries,
-    list_leased_elsewhere,
     list_open_among,
     list_open_pairs,
     list_open_queries,
@@ -48,13 +48,14 @@ class Offer:
 @dataclass(frozen=True, slots=True)
 class Ask:
     """What an annotator asks for: `username` draws the order; `have` is what the browser shows already, its latest
-    last; `training`: how far theirs is, None without one."""
+    last; `training`: how far theirs is, None without one; `answered`: the query of what was just handed in."""
 
     dataset: DatasetRow
     username: str
     eligibility: Eligibility
     have: Mapping[str, Standing]
     training: TrainingState | None
+    answered: int | None = None
 
     @property
     def held(self) -> set[int]:
@@ -148,7 +149,7 @@ def _by_query(ask: Ask, pairs: Sequence[OpenPair]) -> list[int]:
 
 def _list_queries(session: Session, worklist: Worklist, ask: Ask) -> Iterator[list[int]]:
     """The queries to take pairs from, a few at a time; looked up only as far as they are asked for."""
-    at_hand = ask.at_hand if ask.have else find_last_query(session, worklist)
+    at_hand = ask.at_hand if ask.have else ask.answered or find_last_query(session, worklist)
     met: set[int] = set()
     if at_hand is not None:
         met.add(at_hand)
@@ -157,10 +158,11 @@ def _list_queries(session: Session, worklist: Worklist, ask: Ask) -> Iterator[li
     given.sort(key=lambda pk: place(ask.dataset.seed, ask.username, f"query {pk}"))
     met.update(given)
     yield from ([pk] for pk in given)
-    drawn = place(ask.dataset.seed, ask.username, f"turn {count_answered_queries(session, worklist)}")
+    bounds = find_bounds(session, worklist)
+    drawn = place(ask.dataset.seed, ask.username, f"turn {bounds.answered}")
     share = int.from_bytes(drawn, "big") / 2**64
     for begun in (True, False):
-        for found in list_open_queries(session, worklist, ask.eligibility, begun=begun, share=share):
+        for found in list_open_queries(session, worklist, ask.eligibility, bounds, begun=begun, share=share):
             new = [pk for pk in found if pk not in met]
             met.update(new)
             yield new

@@ -9,16 +9,15 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, bindparam, exists, func, select, text
+from sqlalchemy import bindparam, func, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.labeling import Outdated
 from annotator.storage.bulk import split
 from annotator.storage.find import key_of
-from annotator.storage.labeling_tables import CheckRow, DisclosureRow
+from annotator.storage.statements import prepare, run
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,
@@ -44,6 +43,20 @@ _MARK_DOCUMENTS = text(
 ).bindparams(bindparam("documents", expanding=True))
 _MARK_OLDER_STANDARD = text(
     "UPDATE current_judgment SET stale = stale + 1 WHERE dataset_pk = :dataset_pk AND stale IN (0, 2)"
+)
+_STILL_THEIRS = """c.stale > 0 AND c.outcome <> 'later' AND p.retired_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM adjudication a WHERE a.pair_pk = c.pair_pk)
+  AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = c.pair_pk)
+  AND NOT EXISTS (SELECT 1 FROM disclosure s WHERE s.pair_pk = c.pair_pk AND s.person_pk = c.annotator_pk)"""
+_OUTDATED = prepare(f"""
+SELECT p.query_pk, p.pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
+WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND {_STILL_THEIRS} LIMIT :most""")
+_WHY = prepare(
+    f"""
+SELECT c.pair_pk, c.stale, r.version FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
+JOIN judgment j ON j.pk = c.judgment_pk JOIN rubric r ON r.pk = j.rubric_pk
+WHERE c.pair_pk IN :pairs AND c.annotator_pk = :annotator_pk AND {_STILL_THEIRS}""",
+    lists=["pairs"],
 )
 _ANSWERS = "FROM current_judgment c WHERE c.dataset_pk = :dataset_pk AND c.outcome <> 'later'"
 _FINAL = """(
@@ -82,20 +95,8 @@ class OwnStanding:
 def list_outdated(session: Session, worklist: Worklist, *, limit: int) -> list[int]:
     """The annotator's pairs (pair_pk) to be confirmed or changed, those of a query together; none that a lead has
     settled or that left the pool. (Sorting is left to the few that are taken: there may be half a million.)"""
-    statement = (
-        select(col(PairRow.query_pk), col(PairRow.pk))
-        .select_from(CurrentJudgmentRow)
-        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
-        .where(
-            col(CurrentJudgmentRow.dataset_pk) == worklist.dataset_pk,
-            col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
-            col(CurrentJudgmentRow.stale) > 0,
-            *_still_theirs(),
-        )
-        .limit(limit)
-    )
-    found = sorted((query_pk, key_of(pair_pk)) for query_pk, pair_pk in session.execute(statement))
-    return [pair_pk for _query_pk, pair_pk in found]
+    found = run(session, _OUTDATED, {**worklist.values, "most": limit})
+    return [pair_pk for _query_pk, pair_pk in sorted((query_pk, pair_pk) for query_pk, pair_pk in found)]
 
 
 def describe_outdated(
@@ -104,21 +105,10 @@ def describe_outdated(
     """Why each of these is asked for again, for those that are."""
     if not pair_pks:
         return {}
-    statement = (
-        select(col(CurrentJudgmentRow.pair_pk), col(CurrentJudgmentRow.stale), col(RubricRow.version))
-        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
-        .join(JudgmentRow, col(JudgmentRow.pk) == col(CurrentJudgmentRow.judgment_pk))
-        .join(RubricRow, col(RubricRow.pk) == col(JudgmentRow.rubric_pk))
-        .where(
-            col(CurrentJudgmentRow.pair_pk).in_(list(pair_pks)),
-            col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
-            col(CurrentJudgmentRow.stale) > 0,
-            *_still_theirs(),
-        )
-    )
+    found = run(session, _WHY, {"annotator_pk": worklist.annotator_pk, "pairs": list(pair_pks)})
     return {
         pair_pk: Outdated(version if stale & OLDER_STANDARD else None, bool(stale & OLDER_TEXT))
-        for pair_pk, stale, version in session.execute(statement)
+        for pair_pk, stale, version in found
     }
 
 
@@ -221,15 +211,3 @@ def find_text(session: Session, document_pk: int, sha256: str | None) -> str:
         col(DocumentTextRow.document_pk) == document_pk, col(DocumentTextRow.sha256) == sha256
     )
     return session.scalar(statement) or ""
-
-
-def _still_theirs() -> tuple[ColumnElement[bool], ...]:
-    """The conditions under which an annotator is asked for an answer again (`pair` is joined)."""
-    pair, annotator = col(CurrentJudgmentRow.pair_pk), col(CurrentJudgmentRow.annotator_pk)
-    return (
-        col(CurrentJudgmentRow.outcome) != "later",
-        col(PairRow.retired_at).is_(None),
-        ~exists().where(col(AdjudicationRow.pair_pk) == pair),
-        ~exists().where(col(CheckRow.pair_pk) == pair),
-        ~exists().where(col(DisclosureRow.pair_pk) == pair, col(DisclosureRow.person_pk) == annotator),
-    )

@@ -9,7 +9,13 @@ from sqlmodel import col
 from annotator.domain.accounts import Membership
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
+from annotator.storage.statements import prepare, run
 from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow, QueryRow
+
+_PRESENT = prepare(
+    "SELECT m.dataset_pk, m.role FROM membership m JOIN person p ON p.pk = m.person_pk "
+    "WHERE m.person_pk = :person_pk AND p.disabled_at IS NULL"
+)
 
 
 def is_username_taken(session: Session, username: str) -> bool:
@@ -40,6 +46,12 @@ def list_held_roles(session: Session, person_pk: int | None = None) -> dict[int,
         held = Membership(dataset, role, _tuple_of(categories), _tuple_of(languages))
         found.setdefault(person, []).append(held)
     return {person: tuple(held) for person, held in found.items()}
+
+
+def list_present_roles(session: Session, person_pk: int) -> list[tuple[int | None, str]]:
+    """The roles that a person holds now, as (dataset_pk, role), None for everywhere; none for somebody disabled."""
+    session.flush()
+    return [(dataset_pk, role) for dataset_pk, role in run(session, _PRESENT, {"person_pk": person_pk})]
 
 
 def _tuple_of(names: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -90,8 +102,16 @@ def _check_known(session: Session, dataset_pk: int | None, kind: str, names: Seq
     known = list(session.scalars(statement))
     missing = [name for name in names if name not in known]
     if known and missing:
-        there = ", ".join(name for name in known if name) or "none"
-        raise ValidationError(f"{kind}: no query has {missing[0]!r}; there are: {there}")
+        there = ", ".join(name for name in known if name) or say("none")
+        field = {"categories": say("categories"), "languages": say("languages")}[kind]
+        raise ValidationError(
+            say(
+                "{field}: no query has {missing!r}; there are: {there}",
+                field=field,
+                missing=missing[0],
+                there=there,
+            )
+        )
 
 
 def delete_role(session: Session, person_pk: int, dataset_pk: int | None) -> None:

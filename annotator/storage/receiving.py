@@ -7,7 +7,7 @@ others did the work, on record only when the pair has left the pool meanwhile.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -19,10 +19,11 @@ from annotator.storage.bulk import add_rows
 from annotator.storage.checks import find_training, note_repeats_answered, read_explanations
 from annotator.storage.current import derive_current
 from annotator.storage.find import key_of
-from annotator.storage.handing import find_stored, list_rubric_versions, list_text_hashes
+from annotator.storage.handing import Stored, find_stored, list_rubric_versions, list_text_hashes
+from annotator.storage.leases import drop_leases
 from annotator.storage.standing import Standing, is_others_repeat, read_standings
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, JudgmentRow
-from annotator.storage.worklist import Worklist, drop_leases
+from annotator.storage.worklist import Worklist
 
 COUNTED = ("independent", "conditional")
 _WHY = {
@@ -34,24 +35,16 @@ _WHY = {
 }
 
 
-class Known(NamedTuple):
-    """What an event that was just stored stands for."""
-
-    pair_pk: int
-    annotator_pk: int
-    outcome: str
-    grade: int | None
-
-
 @dataclass(slots=True)
 class Received:
     """The ids of the events that are stored, those that were refused, what training says to them, and which of the
-    stored ones the pair did not need any more."""
+    stored ones the pair did not need any more; and the query of the last that is stored."""
 
     acknowledged: list[str] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     feedback: list[Feedback] = field(default_factory=list)
     surplus: list[str] = field(default_factory=list)
+    query_pk: int | None = None
 
 
 def store_events(
@@ -61,7 +54,7 @@ def store_events(
     receipt = Received()
     if not events:
         return receipt
-    known: dict[str, JudgmentRow | Known] = {**find_stored(session, {event.event_id for event in events})}
+    known = find_stored(session, {event.event_id for event in events})
     standings = read_standings(session, worklist, {event.pair for event in events})
     untrained = _is_untrained(session, worklist, dataset, standings.values())
     versions = list_rubric_versions(session, worklist.dataset_pk)
@@ -75,13 +68,14 @@ def store_events(
             receipt.refused.append(Refusal(event.event_id, why, code))
             continue
         receipt.acknowledged.append(event.event_id)
+        receipt.query_pk = one.query_pk
         if before is not None:
             continue
         purpose = _find_purpose(session, dataset, one)
         if purpose in COUNTED and event.outcome != "later" and _is_surplus(one):
             receipt.surplus.append(event.event_id)
         rows.append(_row(worklist, event, one, purpose, versions, *texts[one.document_pk]))
-        known[event.event_id] = Known(one.pair_pk, worklist.annotator_pk, event.outcome, event.grade)
+        known[event.event_id] = Stored(one.pair_pk, worklist.annotator_pk, event.outcome, event.grade)
         stored.append((event, one, purpose))
         standings[event.pair] = _after(one, event, purpose)
     add_rows(session, JudgmentRow, rows)
@@ -104,7 +98,7 @@ def _find_objection(
     session: Session,
     event: JudgmentEvent,
     one: Standing | None,
-    before: "JudgmentRow | Known | None",
+    before: Stored | None,
     worklist: Worklist,
     *,
     untrained: bool,

@@ -1,12 +1,41 @@
 """Reads and writes of signing in: failed attempts, and the sessions of signed-in browsers."""
 
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from sqlalchemy import CursorResult, delete, select, update
+from sqlalchemy import JSON, Boolean, CursorResult, delete, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.accounts import Membership
+from annotator.storage.columns import UtcDateTime
+from annotator.storage.statements import prepare, run
 from annotator.storage.tables import LoginAttemptRow, LoginSessionRow, PersonRow
+
+_OPENED = prepare(
+    """
+SELECT p.pk, p.username, p.name, p.must_change_password, p.language, s.expires_at,
+  d.name AS dataset, m.role, m.categories, m.languages
+FROM login_session s JOIN person p ON p.pk = s.person_pk
+LEFT JOIN membership m ON m.person_pk = p.pk LEFT JOIN dataset d ON d.pk = m.dataset_pk
+WHERE s.token_sha256 = :token_sha256 AND s.expires_at > :now AND s.revoked_at IS NULL AND p.disabled_at IS NULL
+ORDER BY m.dataset_pk IS NOT NULL, d.name""",
+    times=["now"],
+).columns(
+    must_change_password=Boolean, expires_at=UtcDateTime, categories=JSON, languages=JSON
+)  # fmt: skip
+
+
+class Opened(NamedTuple):
+    """A session that counts: whose it is, until when, and the roles held, the one everywhere first."""
+
+    person_pk: int
+    username: str
+    name: str
+    must_change_password: bool
+    language: str | None
+    expires_at: datetime
+    memberships: tuple[Membership, ...]
 
 
 def lock_person(session: Session, username: str) -> PersonRow | None:
@@ -38,22 +67,22 @@ def clear_old(session: Session, *, now: datetime, window: timedelta) -> None:
     session.execute(delete(LoginSessionRow).where(col(LoginSessionRow.expires_at) <= now))
 
 
-def find_live_session(
-    session: Session, token_sha256: str, *, now: datetime
-) -> tuple[LoginSessionRow, PersonRow] | None:
-    """The session and its person; None when it is unknown, expired, revoked, or its person is disabled."""
-    statement = (
-        select(LoginSessionRow, PersonRow)
-        .join(PersonRow, col(PersonRow.pk) == LoginSessionRow.person_pk)
-        .where(
-            col(LoginSessionRow.token_sha256) == token_sha256,
-            col(LoginSessionRow.expires_at) > now,
-            col(LoginSessionRow.revoked_at).is_(None),
-            col(PersonRow.disabled_at).is_(None),
-        )
+def find_live_session(session: Session, token_sha256: str, *, now: datetime) -> Opened | None:
+    """Whose session it is; None when it is unknown, expired, revoked, or its person is disabled."""
+    rows = run(session, _OPENED, {"token_sha256": token_sha256, "now": now}).all()
+    if not rows:
+        return None
+    held = tuple(
+        Membership(row.dataset, row.role, _tuple_of(row.categories), _tuple_of(row.languages))
+        for row in rows
+        if row.role is not None
     )
-    found = session.execute(statement).first()
-    return (found[0], found[1]) if found else None
+    pk, username, name, must_change_password, language, expires_at, *_ = rows[0]
+    return Opened(pk, username, name, bool(must_change_password), language, expires_at, held)
+
+
+def _tuple_of(names: list[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)
 
 
 def list_live_sessions(session: Session, person_pk: int, *, now: datetime) -> list[LoginSessionRow]:

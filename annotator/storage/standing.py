@@ -7,12 +7,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import BindParameter, bindparam, exists, select, text
+from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.checks import find_repeats
 from annotator.storage.labeling_tables import RepeatRow
+from annotator.storage.statements import prepare, run
 from annotator.storage.worklist import Worklist
 
 _COLUMNS = """
@@ -24,16 +25,12 @@ FROM pair p LEFT JOIN check_pair k ON k.pair_pk = p.pk
 LEFT JOIN lease l ON l.pair_pk = p.pk AND l.annotator_pk = :annotator_pk
 LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
 WHERE p.dataset_pk + 0 = :dataset_pk AND p.{column} IN :named"""
-_NAMED: BindParameter[list[Any]] = bindparam("named", expanding=True)
-_BY_KEY, _BY_PK = (text(_COLUMNS.format(column=column)).bindparams(_NAMED) for column in ("key", "pk"))
-_TRAINED = text(
+_BY_KEY, _BY_PK = (prepare(_COLUMNS.format(column=column), lists=["named"]) for column in ("key", "pk"))
+_TRIED = prepare(
     "SELECT DISTINCT pair_pk FROM judgment WHERE pair_pk IN :named AND annotator_pk = :annotator_pk "
-    "AND purpose = 'training' AND outcome <> 'later'"
-).bindparams(_NAMED)
-_CHECKED = text(
-    "SELECT DISTINCT pair_pk FROM judgment WHERE pair_pk IN :named AND annotator_pk = :annotator_pk "
-    "AND purpose = 'gold' AND outcome <> 'later'"
-).bindparams(_NAMED)
+    "AND purpose = :kind AND outcome <> 'later'",
+    lists=["named"],
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +74,12 @@ def read_standings(session: Session, worklist: Worklist, keys: Collection[str]) 
         return {}
     session.flush()
     values = {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
-    found = {row[0]: _standing(row) for row in session.execute(_BY_KEY, {**values, "named": list(keys)})}
+    found = {row[0]: _standing(row) for row in run(session, _BY_KEY, {**values, "named": list(keys)})}
     unknown = [key for key in keys if key not in found]
     repeats = find_repeats(session, worklist, unknown) if unknown else {}
     if repeats:
         pks = [target.pair_pk for target in repeats.values()]
-        again = {row[1]: _standing(row) for row in session.execute(_BY_PK, {**values, "named": pks})}
+        again = {row[1]: _standing(row) for row in run(session, _BY_PK, {**values, "named": pks})}
         answered = _list_answered_repeats(session, [target.repeat_pk for target in repeats.values()])
         for key, target in repeats.items():
             done = target.repeat_pk in answered
@@ -137,10 +134,10 @@ def _list_answered_repeats(session: Session, repeat_pks: Collection[int]) -> set
 
 def _note_tried(session: Session, values: dict[str, int], found: dict[str, Standing]) -> dict[str, Standing]:
     """Say of the checks among them which the annotator has answered before."""
-    for kind, statement in (("training", _TRAINED), ("gold", _CHECKED)):
+    for kind in ("training", "gold"):
         pks = [one.pair_pk for one in found.values() if one.kind == kind and one.repeat_pk is None]
         if pks:
-            tried = set(session.execute(statement, {**values, "named": pks}).scalars())
+            tried = set(run(session, _TRIED, {**values, "kind": kind, "named": pks}).scalars())
             for key, one in found.items():
                 if one.pair_pk in tried and one.repeat_pk is None:
                     found[key] = replace(one, tried=True)

@@ -11,12 +11,13 @@ nobody has judged again.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, TextClause, bindparam, select, text, update
+from sqlalchemy import TextClause, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.overlap import MOST, conditional_distance, wanted_everywhere, wanted_for
 from annotator.storage.find import key_of
+from annotator.storage.statements import prepare, run
 from annotator.storage.tables import DatasetRow, PairRow, QueryRow
 
 CHUNK = 1_000
@@ -60,13 +61,11 @@ _COUNTERS = (
 )
 _ALL_PAIRS = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
 _ALL_QUERIES = "(SELECT pk FROM query WHERE dataset_pk = :dataset_pk)"
-_SOME_PAIRS: BindParameter[list[int]] = bindparam("pairs", expanding=True)
-_SOME_QUERIES: BindParameter[list[int]] = bindparam("queries", expanding=True)
-_LACKING_OF_SOME = text(_LACKING.format(pairs=":pairs")).bindparams(_SOME_PAIRS)
-_LACKING_OF_ALL = text(_LACKING.format(pairs=_ALL_PAIRS))
-_COUNT_SOME = [text(item.format(queries=":queries")).bindparams(_SOME_QUERIES) for item in _COUNTERS]
-_COUNT_ALL = [text(item.format(queries=_ALL_QUERIES)) for item in _COUNTERS]
-_QUERIES_OF = text("SELECT DISTINCT query_pk FROM pair WHERE pk IN :pairs").bindparams(_SOME_PAIRS)
+_LACKING_OF_SOME = prepare(_LACKING.format(pairs=":pairs"), lists=["pairs"])
+_LACKING_OF_ALL = prepare(_LACKING.format(pairs=_ALL_PAIRS))
+_COUNT_SOME = [prepare(item.format(queries=":queries"), lists=["queries"]) for item in _COUNTERS]
+_COUNT_ALL = [prepare(item.format(queries=_ALL_QUERIES)) for item in _COUNTERS]
+_QUERIES_OF = prepare("SELECT DISTINCT query_pk FROM pair WHERE pk IN :pairs", lists=["pairs"])
 
 
 def derive_work(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
@@ -147,13 +146,13 @@ def _derive_lacking(session: Session, dataset: DatasetRow, pks: list[int] | None
     queries: set[int] = set()
     for chunk in _split(pks):
         _execute(session, [_LACKING_OF_SOME], {"pairs": chunk, **rules})
-        queries.update(session.connection().execute(_QUERIES_OF, {"pairs": chunk}).scalars())
+        queries.update(run(session, _QUERIES_OF, {"pairs": chunk}).scalars())
     count_queries(session, queries)
 
 
 def _execute(session: Session, statements: Sequence[TextClause], values: dict[str, Any]) -> None:
     for statement in statements:
-        session.connection().execute(statement, values)
+        run(session, statement, values)
 
 
 def _split(pks: Sequence[int]) -> Iterator[list[int]]:

@@ -1,4 +1,4 @@
-"""Which pairs are open to an annotator, and the leases that keep two people from overshooting an overlap.
+"""Which pairs are open to an annotator, and how many.
 
 A pair is open to somebody who has no current answer on it (or put it off), while it lacks more judgments than
 others hold it just now (`pair.lacking`, derived by `storage/work.py`), if its query is theirs
@@ -10,12 +10,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.orm import Session
-from sqlmodel import col
 
 from annotator.storage.eligibility import Eligibility
-from annotator.storage.labeling_tables import LeaseRow
+from annotator.storage.statements import prepare, run
 
 LATEST = 10_000  # judgments of everybody among which an annotator's own latest is looked for
 _OPEN = """
@@ -41,16 +39,16 @@ SELECT w.query_pk FROM assignment g CROSS JOIN query_work w
 LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
 WHERE w.query_pk = g.query_pk AND g.person_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND w.open_pairs > coalesce(a.answered_open, 0)
   AND {eligible}"""
-_BOUNDS = text(
+_BOUNDS = prepare(
     "SELECT (SELECT min(query_pk) FROM query_work WHERE dataset_pk = :dataset_pk), "
     "(SELECT max(query_pk) FROM query_work WHERE dataset_pk = :dataset_pk), "
     "(SELECT count(*) FROM query_answers WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk)"
 )
-_PUT_OFF_QUERIES = text(
+_PUT_OFF_QUERIES = prepare(
     "SELECT DISTINCT p.query_pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk "
     "WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND c.outcome = 'later' AND p.lacking > 0"
 )
-_LAST_QUERY = text(
+_LAST_QUERY = prepare(
     f"SELECT p.query_pk FROM (SELECT pk, pair_pk, annotator_pk FROM judgment ORDER BY pk DESC LIMIT {LATEST}) j "
     "CROSS JOIN pair p WHERE p.pk = j.pair_pk AND j.annotator_pk = :annotator_pk AND p.dataset_pk = :dataset_pk "
     "ORDER BY j.pk DESC LIMIT 1"
@@ -65,7 +63,7 @@ SELECT (SELECT coalesce(sum(w.open_pairs), 0) FROM query_work w WHERE w.dataset_
      CROSS JOIN pair w
      LEFT JOIN current_judgment c ON c.pair_pk = w.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
      WHERE w.pk = x.pair_pk AND w.dataset_pk = :dataset_pk AND w.lacking > 0 AND c.pair_pk IS NULL AND {eligible})"""
-_COUNT_DONE = text(
+_COUNT_DONE = prepare(
     "SELECT coalesce(sum(answered), 0) FROM query_answers "
     "WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk"
 )
@@ -97,6 +95,16 @@ class OpenPair:
     put_off: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Between which keys (query_pk) the queries lie that lack answers, None when there is none, and in how many queries the
+    annotator has answered something."""
+
+    lowest: int | None
+    highest: int | None
+    answered: int
+
+
 def list_open_pairs(
     session: Session, worklist: Worklist, eligibility: Eligibility, query_pks: Sequence[int]
 ) -> list[OpenPair]:
@@ -118,18 +126,24 @@ def _list_open(
         return []
     statement = eligibility.prepare(_OPEN_PAIRS.replace("{column}", column), query="p.query_pk")
     values = {**worklist.values, **eligibility.values, "chosen": list(chosen)}
-    rows = session.execute(statement, values)
+    rows = run(session, statement, values)
     return [OpenPair(pk, key, query, bool(begun), bool(put_off)) for pk, key, query, begun, put_off in rows]
 
 
 def list_open_queries(
-    session: Session, worklist: Worklist, eligibility: Eligibility, *, begun: bool, share: float
+    session: Session,
+    worklist: Worklist,
+    eligibility: Eligibility,
+    bounds: Bounds,
+    *,
+    begun: bool,
+    share: float,
 ) -> Iterator[list[int]]:
     """The queries that lack answers of the annotator, those that others have begun or the others, a few at a time:
     first those from that share (0-1) of all on, then the ones before."""
-    lowest, highest, _answered = session.execute(_BOUNDS, worklist.values).one()
-    if lowest is None:
+    if bounds.lowest is None or bounds.highest is None:
         return
+    lowest, highest = bounds.lowest, bounds.highest
     middle = lowest + int(share * (highest - lowest + 1))
     statement = eligibility.prepare(_OPEN_QUERIES, query="w.query_pk")
     values = {**worklist.values, **eligibility.values, "begun": begun}
@@ -137,7 +151,7 @@ def list_open_queries(
         most, place = 2, first
         while place <= last:
             asked = {**values, "first": place, "last": last, "most": most}
-            found = list(session.execute(statement, asked).scalars())
+            found = list(run(session, statement, asked).scalars())
             if found:
                 yield found
             if len(found) < most:
@@ -150,71 +164,31 @@ def list_given_queries(session: Session, worklist: Worklist, eligibility: Eligib
     if not eligibility.given:
         return []
     statement = eligibility.prepare(_GIVEN_QUERIES, query="w.query_pk")
-    return list(session.execute(statement, {**worklist.values, **eligibility.values}).scalars())
+    return list(run(session, statement, {**worklist.values, **eligibility.values}).scalars())
 
 
 def list_put_off_queries(session: Session, worklist: Worklist) -> list[int]:
     """The queries of which the annotator has put off pairs."""
-    return list(session.execute(_PUT_OFF_QUERIES, worklist.values).scalars())
+    return list(run(session, _PUT_OFF_QUERIES, worklist.values).scalars())
 
 
-def count_answered_queries(session: Session, worklist: Worklist) -> int:
-    """In how many queries the annotator has answered something."""
-    return int(session.execute(_BOUNDS, worklist.values).one()[2])
+def find_bounds(session: Session, worklist: Worklist) -> Bounds:
+    """See `Bounds`."""
+    return Bounds(*run(session, _BOUNDS, worklist.values).one())
 
 
 def find_last_query(session: Session, worklist: Worklist) -> int | None:
     """The query of the annotator's latest judgment in this dataset, if that is not long ago."""
-    found: int | None = session.execute(_LAST_QUERY, worklist.values).scalar()
+    found: int | None = run(session, _LAST_QUERY, worklist.values).scalar()
     return found
 
 
 def count_open_pairs(session: Session, worklist: Worklist, eligibility: Eligibility) -> int:
     """How many pairs the annotator could still be given, leases of others aside."""
     statement = eligibility.prepare(_COUNT_OPEN, query="w.query_pk")
-    return int(session.execute(statement, {**worklist.values, **eligibility.values}).scalar_one())
+    return int(run(session, statement, {**worklist.values, **eligibility.values}).scalar_one())
 
 
 def count_done(session: Session, worklist: Worklist) -> int:
     """How many pairs of the dataset the annotator has a current judgment of."""
-    return int(session.execute(_COUNT_DONE, worklist.values).scalar_one())
-
-
-def take_leases(session: Session, worklist: Worklist, pair_pks: Collection[int], *, until: datetime) -> None:
-    """Lease these pairs to the annotator until then; leases the annotator has already are prolonged."""
-    mine = col(LeaseRow.annotator_pk) == worklist.annotator_pk
-    held = set(
-        session.scalars(select(col(LeaseRow.pair_pk)).where(mine, col(LeaseRow.pair_pk).in_(pair_pks))).all()
-    )
-    if held:
-        prolong = update(LeaseRow).where(mine, col(LeaseRow.pair_pk).in_(held))
-        prolong = prolong.values(expires_at=until, tab=worklist.tab)
-        session.execute(prolong.execution_options(synchronize_session=False))
-    new = [pk for pk in pair_pks if pk not in held]
-    if new:
-        mine_until = {"annotator_pk": worklist.annotator_pk, "expires_at": until, "tab": worklist.tab}
-        session.execute(insert(LeaseRow), [{"pair_pk": pk, **mine_until} for pk in new])
-
-
-def list_leased_elsewhere(session: Session, worklist: Worklist) -> set[int]:
-    """The pairs (pair_pk) that another tab of this annotator holds, on this device or another."""
-    mine = select(col(LeaseRow.pair_pk)).where(
-        col(LeaseRow.annotator_pk) == worklist.annotator_pk,
-        col(LeaseRow.tab).not_in(["", worklist.tab]),
-        col(LeaseRow.expires_at) > worklist.now,
-    )
-    return set(session.scalars(mine))
-
-
-def drop_leases(session: Session, worklist: Worklist, pair_pks: Sequence[int]) -> None:
-    """End the annotator's leases of these pairs."""
-    mine = col(LeaseRow.annotator_pk) == worklist.annotator_pk
-    ended = delete(LeaseRow).where(mine, col(LeaseRow.pair_pk).in_(pair_pks))
-    session.execute(ended.execution_options(synchronize_session=False))
-
-
-def drop_expired_leases(session: Session, worklist: Worklist) -> None:
-    """Clear away the annotator's own leases that have run out."""
-    mine = col(LeaseRow.annotator_pk) == worklist.annotator_pk
-    ended = delete(LeaseRow).where(mine, col(LeaseRow.expires_at) <= worklist.now)
-    session.execute(ended.execution_options(synchronize_session=False))
+    return int(run(session, _COUNT_DONE, worklist.values).scalar_one())
