@@ -16,8 +16,11 @@ def check_username(username: str) -> str:
     bad = any(character.isspace() or _is_control(character) or character == "/" for character in normal)
     if not normal or len(normal) > LONGEST_USERNAME or bad or normal.startswith("-"):
         raise ValidationError(
-            f"expected a username without white space, '/' or a leading '-', up to {LONGEST_USERNAME} "
-            f"characters, found {username[:LONGEST_USERNAME]!r}"
+            say(
+                "expected a username without white space, '/' or a leading '-', up to {most} characters, found {found!r}",
+                most=LONGEST_USERNAME,
+                found=username[:LONGEST_USERNAME],
+            )
         )
     return normal
 

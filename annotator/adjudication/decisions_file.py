@@ -6,14 +6,14 @@ column, and a pair that stands in the file twice. Every bad line is noted. Ids a
 
 from dataclasses import dataclass
 
-from annotator.domain.errors import Problems, ValidationError
+from annotator.domain.errors import Problems
 from annotator.domain.grades import GRADES
+from annotator.domain.texts import NO_WORDS, find_fault
 from annotator.formats.tables import Row, check_columns, read_rows, take_id
 
 COLUMNS = ("query_id", "doc_id", "grade", "rationale")
 OPTIONAL = ("reason",)
 GRADE_TEXTS = frozenset(str(grade) for grade in GRADES)
-MAX_TEXT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +26,6 @@ class DecisionLine:
     grade: int
     rationale: str
     reason: str | None
-
-
-def find_fault(text: str) -> tuple[str, str] | None:
-    """What is wrong with a rationale or a reason, as (expected, found); None when it is fine."""
-    stripped = text.strip()
-    if not stripped:
-        return "some words", "nothing"
-    if len(stripped) > MAX_TEXT:
-        return f"at most {MAX_TEXT:,} characters", f"{len(stripped):,}"
-    if "\0" in stripped or any("\ud800" <= character <= "\udfff" for character in stripped):
-        return "text", "a character that no text may hold"
-    return None
-
-
-def check_text(name: str, text: str) -> str:
-    """The text without the white space around it. ValidationError when it is blank, too long or no text."""
-    fault = find_fault(text)
-    if fault is not None:
-        raise ValidationError(f"{name}: expected {fault[0]}, found {fault[1]}")
-    return text.strip()
 
 
 def read_decisions(data: bytes, path: str, problems: Problems) -> list[DecisionLine]:
@@ -79,9 +59,9 @@ def _read_row(row: Row, problems: Problems) -> DecisionLine | None:
         problems.add(row.line, "a grade 0, 1, 2 or 3", repr(row.cells.get("grade", "")))
     rationale, reason = row.cells.get("rationale", ""), row.cells.get("reason", "").strip() or None
     for name, text in (("rationale", rationale), ("reason", reason)):
-        fault = None if text is None else find_fault(text)
+        fault = None if text is None else find_fault(text, empty=NO_WORDS)
         if fault is not None:
-            problems.add(row.line, f"a {name} of {fault[0]}", fault[1])
+            problems.add(row.line, f"a {name} of {fault.expected}", fault.found)
     if query_id is None or doc_id is None or len(problems.found) > noted:
         return None
     return DecisionLine(row.line, query_id, doc_id, int(grade), rationale.strip(), reason)

@@ -14,7 +14,7 @@ from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
 from annotator.adjudication.case import Case, CaseJudgment, Decision, digest_seen, name_letter, shuffle
-from annotator.adjudication.decisions_file import DecisionLine, check_text, read_decisions
+from annotator.adjudication.decisions_file import DecisionLine, read_decisions
 from annotator.adjudication.queue import (
     Disagreement,
     compute_distance,
@@ -27,6 +27,7 @@ from annotator.domain.errors import ConflictError, NotAllowed, NotFound, Problem
 from annotator.domain.grades import check_grade
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
+from annotator.domain.texts import NO_WORDS, check_text
 from annotator.storage.cases import (
     Answer,
     add_decisions,
@@ -142,8 +143,8 @@ def adjudicate(
     """
     lead_pk = require_person(actor)
     check_grade(grade)
-    rationale = check_text("rationale", rationale)
-    reason = check_text("reason", reason) if reason and reason.strip() else None
+    rationale = check_text(say("rationale"), rationale, empty=NO_WORDS)
+    reason = check_text(say("reason"), reason or "", empty=None) or None
     with database.write() as session:
         dataset_pk = _lock_for_lead(session, actor, dataset)
         state = _find_state(session, dataset_pk, pair)
@@ -185,9 +186,7 @@ def adjudicate_file(
     with database.write() as session:
         dataset_pk = _lock_for_lead(session, actor, dataset)
         pks = list_pairs_named(session, dataset_pk, [(line.query_id, line.doc_id) for line in lines])
-        states = {
-            (state.query_id, state.doc_id): state for state in list_pair_states(session, dataset_pk, pks)
-        }
+        states = {(one.query_id, one.doc_id): one for one in list_pair_states(session, dataset_pk, pks)}
         _check_lines(lines, states, list_judged_by(session, lead_pk, pks), problems)
         problems.found.sort(key=lambda problem: problem.line or 0)
         problems.raise_if_any()

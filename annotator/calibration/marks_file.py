@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from annotator.domain.calibration import KINDS
 from annotator.domain.errors import Problems, ValidationError
 from annotator.domain.grades import GRADES
+from annotator.domain.messages import say
+from annotator.domain.texts import Fault, check_text, find_fault
 from annotator.formats.tables import Row, check_columns, read_rows, take_id
 
 COLUMNS = ("query_id", "doc_id", "kind", "grade", "explanation")
 GRADE_TEXTS = frozenset(str(grade) for grade in GRADES)
-MAX_TEXT = 10_000
+UNEXPLAINED = Fault(
+    "some words for a training pair", "nothing", say("expected some words for a training pair, found nothing")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,26 +32,11 @@ class MarkLine:
     explanation: str
 
 
-def find_fault(kind: str, explanation: str) -> tuple[str, str] | None:
-    """What is wrong with an explanation, as (expected, found); None when it is fine. Only training needs one."""
-    stripped = explanation.strip()
-    if kind == "training" and not stripped:
-        return "some words for a training pair", "nothing"
-    if len(stripped) > MAX_TEXT:
-        return f"at most {MAX_TEXT:,} characters", f"{len(stripped):,}"
-    if "\0" in stripped or any("\ud800" <= character <= "\udfff" for character in stripped):
-        return "text", "a character that no text may hold"
-    return None
-
-
 def check_mark(kind: str, explanation: str) -> str:
     """The explanation without the white space around it. ValidationError for it, or for the kind."""
     if kind not in KINDS:
         raise ValidationError(f"kind: expected one of {', '.join(KINDS)}, found {kind!r}")
-    fault = find_fault(kind, explanation)
-    if fault is not None:
-        raise ValidationError(f"explanation: expected {fault[0]}, found {fault[1]}")
-    return explanation.strip()
+    return check_text(say("explanation"), explanation, empty=_say_empty(kind))
 
 
 def read_marks(data: bytes, path: str, problems: Problems) -> list[MarkLine]:
@@ -82,9 +71,14 @@ def _read_row(row: Row, problems: Problems) -> MarkLine | None:
         problems.add(row.line, f"a kind {' or '.join(KINDS)}", repr(row.cells.get("kind", "")))
     if grade not in GRADE_TEXTS:
         problems.add(row.line, "a grade 0, 1, 2 or 3", repr(row.cells.get("grade", "")))
-    fault = find_fault(kind, explanation)
+    fault = find_fault(explanation, empty=_say_empty(kind))
     if fault is not None:
-        problems.add(row.line, f"an explanation of {fault[0]}", fault[1])
+        problems.add(row.line, f"an explanation of {fault.expected}", fault.found)
     if query_id is None or doc_id is None or len(problems.found) > noted:
         return None
     return MarkLine(row.line, query_id, doc_id, kind, int(grade), explanation.strip())
+
+
+def _say_empty(kind: str) -> Fault | None:
+    """Only training needs an explanation."""
+    return UNEXPLAINED if kind == "training" else None

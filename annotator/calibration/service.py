@@ -23,6 +23,7 @@ from annotator.domain.calibration import (
 )
 from annotator.domain.errors import NotFound, Problems
 from annotator.domain.grades import check_grade
+from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.storage.check_choice import draw
 from annotator.storage.check_marks import (
@@ -111,7 +112,7 @@ def unmark_pair(database: Database, actor: Actor, dataset: str, pair: str, *, no
         dataset_pk = _lock_for_lead(session, actor, dataset)
         pair_pk = _find_pair(session, dataset_pk, pair)
         if not list_marks(session, [pair_pk]):
-            raise NotFound("this pair is not marked")
+            raise NotFound(say("this pair is not marked"))
         drop_marks(session, dataset_pk, [pair_pk], now=now)
 
 
@@ -261,7 +262,7 @@ def _list_texts(session: Session, pks: Sequence[int]) -> dict[int, str]:
 def _find_pair(session: Session, dataset_pk: int, pair: str) -> int:
     pair_pk = find_pair_pk(session, dataset_pk, None, pair)
     if pair_pk is None or session.get_one(PairRow, pair_pk).retired_at is not None:
-        raise NotFound(f"no pair {pair!r} in this dataset")
+        raise NotFound(say("no pair {pair!r} in this dataset", pair=pair))
     return pair_pk
 
 

@@ -21,6 +21,7 @@ from annotator.datasets.settings import RULES, SETTINGS, read_setting
 from annotator.datasets.settings import write_setting as write_setting
 from annotator.domain.errors import ConflictError, StateError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, GradeDefinition, Rubric
+from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules
 from annotator.domain.people import Actor
 from annotator.storage.database import Database, lock_dataset
@@ -236,16 +237,21 @@ def _check_overlap(session: Session, dataset_pk: int, before: Dataset, after: Da
     )
     new = set(after.overlap_by_category or ()) - set(before.overlap_by_category or ())
     if there and (missing := sorted(new - there)):
-        known = ", ".join(sorted(category for category in there if category)) or "none"
+        known = ", ".join(sorted(category for category in there if category)) or say("none")
         raise ValidationError(
-            f"overlap_by_category: no query has the category {missing[0]!r}; there are: {known}"
+            say(
+                "overlap_by_category: no query has the category {missing!r}; there are: {known}",
+                missing=missing[0],
+                known=known,
+            )
         )
     judged = select(col(CurrentJudgmentRow.pair_pk)).where(col(CurrentJudgmentRow.dataset_pk) == dataset_pk)
     drawn = before.overlap_share and after.overlap_share
     if before.seed != after.seed and drawn and session.scalar(judged.limit(1)) is not None:
         raise StateError(
-            "seed: it draws the pairs of overlap_share, and pairs have been judged; it can be changed again "
-            "once overlap_share is none"
+            say(
+                "seed: it draws the pairs of overlap_share, and pairs have been judged; it can be changed again once overlap_share is none"
+            )
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from annotator.coverage.service import TEMPLATES, read_requirements
 from annotator.domain.errors import ValidationError
+from annotator.domain.messages import Message, say
 from annotator.domain.overlap import MOST
 
 NONE = "none"
@@ -24,7 +25,7 @@ class Setting:
     """One setting: `read` turns the text a user typed into its value, or raises ValueError."""
 
     name: str
-    expected: str
+    expected: Message
     meaning: str
     read: Callable[[str], Any]
 
@@ -107,24 +108,24 @@ def _requirements(found: str) -> dict[str, Any] | None:
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("title", "a text", "the name shown to people", str),
-    Setting("language", "a language tag such as ja, or nothing", "the main language of the documents", lambda v: v or None),
-    Setting("overlap", "a whole number 1-20", "how many annotators judge each pair", _whole(1, MOST)),
-    Setting("overlap_by_category", "category=1-20, several with commas between, or none", "exceptions to the overlap by the query's category", _or_none(_by_category)),
-    Setting("overlap_share", "a share and its overlap such as 0.3:2, or none", "by how many a share of the other pairs is judged", _or_none(_share)),
-    Setting("overlap_cap", "a whole number 1-20, or none", "the most that any pair is judged", _or_none(_whole(1, MOST))),
-    Setting("third_judgment_from", "a distance 1-3, or none", "how far the first two must differ for one more annotator to be asked", _or_none(_whole(1, 3))),
-    Setting("kappa_target", "a number between -1 and 1", "Cohen's kappa that a release needs", _number(-1, 1)),
-    Setting("lease_minutes", "a whole number 1-10080", "how long a pair stays with the annotator it was given to", _whole(1, 10080)),
-    Setting("seed", "a whole number 0-2147483647", "fixes every order and sample drawn", _whole(0, 2**31 - 1)),
-    Setting("list_grade_0", "true or false", "whether set-based formats list grade-0 documents (they count as relevant there)", _yes_or_no),
-    Setting("training_score", "a number between 0 and 1", "the share of training pairs to get right before real pairs come", _number(0, 1)),
-    Setting("gold_rate", "a number between 0 and 0.5", "the share of pairs handed out that are gold pairs", _number(0, 0.5)),
-    Setting("repeat_rate", "a number between 0 and 0.5", "the share of pairs handed out that are one's own, shown again", _number(0, 0.5)),
-    Setting("repeat_after", "a whole number 1-10000", "after how many further pairs one's own may be shown again", _whole(1, 10_000)),
-    Setting("idle_seconds", "a whole number 10-3600", "after how long without a sign of life the time no longer counts as work", _whole(10, 3600)),
-    Setting("shown_metadata", "column names with commas between, or none", "the document's further columns that annotators see", _or_none(_columns)),
-    Setting("requirements", f"{', '.join(TEMPLATES)}, {NO_REQUIREMENTS}, or a YAML file", "what the queries and qrels must cover", _requirements),
+    Setting("title", say("a text"), "the name shown to people", str),
+    Setting("language", say("a language tag such as ja, or nothing"), "the main language of the documents", lambda v: v or None),
+    Setting("overlap", say("a whole number 1-20"), "how many annotators judge each pair", _whole(1, MOST)),
+    Setting("overlap_by_category", say("category=1-20, several with commas between, or none"), "exceptions to the overlap by the query's category", _or_none(_by_category)),
+    Setting("overlap_share", say("a share and its overlap such as 0.3:2, or none"), "by how many a share of the other pairs is judged", _or_none(_share)),
+    Setting("overlap_cap", say("a whole number 1-20, or none"), "the most that any pair is judged", _or_none(_whole(1, MOST))),
+    Setting("third_judgment_from", say("a distance 1-3, or none"), "how far the first two must differ for one more annotator to be asked", _or_none(_whole(1, 3))),
+    Setting("kappa_target", say("a number between -1 and 1"), "Cohen's kappa that a release needs", _number(-1, 1)),
+    Setting("lease_minutes", say("a whole number 1-10080"), "how long a pair stays with the annotator it was given to", _whole(1, 10080)),
+    Setting("seed", say("a whole number 0-2147483647"), "fixes every order and sample drawn", _whole(0, 2**31 - 1)),
+    Setting("list_grade_0", say("true or false"), "whether set-based formats list grade-0 documents (they count as relevant there)", _yes_or_no),
+    Setting("training_score", say("a number between 0 and 1"), "the share of training pairs to get right before real pairs come", _number(0, 1)),
+    Setting("gold_rate", say("a number between 0 and 0.5"), "the share of pairs handed out that are gold pairs", _number(0, 0.5)),
+    Setting("repeat_rate", say("a number between 0 and 0.5"), "the share of pairs handed out that are one's own, shown again", _number(0, 0.5)),
+    Setting("repeat_after", say("a whole number 1-10000"), "after how many further pairs one's own may be shown again", _whole(1, 10_000)),
+    Setting("idle_seconds", say("a whole number 10-3600"), "after how long without a sign of life the time no longer counts as work", _whole(10, 3600)),
+    Setting("shown_metadata", say("column names with commas between, or none"), "the document's further columns that annotators see", _or_none(_columns)),
+    Setting("requirements", say("{templates}, none, or a YAML file", templates=", ".join(TEMPLATES)), "what the queries and qrels must cover", _requirements),
 )  # fmt: skip
 
 
@@ -135,7 +136,14 @@ def read_setting(name: str, found: str) -> Any:
             try:
                 return setting.read(found)
             except (ValueError, AttributeError, TypeError):
-                raise ValidationError(f"{name}: expected {setting.expected}, found {found!r}") from None
+                raise ValidationError(
+                    say(
+                        "{name}: expected {expected}, found {found!r}",
+                        name=name,
+                        expected=setting.expected,
+                        found=found,
+                    )
+                ) from None
     known = ", ".join(setting.name for setting in SETTINGS)
     raise ValidationError(f"no setting named {name!r}; there are: {known}")
 

@@ -77,11 +77,13 @@ def check_rules(overlap: int, rules: Rules | None) -> dict[str, Any] | None:
     if unknown:
         raise ValidationError(f"overlap rules: expected {', '.join(_NAMES)}, found {unknown[0]!r}")
     for category, wanted in given.get("category", {}).items():
-        _check_number(f"overlap of the category {category}", wanted)
+        _check_number(say("overlap of the category {category}", category=category), wanted)
     if "share" in given:
         _check_share(given["share"])
     if "conditional" in given and given["conditional"] not in DISTANCES:
-        raise ValidationError(f"third judgment: expected a distance 1-3, found {given['conditional']!r}")
+        raise ValidationError(
+            say("third judgment: expected a distance 1-3, found {found!r}", found=given["conditional"])
+        )
     if "cap" in given:
         _check_cap(overlap, given["cap"], conditional="conditional" in given)
     return given or None
@@ -120,24 +122,36 @@ def _join(first: Message, second: Message) -> Message:
     return say("{first} {second}", first=first, second=second)
 
 
-def _check_number(what: str, found: object) -> int:
+def _check_number(what: Message, found: object) -> int:
     if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= MOST:
-        raise ValidationError(f"{what}: expected a whole number 1-{MOST}, found {found!r}")
+        raise ValidationError(
+            say(
+                "{what}: expected a whole number 1-{most}, found {found!r}", what=what, most=MOST, found=found
+            )
+        )
     return found
 
 
 def _check_share(found: object) -> None:
-    expected = "share of the pairs: expected a number between 0 and 1 with the overlap it gets"
     if not isinstance(found, Mapping) or found.keys() != {"share", "overlap"}:
-        raise ValidationError(f"{expected}, found {found!r}")
+        raise _refuse_share(found)
     share = found["share"]
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
-        raise ValidationError(f"{expected}, found {share!r}")
-    _check_number("overlap of the share", found["overlap"])
+        raise _refuse_share(share)
+    _check_number(say("overlap of the share"), found["overlap"])
+
+
+def _refuse_share(found: object) -> ValidationError:
+    return ValidationError(
+        say(
+            "share of the pairs: expected a number between 0 and 1 with the overlap it gets, found {found!r}",
+            found=found,
+        )
+    )
 
 
 def _check_cap(overlap: int, found: object, *, conditional: bool) -> None:
-    cap = _check_number("cap of the overlap", found)
+    cap = _check_number(say("cap of the overlap"), found)
     if cap < overlap:
         raise ValidationError(
             say(

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from annotator.domain.errors import FormatError, Problems
-from annotator.formats.text import UNSTORABLE, describe, read_text
+from annotator.domain.texts import holds_no_text
+from annotator.formats.text import describe, read_text
 from annotator.formats.tree import MAX_DEPTH, Place, Tree, every_prefix, refuse
 
 MAX_BYTES = 1_000_000_000
@@ -61,7 +62,7 @@ def parse_json(text: str) -> Any:
         value = _DECODER.decode(text)
     except RecursionError:
         raise _Refused(f"nesting of at most {MAX_DEPTH} levels") from None
-    if "\\u" in text and _SUSPECT.search(text) and any(UNSTORABLE.search(found) for found in _texts(value)):
+    if "\\u" in text and _SUSPECT.search(text) and any(holds_no_text(found) for found in _texts(value)):
         raise _Refused("text without NUL characters and lone surrogates")
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise _Refused(f"nesting of at most {MAX_DEPTH} levels")
@@ -134,7 +135,7 @@ def _explain(text: str, path: str) -> tuple[Any, tuple[FormatError, ...]]:
         elif token.startswith("again"):
             problems.add(line, "each key once", f"{describe(place[-1])} again")
         elif token.startswith('"'):
-            if UNSTORABLE.search(json.loads(token, strict=False)):
+            if holds_no_text(json.loads(token, strict=False)):
                 problems.add(line, "text without NUL characters and lone surrogates", token)
         elif token not in ("{", "[", "true", "false", "null") and not _fits(token):
             problems.add(line, "a JSON number that fits", token)

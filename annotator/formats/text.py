@@ -6,14 +6,13 @@ surrogates (no database and no UTF-8 file can hold them).
 """
 
 import codecs
-import re
 
 from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.texts import UNSTORABLE
 
 MAX_ID = 1_000
 MAX_ID_BYTES = 2_600  # PostgreSQL indexes no more
 ID_LIMIT = f"at most {MAX_ID:,} characters ({MAX_ID_BYTES:,} bytes)"
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def read_text(data: bytes, path: str, *, encoding: str | None = None) -> str:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from annotator.domain.errors import BadInput, Problems
 from annotator.domain.ground_truth import Document
+from annotator.domain.texts import holds_no_text
 from annotator.formats.documents import DocumentLine
-from annotator.formats.text import ID_LIMIT, UNSTORABLE, is_too_long, read_text
+from annotator.formats.text import ID_LIMIT, is_too_long, read_text
 from annotator.importing.sections import read_page, split_sections
 
 MEDIA_TYPE_BY_SUFFIX = {
@@ -93,7 +94,7 @@ def _read_file(
     skipped: Counter[str],
 ) -> list[DocumentLine]:
     shown = os.fsencode(path).decode("utf-8", errors="backslashreplace")
-    if UNSTORABLE.search(doc_id):
+    if holds_no_text(doc_id):
         problems.add(None, "a file name in UTF-8", ascii(doc_id), path=shown)
         return []
     try:

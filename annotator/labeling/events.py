@@ -14,6 +14,7 @@ from typing import Any
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import OUTCOMES, check_grade
 from annotator.domain.labeling import REASONS, JudgmentEvent, Refusal
+from annotator.domain.texts import holds_no_text
 
 MAX_NOTE = 10_000
 MAX_SECONDS = 86_400.0
@@ -93,7 +94,7 @@ def _read_note(entry: Mapping[str, Any]) -> str | None:
         return None
     if len(note) > MAX_NOTE:
         raise ValidationError(f"note: expected at most {MAX_NOTE:,} characters, found {len(note):,}")
-    if "\x00" in note or any("\ud800" <= character <= "\udfff" for character in note):
+    if holds_no_text(note):
         raise ValidationError("note: expected text, found a character that is none")
     return note
 

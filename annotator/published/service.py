@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotator.accounts.service import require_role
 from annotator.domain.errors import NotFound, ValidationError
+from annotator.domain.messages import say
 from annotator.domain.people import Actor, name_annotator, name_lead
 from annotator.published.advice import suggest_next as suggest_next
 from annotator.published.changes import say_advice as say_advice
@@ -135,7 +136,15 @@ def trace_qrel(
         release = find_release(session, dataset_pk, version)
         qrel = None if "\0" in query_id + doc_id else find_qrel(session, key_of(release.pk), query_id, doc_id)
         if qrel is None:
-            raise NotFound(f"{row.name} {version} holds no qrel for query {query_id!r}, document {doc_id!r}")
+            raise NotFound(
+                say(
+                    "{dataset} {version} holds no qrel for query {query_id!r}, document {doc_id!r}",
+                    dataset=row.name,
+                    version=version,
+                    query_id=query_id,
+                    doc_id=doc_id,
+                )
+            )
         judgment_pks, adjudication_pk = _find_grounds(session, dataset_pk, release, qrel)
         imported = qrel.imported_qrel_pk
         return Trace(

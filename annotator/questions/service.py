@@ -14,6 +14,7 @@ from annotator.accounts.service import require_person, require_role
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
+from annotator.domain.texts import holds_no_text
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_pair_pk, key_of
 from annotator.storage.labeling_tables import QuestionRow
@@ -49,7 +50,7 @@ def ask_question(
         lock_dataset(session, key_of(row.pk))
         pair_pk = find_pair_pk(session, key_of(row.pk), person_pk, pair)
         if pair_pk is None or not was_shown(session, pair_pk, person_pk):
-            raise NotAllowed("this pair was not shown to you")
+            raise NotAllowed(say("this pair was not shown to you"))
         known = find_same_question(session, pair_pk, person_pk, words)
         if known is not None:
             return key_of(known.pk)
@@ -146,7 +147,7 @@ def _enter(session: Session, actor: Actor, dataset: str, needed: str) -> Dataset
 def _require_question(session: Session, dataset: DatasetRow, number: int) -> QuestionRow:
     found = find_question(session, key_of(dataset.pk), number)
     if found is None:
-        raise NotFound("there is no such question in this dataset")
+        raise NotFound(say("there is no such question in this dataset"))
     return found
 
 
@@ -162,8 +163,8 @@ def _require_words(text: str) -> str:
                 found=len(words),
             )
         )
-    if "\x00" in words or any("\ud800" <= sign <= "\udfff" for sign in words):
-        raise ValidationError("expected text, found a character that is none")
+    if holds_no_text(words):
+        raise ValidationError(say("expected text, found a character that is none"))
     return words
 
 

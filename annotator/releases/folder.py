@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from annotator.domain.errors import ConflictError, StateError
+from annotator.domain.messages import say
 from annotator.releases.files import SUMS
 from annotator.releases.output import PartialFile, sync_folder
 from annotator.releases.verification import find_faults
@@ -28,7 +29,9 @@ STALE_AFTER = timedelta(days=1)
 def check_free(target: Path) -> None:
     """ConflictError when something stands where the release is to go."""
     if os.path.lexists(target):
-        raise ConflictError(f"{target} exists already, and nothing rewrites a published folder")
+        raise ConflictError(
+            say("{target} exists already, and nothing rewrites a published folder", target=target)
+        )
 
 
 class PartialFolder:
@@ -83,7 +86,9 @@ def open_partial(target: Path) -> Iterator[PartialFolder]:
         folder.seal()
     except OSError as error:
         folder.discard()
-        raise StateError(f"cannot write the release to {target.parent}: {error.strerror}") from None
+        raise StateError(
+            say("cannot write the release to {folder}: {why}", folder=target.parent, why=error.strerror)
+        ) from None
     except BaseException:
         folder.discard()
         raise
@@ -96,11 +101,14 @@ def put_in_place(partial: Path, target: Path) -> None:
         sync_folder(target.parent)
     except FileNotFoundError:
         if not target.is_dir():
-            raise StateError(f"the files of {target} are gone") from None
+            raise StateError(say("the files of {target} are gone", target=target)) from None
     except OSError as error:
         raise StateError(
-            f"the release is recorded, but its folder cannot be put at {target}: {error.strerror}. "
-            "Make room there, then run: annotator release list"
+            say(
+                "the release is recorded, but its folder cannot be put at {target}: {why}. Make room there, then run: annotator release list",
+                target=target,
+                why=error.strerror,
+            )
         ) from None
 
 

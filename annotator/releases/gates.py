@@ -143,7 +143,13 @@ def override_gates(gates: Sequence[Gate], reasons: Mapping[str, str], *, by: str
         if name not in names:
             raise ValidationError(f"no gate named {name!r}; there are: {', '.join(names)}")
         if not reason.strip() or "\0" in reason or len(reason) > MAX_REASON:
-            raise ValidationError(f"override of {name}: expected a reason in words, found {reason[:40]!r}")
+            raise ValidationError(
+                say(
+                    "override of {name}: expected a reason in words, found {found!r}",
+                    name=name,
+                    found=reason[:40],
+                )
+            )
     return tuple(
         replace(gate, override=Override(reasons[gate.name].strip(), by))
         if gate.name in reasons and not gate.met

@@ -399,7 +399,9 @@ def _record(
         if not _is_recorded(database, release):
             discard(folder)
         if isinstance(error, OperationalError | OSError):
-            raise StateError(f"cannot record the release: {getattr(error, 'orig', error)}") from None
+            raise StateError(
+                say("cannot record the release: {why}", why=str(getattr(error, "orig", error)))
+            ) from None
         raise
     finally:
         made.close()

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
@@ -15,7 +16,9 @@ _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{
 def check_version(found: str) -> str:
     """The version itself; ValidationError unless it is MAJOR.MINOR.PATCH."""
     if not _VERSION.fullmatch(found):
-        raise ValidationError(f"expected a version MAJOR.MINOR.PATCH such as 1.0.0, found {found!r}")
+        raise ValidationError(
+            say("expected a version MAJOR.MINOR.PATCH such as 1.0.0, found {found!r}", found=found)
+        )
     return found
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.grades import GradeDefinition, Rubric
 from annotator.domain.messages import Message, join, say
+from annotator.domain.texts import holds_no_text
 from annotator.standard.merging import find_conflicts
 
 MOST_TITLE, MOST_NAME, MOST_DEFINITION, MOST_EXAMPLE, MOST_GUIDELINE = 200, 100, 5_000, 5_000, 200_000
@@ -35,7 +36,7 @@ def check_standard(rubric: Rubric) -> None:
     for name, text, least, most in _list_fields(rubric):
         if not least <= len(text) <= most:
             raise ValidationError(_say_length(name, least, most, len(text)))
-        if _holds_no_text(text):
+        if holds_no_text(text):
             raise ValidationError(say("{field}: expected text, found a character that is none", field=name))
     for definition in rubric.grades:
         count = len(definition.positive_examples) + len(definition.negative_examples)
@@ -56,7 +57,7 @@ def check_change(change: str, why: str) -> None:
         raise ValidationError(say("why: expected a reason in words, since what a grade means changes"))
     if len(why) > MOST_WHY:
         raise ValidationError(_say_length(say("why"), 0, MOST_WHY, len(why)))
-    if _holds_no_text(why):
+    if holds_no_text(why):
         raise ValidationError(say("{field}: expected text, found a character that is none", field=say("why")))
 
 
@@ -65,10 +66,6 @@ def _say_length(field: Message, least: int, most: int, found: int) -> Message:
         "{field}: expected {least} to {most:,} characters, found {found:,}",
         field=field, least=least, most=most, found=found,
     )  # fmt: skip
-
-
-def _holds_no_text(text: str) -> bool:
-    return "\0" in text or any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _list_fields(rubric: Rubric) -> Iterator[tuple[Message, str, int, int]]:

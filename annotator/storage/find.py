@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.errors import NotFound
+from annotator.domain.messages import say
 from annotator.storage.labeling_tables import RepeatRow
 from annotator.storage.tables import DatasetRow, PairRow, PersonRow, RubricRow
 
@@ -22,9 +23,11 @@ def find_dataset(session: Session, name: str) -> DatasetRow:
     if row is None:
         names = session.scalars(select(col(DatasetRow.name)).order_by(col(DatasetRow.name)).limit(20)).all()
         there = (
-            f"there are: {', '.join(names)}" if names else "there is none yet: annotator dataset create NAME"
+            say("there are: {listed}", listed=", ".join(names))
+            if names
+            else say("there is none yet: annotator dataset create NAME")
         )
-        raise NotFound(f"no dataset named {name!r}; {there}")
+        raise NotFound(say("no dataset named {name!r}; {there}", name=name, there=there))
     return row
 
 
@@ -32,7 +35,7 @@ def find_person(session: Session, username: str) -> PersonRow:
     """The person of that username, disabled or not."""
     row = session.scalars(select(PersonRow).where(col(PersonRow.username) == username)).first()
     if row is None:
-        raise NotFound(f"no person named {username!r}; see: annotator people list")
+        raise NotFound(say("no person named {username!r}; see: annotator people list", username=username))
     return row
 
 

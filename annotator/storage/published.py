@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.domain.errors import NotFound
+from annotator.domain.messages import say
 from annotator.storage.tables import (
     ReleaseQrelRow,
     ReleaseQueryRow,
@@ -34,9 +35,8 @@ def find_release(session: Session, dataset_pk: int, version: str) -> ReleaseRow:
         if found == version:
             return session.get_one(ReleaseRow, pk)
     there = ", ".join(found for _, found in rows)
-    raise NotFound(
-        f"no release {version!r}; " + (f"there are: {there}" if there else "nothing is published yet")
-    )
+    listed = say("there are: {listed}", listed=there) if there else say("nothing is published yet")
+    raise NotFound(say("no release {version!r}; {there}", version=version, there=listed))
 
 
 def list_published_queries(session: Session, release_pk: int) -> dict[str, str | None]:

@@ -18,6 +18,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from annotator.domain.errors import AnnotatorError, ConflictError, NotFound
+from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.releases.service import Release, list_releases
 from annotator.settings import Settings
@@ -80,13 +81,23 @@ def find_download(
     listed = list_releases(database, actor, dataset, exports_dir=exports_dir)
     release = next((one for one in listed if one.version == version), None)
     if release is None:
-        raise NotFound(f"no release {version!r} of {dataset}")
+        raise NotFound(say("no release {version!r} of {dataset}", version=version, dataset=dataset))
     if release.folder == "missing":
-        raise NotFound(f"the folder of {dataset} {version} is not on this machine")
+        raise NotFound(
+            say("the folder of {dataset} {version} is not on this machine", dataset=dataset, version=version)
+        )
     if release.folder == "changed":
-        raise ConflictError(f"the folder of {dataset} {version} is not as it was published")
+        raise ConflictError(
+            say(
+                "the folder of {dataset} {version} is not as it was published",
+                dataset=dataset,
+                version=version,
+            )
+        )
     if file is not None and file not in release.files:
-        raise NotFound(f"no file {file!r} in {dataset} {version}")
+        raise NotFound(
+            say("no file {file!r} in {dataset} {version}", file=file, dataset=dataset, version=version)
+        )
     names = release.files if file is None else (file,)
     return Download(release, {name: _confine(release.path, name) for name in names}, file is None)
 
@@ -95,7 +106,7 @@ def _confine(folder: Path, name: str) -> Path:
     """The file of that name, which must be one, and inside the folder."""
     inside, path = folder.resolve(), (folder / name).resolve()
     if not path.is_relative_to(inside) or not path.is_file():
-        raise ConflictError(f"{name} is not as it was published")
+        raise ConflictError(say("{name} is not as it was published", name=name))
     return path
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from starlette.requests import Request
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.texts import holds_no_text
 
 MOST_BYTES = 100_000
 
@@ -32,6 +33,6 @@ async def read_json_object(request: Request, *, most_bytes: int = MOST_BYTES) ->
 def require_text(found: dict[str, Any], key: str) -> str:
     """The text of that name; ValidationError when it is none, or holds characters that are none."""
     text = found.get(key)
-    if not isinstance(text, str) or "\x00" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
+    if not isinstance(text, str) or holds_no_text(text):
         raise ValidationError(f"{key}: expected a text, found {text!r:.80}")
     return text

@@ -6,6 +6,7 @@ Streamlit runs a page as a script without arguments, so this one place holds wha
 from dataclasses import dataclass
 
 from annotator.domain.errors import StateError
+from annotator.domain.messages import say
 from annotator.settings import Settings
 from annotator.storage.database import Database
 
@@ -29,5 +30,5 @@ def set_served(database: Database, settings: Settings) -> None:
 def find_served() -> Served:
     """What `make_app` was given. StateError when no app has been made."""
     if "now" not in _served:
-        raise StateError("this page belongs to a running server: annotator serve")
+        raise StateError(say("this page belongs to a running server: annotator serve"))
     return _served["now"]

@@ -6,6 +6,7 @@ import pytest
 
 from annotator.datasets.settings import SETTINGS, read_setting, write_setting
 from annotator.domain.errors import ValidationError
+from annotator.web.messages import show_refusal, use_language
 
 READ: list[tuple[str, str, Any]] = [
     ("overlap_by_category", "howto=2, 判例=1", {"howto": 2, "判例": 1}),
@@ -67,3 +68,21 @@ def test_every_setting_is_in_the_table_of_the_commands_page() -> None:
     page = (Path(__file__).parents[3] / "docs" / "commands.md").read_text(encoding="utf-8")
     table = page[page.index("| setting | default") : page.index("## In")]
     assert [setting.name for setting in SETTINGS if f"`{setting.name}`" not in table] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("ja", "overlap: 1～20の整数を指定してください(入力: 'many')"),
+        ("ko", "overlap: 다음으로 지정하세요: 1~20의 정수(입력: 'many')"),
+    ],
+)
+def test_a_refused_value_is_explained_in_the_language_of_the_page(language: str, told: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        read_setting("overlap", "many")
+    assert str(caught.value) == "overlap: expected a whole number 1-20, found 'many'"
+    use_language(language)
+    try:
+        assert show_refusal(caught.value) == told
+    finally:
+        use_language("en")
