@@ -45,6 +45,7 @@ from annotator.domain.messages import LANGUAGES, say
 from annotator.domain.people import ROLE_NAMES, ROLES, Actor, includes
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, find_person, key_of
+from annotator.storage.leases import drop_every_lease
 from annotator.storage.people import (
     delete_role,
     is_username_taken,
@@ -249,7 +250,8 @@ def remove_role(database: Database, actor: Actor, username: str, *, dataset: str
 
 
 def disable_person(database: Database, actor: Actor, username: str, *, now: datetime) -> Person:
-    """Let the person neither sign in nor act any more, from this moment. What they judged stays."""
+    """Let the person neither sign in nor act any more, from this moment. What they judged stays, what they had been
+    handed goes to others."""
     with database.write() as session:
         row = find_person(session, username)
         _require_may_manage(session, actor, row)
@@ -258,6 +260,7 @@ def disable_person(database: Database, actor: Actor, username: str, *, now: date
         row.disabled_at = row.disabled_at or now
         session.add(row)
         revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)
+        drop_every_lease(session, key_of(row.pk))
         return _person(session, row)
 
 

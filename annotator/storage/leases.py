@@ -23,6 +23,7 @@ _ELSEWHERE = prepare(
     times=["now"],
 )
 _DROP = prepare("DELETE FROM lease WHERE annotator_pk = :annotator_pk AND pair_pk IN :pairs", lists=["pairs"])
+_DROP_ALL = prepare("DELETE FROM lease WHERE annotator_pk = :annotator_pk")
 _DROP_EXPIRED = prepare(
     "DELETE FROM lease WHERE annotator_pk = :annotator_pk AND expires_at <= :now", times=["now"]
 )
@@ -43,6 +44,11 @@ def list_leased_elsewhere(session: Session, worklist: Worklist) -> set[int]:
 def drop_leases(session: Session, worklist: Worklist, pair_pks: Sequence[int]) -> None:
     """End the annotator's leases of these pairs."""
     run(session, _DROP, {"annotator_pk": worklist.annotator_pk, "pairs": list(pair_pks)})
+
+
+def drop_every_lease(session: Session, person_pk: int) -> None:
+    """End all leases of this person, on every dataset: what they hold goes to others at once."""
+    run(session, _DROP_ALL, {"annotator_pk": person_pk})
 
 
 def drop_expired_leases(session: Session, worklist: Worklist) -> None:

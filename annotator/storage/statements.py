@@ -6,7 +6,7 @@ starts (benchmarks/at_a_million.py). Elsewhere expressions read better and are u
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any, Unpack
+from typing import Any
 
 from sqlalchemy import CursorResult, TextClause, bindparam, text
 from sqlalchemy.orm import Session
@@ -24,7 +24,7 @@ def prepare(statement: str, *, lists: Collection[str] = (), times: Collection[st
     )
 
 
-def run(session: Session, statement: Any, values: Mapping[str, Any]) -> CursorResult[Unpack[tuple[Any, ...]]]:
+def run(session: Session, statement: Any, values: Mapping[str, Any]) -> CursorResult[*tuple[Any, ...]]:
     """Run it in the session's transaction. What the session holds back is not written first: flush where that matters."""
-    done: CursorResult[Unpack[tuple[Any, ...]]] = session.connection().execute(statement, values)
+    done: CursorResult[*tuple[Any, ...]] = session.connection().execute(statement, values)
     return done

@@ -6,6 +6,7 @@ from threading import Thread
 import pytest
 from sqlalchemy import select
 
+from annotator.accounts.service import disable_person
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import compute_progress, list_judgments, read_whole_text, submit_judgments
@@ -174,6 +175,15 @@ def test_an_abandoned_lease_returns_after_its_time(world: World) -> None:
     assert world.send(cho, want=50).pairs == ()
     world.later(minutes=2)
     assert len(world.send(cho, want=50).pairs) == 12
+
+
+def test_what_somebody_held_who_is_disabled_goes_to_others_at_once(database: Database) -> None:
+    world = World(database, queries=1, documents=2, overlap=1)
+    leaver, other = world.person("leaver"), world.person("other")
+    assert len(world.send(leaver, want=5).pairs) == 2
+    assert not world.send(other, want=5).pairs
+    disable_person(database, OPERATOR, "leaver", now=world.now)
+    assert len(world.send(other, want=5).pairs) == 2
 
 
 def test_what_is_in_the_browser_keeps_its_lease(world: World) -> None:
