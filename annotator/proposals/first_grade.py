@@ -4,15 +4,15 @@ Refuses what no press could have produced. What the browser leaves out is taken 
 the version of the guideline.
 """
 
-import math
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import check_grade
+from annotator.domain.texts import holds_no_text
 
 MAX_NOTE, MAX_SECONDS = 10_000, 86_400.0
 
@@ -52,7 +52,7 @@ def read_note(found: object) -> str | None:
         raise ValidationError(f"note: expected a text, found {found!r:.80}")
     if len(found) > MAX_NOTE:
         raise ValidationError(f"note: expected at most {MAX_NOTE:,} characters, found {len(found):,}")
-    if "\x00" in found or any("\ud800" <= character <= "\udfff" for character in found):
+    if holds_no_text(found):
         raise ValidationError("note: expected text, found a character that is none")
     return found if found.strip() else None
 
@@ -69,24 +69,24 @@ def _read_time(found: object) -> datetime | None:
         return None
     try:
         time = datetime.fromisoformat(str(found))
-    except ValueError:
-        time = None
-    if time is None or time.tzinfo is None:
-        raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {found!r:.80}")
-    return time
+        if time.tzinfo is not None:
+            return time.astimezone(UTC)
+    except (ValueError, OverflowError):  # the latter: a time of the year 0 in UTC
+        pass
+    raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {found!r:.80}")
 
 
 def _read_seconds(found: object) -> float | None:
     if found is None:
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
+    if isinstance(found, bool) or not isinstance(found, int | float):
         raise ValidationError(f"seconds: expected a number, found {found!r:.80}")
-    if not 0 <= found <= MAX_SECONDS:
-        raise ValidationError(f"seconds: expected 0 to {MAX_SECONDS:.0f}, found {found!r}")
+    if not 0 <= found <= MAX_SECONDS:  # no NaN is
+        raise ValidationError(f"seconds: expected 0 to {MAX_SECONDS:.0f}, found {found!r:.80}")
     return float(found)
 
 
 def _read_sha256(found: object) -> str | None:
-    if found is not None and not isinstance(found, str):
+    if found is not None and (not isinstance(found, str) or holds_no_text(found)):
         raise ValidationError(f"document_sha256: expected a text, found {found!r:.80}")
     return found
