@@ -1,21 +1,39 @@
 """The demo dataset: built through the same services as anybody's data, with two annotators and a lead.
 
-Stands beside the web application, above the stages. Building again changes nothing but the passwords of its own
-three people, who get new ones every time: whoever starts the demo again has forgotten the old ones. Refuses to
-touch somebody of the same username who has a role anywhere else.
+Stands beside the web application, above the stages. Building again completes what is missing and changes nothing else but
+the passwords of its own three people, who get new ones every time: whoever starts the demo again has forgotten the old
+ones. Refuses to touch somebody of the same username who has a role anywhere else.
 """
 
+import csv
 import secrets
+import uuid
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from annotator.accounts.service import add_person, change_person, list_people
-from annotator.datasets.service import create_dataset, list_datasets, read_rubric, show_dataset
+from annotator.accounts.service import add_person, change_person, find_actor, list_people
+from annotator.calibration.service import list_checks, mark_file
+from annotator.datasets.service import (
+    change_settings,
+    create_dataset,
+    list_datasets,
+    read_rubric,
+    show_dataset,
+)
 from annotator.domain.errors import ConflictError
-from annotator.domain.people import OPERATOR
-from annotator.importing.service import import_documents, import_judgments, import_queries, import_run
-from annotator.pooling.service import pool_runs
+from annotator.domain.people import OPERATOR, Actor
+from annotator.importing.service import (
+    import_documents,
+    import_judgments,
+    import_pairs,
+    import_queries,
+    import_run,
+)
+from annotator.labeling.service import list_judgments, submit_judgments
+from annotator.pooling.service import list_pairs, pool_runs
+from annotator.proposals.service import propose
+from annotator.questions.service import answer_question, ask_question, list_questions
 from annotator.storage.database import Database
 
 DATASET = "demo"
@@ -24,8 +42,40 @@ SYSTEMS = ("bm25", "vector")
 DEPTH = 5
 DEPTH_WITH_JUDGMENTS = 10
 PEOPLE = (("demo-hana", "Hana", "annotator"), ("demo-jun", "Jun", "annotator"), ("demo-sora", "Sora", "lead"))
+CHECKS = {"training_score": "0.75", "gold_rate": "0.1", "repeat_rate": "0.05", "repeat_after": "20"}
 FOLDER = Path(__file__).parent / "demo_data"
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+EVENTS = uuid.UUID("5b1c1f0e-6d2a-5f3e-9a43-2f5d0c7e8a11")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a simulated annotator asks about a pair, and what the demo's lead answers."""
+
+    annotator: str
+    query_id: str
+    doc_id: str
+    text: str
+    answer: str | None = None
+
+
+QUESTIONS = (
+    Asked(
+        "simulated_2", "D06", "법률_제62조",
+        "‘5년의 범위’라고 적혀 있으면 지정기간의 답으로 보아도 됩니까?",
+        "아닙니다. 제62조의 5년은 허가받은 사람의 이용의무기간이고, 질의는 지정기간의 상한을 묻습니다. 같은 숫자라도 다른 기간이면 답이 아닙니다.",
+    ),
+    Asked(
+        "simulated_2", "D02", "guide/libraries/validation.md#built-in",
+        "The table names @SystemChar but does not show how to restrict it to katakana. Is naming the way enough for a 2?",
+    ),
+)  # fmt: skip
+MISSED = (
+    "D01",
+    "release-notes/6.1.md",
+    1,
+    "LegacySessionHandler を外さないと起動しないという注意だけで、順序は分からない。",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +90,7 @@ class SignIn:
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What is there after building. `simulated`: how many judgments this call added."""
+    """What is there after building. `simulated`: how many judgments this call imported."""
 
     dataset: str
     made: bool
@@ -52,18 +102,23 @@ class Demo:
 def build_demo(
     database: Database, *, now: datetime, with_judgments: bool = False, folder: Path = FOLDER
 ) -> Demo:
-    """Build the demo dataset where it is absent or half built, and give its people new passwords.
+    """Build the demo dataset where it is absent or half built, mark its training and gold pairs where none is marked, and
+    give its people new passwords.
 
-    `with_judgments` adds the judgments of two simulated annotators, who are marked as such, on what is pooled to
-    depth 5; and pools to depth 10, so that there is something left to label.
+    `with_judgments` adds the work of two simulated annotators, who are marked as such: their judgments on what is pooled
+    to depth 5, their answers on the marked pairs, two questions and a proposal; and pools to depth 10, so that there
+    is something left to label.
     """
     made = _build_dataset(database, now, folder)
+    _mark_checks(database, now, folder)
+    sign_ins = _let_sign_in(database, now)
     simulated = 0
     if with_judgments:
         path = folder / "simulated-judgments.csv"
         simulated = import_judgments(database, OPERATOR, DATASET, path, now=now, simulated=True).added
         pool_runs(database, OPERATOR, DATASET, depth=DEPTH_WITH_JUDGMENTS, systems=SYSTEMS, now=now)
-    sign_ins = _let_sign_in(database, now)
+        _answer_checks(database, now, folder / "simulated-answers.csv")
+        _ask_and_propose(database, now)
     _, counts = show_dataset(database, OPERATOR, DATASET)
     return Demo(DATASET, made, counts.pairs, simulated, sign_ins)
 
@@ -82,6 +137,70 @@ def _build_dataset(database: Database, now: datetime, folder: Path) -> bool:
         import_run(database, OPERATOR, DATASET, folder / f"run-{system}.txt", system=system, now=now)
     pool_runs(database, OPERATOR, DATASET, depth=DEPTH, systems=SYSTEMS, now=now)
     return True
+
+
+def _mark_checks(database: Database, now: datetime, folder: Path) -> None:
+    """Mark the training and gold pairs and set the rates, the marks last: with any mark there is nothing to do."""
+    if list_checks(database, OPERATOR, DATASET):
+        return
+    import_pairs(database, OPERATOR, DATASET, folder / "chosen-pairs.csv", now=now)
+    dataset, _ = show_dataset(database, OPERATOR, DATASET)
+    if not dataset.gold_rate:
+        change_settings(database, OPERATOR, DATASET, CHECKS)
+    path = folder / "checks.csv"
+    mark_file(database, OPERATOR, DATASET, path.read_bytes(), str(path), now=now)
+
+
+def _answer_checks(database: Database, now: datetime, path: Path) -> None:
+    """The simulated annotators' answers in training and on gold pairs; what one of them has answered is left as it is."""
+    marked = {(one.query_id, one.doc_id): one.pair for one in list_checks(database, OPERATOR, DATASET)}
+    given = {
+        (one.annotator, one.query_id, one.doc_id)
+        for one in list_judgments(database, OPERATOR, DATASET, history=True)
+    }
+    with path.open(encoding="utf-8", newline="") as opened:
+        for line in csv.DictReader(opened):
+            pair = marked.get((line["query_id"], line["doc_id"]))
+            name = (line["annotator"], line["query_id"], line["doc_id"])
+            if pair is None or name in given:
+                continue
+            event = {
+                "id": _name_event(*name), "pair": pair, "outcome": "graded", "grade": int(line["grade"]),
+                "pressed_at": now.isoformat(),
+            }  # fmt: skip
+            actor = _find(database, line["annotator"])
+            submit_judgments(database, actor, DATASET, events=[event], have=[], want=0, now=now)
+
+
+def _ask_and_propose(database: Database, now: datetime) -> None:
+    """The simulated annotators' questions, the lead's answer, and a document that the pool has missed."""
+    pairs = {(one.query_id, one.doc_id): one.pair for one in list_pairs(database, OPERATOR, DATASET)}
+    lead = _find(database, next(username for username, _, role in PEOPLE if role == "lead"))
+    for one in QUESTIONS:
+        number = ask_question(
+            database, _find(database, one.annotator), DATASET,
+            pair=pairs[one.query_id, one.doc_id], text=one.text, event_id=_name_event(one.text), now=now,
+        )  # fmt: skip
+        present = {item.number: item.answer for item in list_questions(database, OPERATOR, DATASET)}
+        if one.answer is not None and present[number] is None:
+            answer_question(
+                database, lead, DATASET, number, one.answer, seen=None, in_guideline=True, now=now
+            )
+    query_id, doc_id, grade, note = MISSED
+    if (query_id, doc_id) not in pairs:
+        event = {"id": _name_event(query_id, doc_id), "grade": grade, "note": note}
+        proposer = _find(database, "simulated_1")
+        propose(database, proposer, DATASET, query_id=query_id, doc_id=doc_id, event=event, now=now)
+
+
+def _find(database: Database, username: str) -> Actor:
+    with database.read() as session:
+        return find_actor(session, username)
+
+
+def _name_event(*said: str) -> str:
+    """The same words are the same event, however often the demo is built."""
+    return str(uuid.uuid5(EVENTS, "\n".join((DATASET, *said))))
 
 
 def _let_sign_in(database: Database, now: datetime) -> tuple[SignIn, ...]:

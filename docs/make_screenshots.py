@@ -1,6 +1,6 @@
 """Makes the screenshots of the README from the demo dataset, in a real Chromium: `make screenshots`.
 
-    .venv/bin/python docs/make_screenshots.py [--all FOLDER] [--language ja] [--only NAME,NAME]
+    .venv/bin/python docs/make_screenshots.py [--all FOLDER] [--language ja] [--only NAME,NAME] [--height 2400]
 
 Serves a fresh demo dataset with its simulated judgments, signs in as a lead and as an annotator, and writes
 docs/screenshots/*.png. With `--all` it writes every page at 1280 and 400 pixels, light and dark, into FOLDER instead:
@@ -20,11 +20,21 @@ import sys
 import tempfile
 import time
 import urllib.request
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from annotator.accounts.service import find_actor
+from annotator.calibration.service import list_checks
+from annotator.domain.people import OPERATOR
+from annotator.labeling.service import submit_judgments
+from annotator.questions.service import ask_question
+from annotator.storage.database import Database
 
 HERE = Path(__file__).parent
 ANNOTATOR = (sys.executable, "-c", "from annotator.cli.main import run; run()")
@@ -42,13 +52,18 @@ README = (
 )
 PAGES = {
     **{name: f"/{name}" for name in (
-        "overview", "label", "work", "questions", "guideline", "agreement", "disagreements", "pool", "assignment",
+        "overview", "label", "work", "guideline", "agreement", "disagreements", "pool", "assignment",
         "calibration", "releases", "people", "help", "account",
     )},
+    "questions": "/questions",
+    "read-questions": "/questions",
+    "write-guideline": "/guideline?standard=Next+version",
+    "versions": "/guideline?standard=Versions",
     "label-help": "/label#?",
     "label-unrateable": "/label#u",
     "label-find": "/label#/",
     "label-list": "/label#w",
+    "train": "/label",
     "label-propose": "/label#p",
     "label-ask": "/label#q",
     "read-guideline": "/guideline",
@@ -61,10 +76,11 @@ PAGES = {
     "files": "/releases?tab=Published&part=Files",
     "compare": "/releases?tab=Compare",
 }  # fmt: skip
-OF_ANNOTATORS = ("label", "work", "questions", "read-")
+OF_ANNOTATORS = ("label", "work", "read-")
 DECISION = "It answers a part of the question: both annotators are half right."
 UNMET = ("disagreements", "overlap", "quality_control")
 REASON = "a demo: half of the pairs are left to label"
+QUESTION = "このひな形は別の目的のものですが、設問の半分はそのまま使えます。1 と 2 のどちらでしょうか。"
 FLAGS = "--disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 
 
@@ -76,6 +92,7 @@ def main() -> None:
     parser.add_argument("--all", type=Path, metavar="FOLDER")
     parser.add_argument("--language", default="en-US")
     parser.add_argument("--only", default="", metavar="NAME,NAME")
+    parser.add_argument("--height", type=int, default=800, metavar="PIXELS")
     asked = parser.parse_args()
     folder, only = asked.all, set(filter(None, asked.only.split(",")))
     shots = README if folder is None else tuple(list_all(only))
@@ -88,7 +105,7 @@ def main() -> None:
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), *sandbox])
         for name, person, path, width, scheme in shots:
-            with open_page(browser, width, scheme, asked.language) as page:
+            with open_page(browser, width, asked.height, scheme, asked.language) as page:
                 sign_in(page, address, person, passwords[person])
                 bare, _, keys = path.partition("#")
                 page.goto(f"{address}{bare}{'&' if '?' in bare else '?'}dataset=demo")
@@ -107,6 +124,7 @@ def list_all(only: set[str]) -> Iterator[tuple[str, str, str, int, str]]:
         if only and name not in only:
             continue
         person = "demo-hana" if name.startswith(OF_ANNOTATORS) else "demo-sora"
+        person = "demo-jun" if name == "train" else person
         for width in (1280, 400):
             for scheme in ("light", "dark"):
                 yield f"{name}-{width}-{scheme}", person, path, width, scheme
@@ -129,6 +147,7 @@ def serve_demo() -> Iterator[tuple[str, dict[str, str]]]:
             wait_for(f"http://127.0.0.1:{port}/healthz")
             printed = output.read_text(encoding="utf-8")
             publish_demo(Path(name), database)
+            work_as_hana(database)
             yield (
                 f"http://127.0.0.1:{port}",
                 dict(re.findall(r"^(demo-\w+) +(\S+) +(?:annotator|lead)", printed, re.MULTILINE)),
@@ -159,6 +178,29 @@ def publish_demo(folder: Path, database: str) -> None:
     publish("1.1.0", "With the first disagreement settled")
 
 
+def work_as_hana(address: str) -> None:
+    """Hana has passed training, judged some pairs and asked about one; Jun is still to be trained."""
+    database, now = Database(address), datetime.now(UTC)
+    with database.read() as session:
+        hana = find_actor(session, "demo-hana")
+    checks = list_checks(database, OPERATOR, "demo")
+    trained = [answer(one.pair, one.grade, now) for one in checks if one.kind == "training"]
+    handed = submit_judgments(database, hana, "demo", events=trained, have=[], want=6, now=now).pairs
+    judged = [answer(one.pair, place % 4, now) for place, one in enumerate(handed[:5])]
+    submit_judgments(database, hana, "demo", events=judged, have=[], want=1, now=now)
+    ask_question(
+        database, hana, "demo", pair=handed[0].pair, text=QUESTION, event_id=str(uuid.uuid4()), now=now
+    )
+    database.dispose()
+
+
+def answer(pair: str, grade: int, now: datetime) -> dict[str, Any]:
+    return {
+        "id": str(uuid.uuid4()), "pair": pair, "outcome": "graded", "grade": grade, "seconds": 12 + 5 * grade,
+        "pressed_at": now.isoformat(),
+    }  # fmt: skip
+
+
 def wait_for(address: str) -> None:
     for _ in range(600):
         try:
@@ -170,9 +212,12 @@ def wait_for(address: str) -> None:
 
 
 @contextmanager
-def open_page(browser: Browser, width: int, scheme: str, language: str) -> Iterator[Page]:
+def open_page(browser: Browser, width: int, height: int, scheme: str, language: str) -> Iterator[Page]:
     context = browser.new_context(
-        viewport={"width": width, "height": 800}, color_scheme=scheme, locale=language, device_scale_factor=1
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if scheme == "dark" else "light",
+        locale=language,
+        device_scale_factor=1,
     )
     yield context.new_page()
     context.close()

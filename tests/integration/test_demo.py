@@ -1,20 +1,50 @@
 """The demo dataset: complete, built once however often, and honest about what is simulated."""
 
+import shutil
+import uuid
+from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
-from annotator.accounts.service import add_person, list_people, sign_in
-from annotator.datasets.service import create_dataset, read_current_rubric, show_dataset
-from annotator.demo import DATASET, build_demo
+from annotator.accounts.service import add_person, find_actor, list_people, sign_in
+from annotator.calibration.service import compute_results, list_checks, unmark_pair
+from annotator.datasets.service import change_settings, create_dataset, read_current_rubric, show_dataset
+from annotator.demo import DATASET, FOLDER, build_demo
 from annotator.domain.accounts import WrongSignIn
 from annotator.domain.errors import ConflictError
-from annotator.domain.people import OPERATOR
-from annotator.labeling.service import compute_progress, list_judgments
+from annotator.domain.labeling import TrainingState
+from annotator.domain.people import OPERATOR, Actor
+from annotator.importing.service import import_judgments
+from annotator.labeling.service import compute_progress, list_judgments, submit_judgments
+from annotator.proposals.service import list_proposals
+from annotator.questions.service import list_questions
 from annotator.storage.database import Database
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)
+
+
+def find(database: Database, username: str) -> Actor:
+    with database.read() as session:
+        return find_actor(session, username)
+
+
+def press(pair: str, grade: int) -> dict[str, object]:
+    event = {"id": str(uuid.uuid4()), "pair": pair, "outcome": "graded", "grade": grade}
+    return {**event, "pressed_at": NOW.isoformat()}
+
+
+def read_all(database: Database) -> tuple[object, ...]:
+    """What building again must leave as it is."""
+    return (
+        show_dataset(database, OPERATOR, DATASET),
+        list_judgments(database, OPERATOR, DATASET, history=True),
+        list_checks(database, OPERATOR, DATASET),
+        list_questions(database, OPERATOR, DATASET),
+        list_proposals(database, OPERATOR, DATASET),
+    )
 
 
 def test_the_demo_has_queries_documents_pairs_and_a_rubric_with_examples(database: Database) -> None:
@@ -22,7 +52,7 @@ def test_the_demo_has_queries_documents_pairs_and_a_rubric_with_examples(databas
     _, counts = show_dataset(database, OPERATOR, DATASET)
     assert built.made
     assert (counts.queries, counts.documents, counts.documents_without_text) == (12, 65, 0)
-    assert built.pairs == counts.pairs == 85
+    assert built.pairs == counts.pairs == 91
     _, rubric = read_current_rubric(database, OPERATOR, DATASET)
     assert all(grade.positive_examples and grade.negative_examples for grade in rubric.grades)
 
@@ -34,16 +64,10 @@ def test_no_judgment_is_made_up_unless_asked_for(database: Database) -> None:
 
 def test_building_it_again_changes_nothing_but_the_passwords(database: Database) -> None:
     first = build_demo(database, now=NOW, with_judgments=True)
-    before = (
-        show_dataset(database, OPERATOR, DATASET),
-        list_judgments(database, OPERATOR, DATASET, history=True),
-    )
+    before = read_all(database)
     people = list_people(database, OPERATOR)
     second = build_demo(database, now=LATER, with_judgments=True)
-    after = (
-        show_dataset(database, OPERATOR, DATASET),
-        list_judgments(database, OPERATOR, DATASET, history=True),
-    )
+    after = read_all(database)
     assert (before, people) == (after, list_people(database, OPERATOR))
     assert (second.made, second.simulated) == (False, 0)
     assert {one.password for one in first.sign_ins}.isdisjoint({one.password for one in second.sign_ins})
@@ -51,7 +75,78 @@ def test_building_it_again_changes_nothing_but_the_passwords(database: Database)
 
 def test_a_demo_that_was_left_half_built_is_completed(database: Database) -> None:
     create_dataset(database, OPERATOR, DATASET, now=NOW)
-    assert build_demo(database, now=NOW).pairs == 85
+    assert build_demo(database, now=NOW).pairs == 91
+
+
+def test_four_training_pairs_come_first_and_are_explained(database: Database) -> None:
+    build_demo(database, now=NOW)
+    checks = list_checks(database, OPERATOR, DATASET)
+    assert Counter(one.kind for one in checks) == {"training": 4, "gold": 4}
+    training = [one for one in checks if one.kind == "training"]
+    assert sorted(one.grade for one in training) == [0, 1, 2, 3]
+    assert all(one.explanation for one in training)
+    hana = find(database, "demo-hana")
+    told = submit_judgments(database, hana, DATASET, events=[], have=[], want=10, now=NOW)
+    assert {pair.pair for pair in told.pairs} == {one.pair for one in training}
+    right = [press(one.pair, one.grade) for one in training]
+    after = submit_judgments(database, hana, DATASET, events=right, have=[], want=50, now=NOW)
+    assert (after.training, len(after.pairs)) == (
+        TrainingState(done=4, total=4, right=4, required=0.75, passed=True), 50,
+    )  # fmt: skip
+    gold = {one.pair for one in checks if one.kind == "gold"}
+    assert gold & {pair.pair for pair in after.pairs}
+
+
+def test_the_simulated_annotators_passed_training_and_answered_gold_pairs(database: Database) -> None:
+    build_demo(database, now=NOW, with_judgments=True)
+    found = {one.annotator: one for one in compute_results(database, OPERATOR, DATASET)}
+    for name in ("simulated_1", "simulated_2"):
+        training = found[name].training
+        assert training is not None
+        assert training.passed
+        assert found[name].gold.answered == 4
+    assert (found["simulated_1"].gold.exact, found["simulated_2"].gold.exact) == (1, 0.75)
+
+
+def test_with_simulated_judgments_there_are_questions_and_a_proposal(database: Database) -> None:
+    build_demo(database, now=NOW, with_judgments=True)
+    questions = list_questions(database, OPERATOR, DATASET)
+    assert [item.answered_by for item in questions] == [None, "Sora"]
+    assert list_proposals(database, OPERATOR, DATASET).total.proposed == 1
+
+
+def test_a_demo_of_before_there_were_checks_is_completed_and_its_judgments_are_left(
+    database: Database, tmp_path: Path
+) -> None:
+    """Whoever judged a pair before it was marked has no training answer on it; settings that were changed stay."""
+    older = shutil.copytree(FOLDER, tmp_path / "older")
+    marks = (older / "checks.csv").read_text(encoding="utf-8").splitlines()
+    (older / "checks.csv").write_text(marks[0], encoding="utf-8")
+    (older / "chosen-pairs.csv").write_text("query_id,doc_id\n", encoding="utf-8")
+    build_demo(database, now=NOW, with_judgments=False, folder=older)
+    early = tmp_path / "early.csv"
+    early.write_text(
+        "query_id,doc_id,annotator,grade\nD08,법률_제47조_제1항,simulated_1,2\n", encoding="utf-8"
+    )
+    import_judgments(database, OPERATOR, DATASET, early, now=NOW, simulated=True)
+    change_settings(database, OPERATOR, DATASET, {"gold_rate": "0.2"})
+    build_demo(database, now=LATER, with_judgments=True)
+    assert len(list_checks(database, OPERATOR, DATASET)) == 8
+    assert show_dataset(database, OPERATOR, DATASET)[0].gold_rate == 0.2
+    kept = [
+        (one.grade, one.purpose)
+        for one in list_judgments(database, OPERATOR, DATASET, history=True)
+        if (one.doc_id, one.annotator) == ("법률_제47조_제1항", "simulated_1")
+    ]
+    assert kept == [(2, "independent")]
+
+
+def test_a_mark_that_a_lead_took_back_stays_so(database: Database) -> None:
+    build_demo(database, now=NOW)
+    first = list_checks(database, OPERATOR, DATASET)[0]
+    unmark_pair(database, OPERATOR, DATASET, first.pair, now=NOW)
+    build_demo(database, now=LATER, with_judgments=True)
+    assert first.pair not in {one.pair for one in list_checks(database, OPERATOR, DATASET)}
 
 
 def test_the_printed_passwords_sign_in_and_the_former_ones_do_not(database: Database) -> None:
@@ -72,7 +167,7 @@ def test_there_are_two_annotators_and_a_lead_of_the_demo_alone(database: Databas
 def test_simulated_judgments_are_marked_so_and_their_people_cannot_sign_in(database: Database) -> None:
     built = build_demo(database, now=NOW, with_judgments=True)
     judgments = list_judgments(database, OPERATOR, DATASET)
-    assert len(judgments) == built.simulated == 170
+    assert (len(judgments), built.simulated) == (167, 166)  # one more came with a proposal
     assert all(judgment.simulated for judgment in judgments)
     by_name = {person.username: person for person in list_people(database, OPERATOR)}
     for name in {judgment.annotator for judgment in judgments}:
@@ -81,9 +176,10 @@ def test_simulated_judgments_are_marked_so_and_their_people_cannot_sign_in(datab
 
 
 def test_with_simulated_judgments_there_is_something_left_to_label(database: Database) -> None:
-    assert build_demo(database, now=NOW, with_judgments=True).pairs == 161
+    assert build_demo(database, now=NOW, with_judgments=True).pairs == 162
     progress = compute_progress(database, OPERATOR, DATASET)
-    assert (progress.complete, progress.begun) == (85, 0)
+    assert progress.pairs - progress.complete == 71
+    assert progress.begun == 1
 
 
 def test_somebody_with_a_role_elsewhere_keeps_their_password(database: Database) -> None:
