@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -130,22 +132,35 @@ def press_keys(
     address: str, *, presses: int, pause: int, seed: int
 ) -> tuple[list[float | None], list[list[object]]]:
     """Milliseconds from each press to the next pair painted (None: it did not change), and what was pressed."""
-    draw = random.Random(seed)
+    with open_page() as page:
+        sign_in(page, address)
+        return press(page, presses=presses, pause=pause, seed=seed)
+
+
+@contextmanager
+def open_page() -> Iterator[Page]:
+    """A tab of a Chromium of its own."""
     chromium = (
         os.environ.get("ANNOTATOR_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     )
     with sync_playwright() as playwright:
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), *sandbox])
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        sign_in(page, address)
-        page.evaluate(MEASURE)
-        for _ in range(presses):
-            page.keyboard.press(str(draw.randrange(4)))
-            page.wait_for_timeout(pause)
-        page.wait_for_selector('.panel[data-unsaved="0"]')
-        times, pressed = page.evaluate("() => [window.times, window.pressed]")
+        yield browser.new_page(viewport={"width": 1280, "height": 800})
         browser.close()
+
+
+def press(
+    page: Page, *, presses: int, pause: int, seed: int
+) -> tuple[list[float | None], list[list[object]]]:
+    """The same on a labeling page that is open; returns when everything is stored."""
+    draw = random.Random(seed)
+    page.evaluate(MEASURE)
+    for _ in range(presses):
+        page.keyboard.press(str(draw.randrange(4)))
+        page.wait_for_timeout(pause)
+    page.wait_for_selector('.panel[data-unsaved="0"]')
+    times, pressed = page.evaluate("() => [window.times, window.pressed]")
     return times, pressed
 
 
@@ -154,6 +169,10 @@ def sign_in(page: Page, address: str) -> None:
     page.fill("#username", "ann")
     page.fill("#password", PASSWORD)
     page.press("#password", "Enter")
+    wait_for_first_pair(page)
+
+
+def wait_for_first_pair(page: Page) -> None:
     page.wait_for_selector('.panel:not([data-pair-id=""])')
     page.wait_for_timeout(1000)
 
@@ -161,7 +180,12 @@ def sign_in(page: Page, address: str) -> None:
 def report(times: list[float | None], pressed: list[list[object]], database: Database) -> None:
     """Print the figures; exit with 1 when a press was lost, doubled or misplaced."""
     found = list_judgments(database, OPERATOR, "big", history=True)
-    stored = [[j.pair_key, j.grade] for j in sorted(found, key=lambda j: j.judged_at)]
+    stored: list[list[object]] = [[j.pair_key, j.grade] for j in sorted(found, key=lambda j: j.judged_at)]
+    sys.exit(0 if show(times, pressed, stored) else 1)
+
+
+def show(times: list[float | None], pressed: list[list[object]], stored: list[list[object]]) -> bool:
+    """Print the figures; whether every press is stored once, on the pair that was on the screen, and showed the next."""
     shown = sorted(time for time in times if time is not None)
     print(
         f"presses {len(pressed)}, next pair shown {len(shown)}, stored {len(stored)}, as on the screen {stored == pressed}"
@@ -170,7 +194,7 @@ def report(times: list[float | None], pressed: list[list[object]], database: Dat
         f"key press to next pair painted: median {statistics.median(shown):.1f} ms, "
         f"p95 {shown[int(len(shown) * 0.95) - 1]:.1f} ms, max {shown[-1]:.1f} ms"
     )
-    sys.exit(0 if stored == pressed and len(shown) == len(pressed) else 1)
+    return stored == pressed and len(shown) == len(pressed)
 
 
 if __name__ == "__main__":
