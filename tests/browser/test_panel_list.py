@@ -3,9 +3,15 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from annotator.calibration.service import mark_pair
+from annotator.datasets.service import change_settings
+from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
+from annotator.storage.find import find_person, key_of
+from annotator.storage.labeling_tables import DisclosureRow
+from annotator.storage.tables import PairRow
 from tests.browser.conftest import SignIn
-from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved
+from tests.browser.panel_world import NOW, fill_pool, open_panel, panel, press, pressed, stored, wait_saved
 
 
 @pytest.fixture(autouse=True)
@@ -79,16 +85,75 @@ def test_arrows_move_the_row_the_document_follows_and_the_position_is_said(page:
     expect(rows(page).nth(6)).to_contain_text("Graded 2.")
 
 
-def test_what_is_put_off_is_passed_over_and_a_click_on_a_grade_is_a_press(
+def test_what_is_put_off_waits_at_the_end_until_the_rest_is_done_and_a_click_on_a_grade_is_a_press(
     page: Page, database: Database
 ) -> None:
     later = on_screen(page)
+    name = rows(page).nth(0).locator(".rowtitle").inner_text()
     page.keyboard.press("l")
     second = on_screen(page)
+    last = rows(page).nth(6)
+    expect(last).to_contain_text(f"{name} Put off.")
+    expect(last.locator(".rowsnippet")).to_be_hidden()
+    expect(rows(page).nth(0)).to_have_attribute("aria-selected", "true")
     page.get_by_role("button", name="Perfect").click()
     wait_saved(page)
     assert stored(database) == [(later, None), (second, 3)]
-    assert on_screen(page) not in (later, second)
+    page.reload()
+    open_panel(page)
+    expect(rows(page).nth(6)).to_contain_text(f"{name} Put off.")
+    press(page, "11111")
+    assert on_screen(page) == later
+    expect(page.get_by_text("6 of 7 done")).to_be_visible()
+    press(page, "l")
+    expect(rows(page).nth(6)).to_contain_text(name)
+    expect(page.get_by_text("6 of 7 done")).to_be_visible()
+    press(page, "2")
+    wait_saved(page)
+    assert stored(database)[-1] == (later, 2)
+    expect(page.get_by_text("0 of 7 done")).to_be_visible()
+
+
+def test_a_refused_answer_is_taken_back_on_its_row_at_once_and_what_is_settled_is_closed(
+    page: Page, database: Database
+) -> None:
+    pairs = [on_screen(page)]
+    page.keyboard.press("j")
+    pairs.append(on_screen(page))
+    with database.write() as session:
+        hanako = key_of(find_person(session, "hanako").pk)
+        for key in pairs:
+            pair = session.query(PairRow).filter_by(key=key).one()
+            session.add(DisclosureRow(pair_pk=key_of(pair.pk), person_pk=hanako, disclosed_at=NOW))
+    press(page, "2")
+    expect(page.get_by_role("alert")).to_contain_text("you have seen what others answered")
+    for place in (0, 1):
+        expect(rows(page).nth(place)).to_contain_text("Needs nothing any more.")
+    press(page, "0")
+    wait_saved(page)
+    assert [grade for _pair, grade in stored(database)] == [0]
+
+
+def test_in_training_the_list_steps_aside_and_comes_back_when_it_is_passed(
+    page: Page, database: Database
+) -> None:
+    training = on_screen(page)
+    change_settings(database, OPERATOR, "demo", {"training_score": "1"})
+    mark_pair(database, OPERATOR, "demo", training, kind="training", grade=3, explanation="全部", now=NOW)
+    page.reload()
+    expect(page.get_by_text("Training comes one pair at a time.")).to_be_visible()
+    strip = page.get_by_role("group", name="About this pair")
+    expect(strip).to_contain_text("After your answer you are told the right grade.")
+    expect(rows(page)).to_have_count(0)
+    press(page, "3")
+    expect(strip).to_contain_text("Training passed: 1 of 1 right.")
+    page.keyboard.press("Enter")
+    expect(rows(page)).to_have_count(6)
+    expect(strip).to_be_hidden()
+    second = on_screen(page)
+    press(page, "1")
+    wait_saved(page)
+    assert stored(database) == [(training, 3), (second, 1)]
 
 
 def test_leaving_the_list_goes_on_with_single_pairs_and_nothing_comes_twice(

@@ -118,13 +118,21 @@ def test_an_empty_pool_says_what_to_do_next(page: Page, sign_in: SignIn) -> None
     expect(page.get_by_text("There is nothing to label in this dataset yet.")).to_be_visible()
 
 
-def test_the_end_of_the_work_is_said_and_new_pairs_appear(
+def test_what_was_put_off_comes_back_unanswered_with_its_note_and_the_end_of_the_work_is_said(
     page: Page, database: Database, sign_in: SignIn
 ) -> None:
     fill_pool(database, documents=2, queries=("x",))
     sign_in(page, "hanako")
     open_panel(page)
-    press(page, "12")
+    later = panel(page).get_attribute("data-pair-id") or ""
+    page.keyboard.press("n")
+    page.keyboard.type("後で見る")
+    page.keyboard.press("Escape")
+    press(page, "l1")
+    expect(panel(page)).to_have_attribute("data-pair-id", later)
+    expect(page.get_by_role("group", name="About this pair")).to_be_hidden()
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("後で見る")
+    press(page, "2")
     expect(page.get_by_text("All done. You have judged 2 pairs")).to_be_visible()
     with database.write() as session:
         session.connection().exec_driver_sql("UPDATE query SET query_id = 'old', position = 9")

@@ -136,6 +136,14 @@ class Exchange {
   }
 }
 
+// A pair that was put off comes back as one that is not answered, with the note that was typed.
+function setLaterApart(pair) {
+  pair.putOff = pair.answer?.outcome === "later";
+  if (!pair.putOff) return;
+  pair.laterNote = pair.answer.note;
+  pair.answer = null;
+}
+
 // Whether this is an answer that the page understands: a much older or newer server may say something else.
 function isAnswer(told, body) {
   const lists = ["acknowledged", "refused", "pairs"].every((name) => Array.isArray(told?.[name]));

@@ -1,12 +1,14 @@
 // Whole-query mode: all documents of a query as a list, for those who judge by comparison. The focused row is the pair on
-// the screen: its document stands beside the list, a press binds to it and goes on to the next row that is not done.
+// the screen: its document stands beside the list, a press binds to it and goes on to the next row that is not done. What
+// is put off waits at the end until the rest is done. In training the list steps aside, since its pairs are of many queries.
 // Nothing here stores or sends: answers go through the panel, its outbox and its exchange, as in any other mode.
 
 const SNIPPET_LENGTH = 160, SNIPPET_OF = 6000, REMEMBERED_QUERIES = 5, MOST_OF_A_QUERY = 200, MODE_KEY = "annotator/whole";
+const FINAL = ["not_in_pool", "settled", "disclosed", "not_yours"];  // refusals that hold for every further answer to the pair
 
 class ListView {
   constructor(host, panel) {
-    Object.assign(this, { host, panel, words: panel.words, rows: [], query: null, past: [] });
+    Object.assign(this, { host, panel, words: panel.words, rows: [], query: null, past: [], aside: false });
     this.head = make("div", "listhead");
     this.count = make("span", "listcount");
     const hint = make("span", "listhint", this.words.list_hint);
@@ -23,7 +25,7 @@ class ListView {
 
   open() {
     rememberList(true);
-    Object.assign(this, { rows: [], query: null, past: [] });
+    Object.assign(this, { rows: [], query: null, past: [], aside: false, secondRound: false });
     this.panel.queue = [];
     this.panel.next = () => this.next();
     this.panel.back = () => this.back();
@@ -33,11 +35,30 @@ class ListView {
 
   close() {
     rememberList(false);
+    this.leave();
+  }
+
+  leave() {
     delete this.panel.next;
     delete this.panel.back;
     this.rows = [];
     this.query = null;
     this.box.replaceChildren();
+  }
+
+  // Training comes as single pairs; the first other pair brings the list back (Panel.next).
+  stepsAside({ pairs }) {
+    if (this.aside || !this.panel.whole || this.rows.length || !pairs[0]?.training) return false;
+    this.leave();
+    this.aside = true;
+    this.panel.showList(false);
+    this.panel.saved.tell(this.words.list_training);
+    return true;
+  }
+
+  resume() {
+    this.panel.showList(true);
+    this.open();
   }
 
   // The rows that still want an answer: the server keeps them for this annotator.
@@ -51,15 +72,26 @@ class ListView {
     const waiting = new Map(this.panel.outbox.list().map((event) => [event.pair, event]));
     for (const pair of found.filter((pair) => !known.has(pair.pair))) {
       const event = waiting.get(pair.pair);
-      if (event && event.outcome !== "later") pair.answer ??= { outcome: event.outcome, grade: event.grade, note: event.note, reason: event.reason ?? null };
+      if (event?.outcome === "later") pair.putOff = true;
+      else if (event) pair.answer ??= { outcome: event.outcome, grade: event.grade, note: event.note, reason: event.reason ?? null };
       this.rows.push(this.makeRow(pair));
     }
     if (!this.rows.some((row) => !isDone(row)) && !this.query) { this.rows = []; return; }
     this.query ??= this.rows[0].pair.query.query_id;
-    if (this.box.children.length !== this.rows.length) this.box.replaceChildren(...this.rows.map((row) => row.element));
+    this.putLaterLast();
     this.paint();
     this.makeSnippets();
     if (!this.current) this.next();
+  }
+
+  // What the server has said to what was pressed: a refused answer is taken back, and what needs nothing more is closed.
+  hear(told, body) {
+    const lost = told.refused.filter(({ code }) => FINAL.includes(code)).map(({ id }) => body.events.find((event) => event.id === id)?.pair);
+    const gone = new Set([...(told.judged ?? []), ...lost]);
+    const closing = this.rows.filter((row) => gone.has(row.pair.pair) && !row.pair.answer && !row.closed);
+    for (const row of closing) row.closed = true;
+    if (closing.includes(this.current) && !lost.length) this.panel.saved.elsewhere.set(this.current.pair.pair, "needless");
+    if (closing.length || told.refused.length) this.paint();
   }
 
   // Keys that are the list's own; true when it used one. Other keys are the panel's, also while the focus is in the list.
@@ -78,13 +110,34 @@ class ListView {
   }
 
   next() {
-    const { current } = this;
-    if (current && !isDone(current)) current.putOff = true;
+    const { current } = this, held = this.isHeld();
     const after = this.rows.indexOf(current);
     const order = [...this.rows.slice(after + 1), ...this.rows.slice(0, after + 1)];
-    const row = order.find((one) => !isDone(one) && !one.putOff) ?? (current ? null : order.find((one) => !isDone(one)));
-    if (row) this.show(row);
+    if (current && !isDone(current)) this.putOff(current);
+    const row = order.find((one) => !isDone(one) && !one.putOff) ?? this.beginSecondRound();
+    if (row) this.show(row, held);
     else this.leaveQuery();
+  }
+
+  putOff(row) {
+    row.putOff = true;
+    this.putLaterLast();
+    this.paint();
+  }
+
+  // The rest is done: what was put off has its turn, once. Put off again, it waits for another visit to the query.
+  beginSecondRound() {
+    const left = this.rows.filter((row) => !isDone(row));
+    if (this.secondRound || !left.length) return null;
+    this.secondRound = true;
+    for (const row of left) row.putOff = false;
+    return left[0];
+  }
+
+  putLaterLast() {
+    const waits = (row) => row.putOff && !isDone(row);
+    this.rows = [...this.rows.filter((row) => !waits(row)), ...this.rows.filter(waits)];
+    this.rows.forEach((row, place) => { if (this.box.children[place] !== row.element) this.box.insertBefore(row.element, this.box.children[place] ?? null); });
   }
 
   // Back to the row that was answered last; from the first row of a query to the query before.
@@ -121,9 +174,10 @@ class ListView {
     row.element.focus({ preventScroll: true });
   }
 
+  isHeld() { return this.box.contains(this.panel.root.getRootNode().activeElement) || this.panel.at.work.hidden; }
+
   // The row becomes the pair on the screen. The focus goes along only when it was in the list already.
-  show(row) {
-    const held = this.box.contains(this.panel.root.getRootNode().activeElement) || this.panel.at.work.hidden;
+  show(row, held = this.isHeld()) {
     const before = this.current;
     this.panel.show(row.pair);
     const said = before && this.settle(before) ? this.stateOf(before) : "";
@@ -151,9 +205,8 @@ class ListView {
   leaveQuery() {
     for (const row of this.rows) this.settle(row);
     if (this.rows.length) this.past = [...this.past, this.rows].slice(-REMEMBERED_QUERIES);
-    const done = this.rows.length;
-    this.rows = [];
-    this.query = null;
+    const done = this.rows.filter(isDone).length;
+    Object.assign(this, { rows: [], query: null, secondRound: false });
     this.box.replaceChildren();
     this.panel.paintEmpty(this.words.loading);
     this.panel.say(fill(this.words.list_alldone, { n: done }));
@@ -161,8 +214,7 @@ class ListView {
   }
 
   bringBack(rows) {
-    this.rows = rows;
-    this.query = rows[0].pair.query.query_id;
+    Object.assign(this, { rows, query: rows[0].pair.query.query_id, secondRound: false });
     this.box.replaceChildren(...rows.map((row) => row.element));
     this.paint();
     this.show([...rows].sort((a, b) => (b.answeredAt ?? 0) - (a.answeredAt ?? 0))[0]);
@@ -187,7 +239,7 @@ class ListView {
     mark.setAttribute("aria-hidden", "true");
     for (const part of [title, snippet]) part.dir = "auto";
     element.append(mark, title, state, id, snippet);
-    return { pair, element, mark, state, snippet, seen: pair.answer, answeredAt: pair.answer ? ++ListView.presses : 0, putOff: false };
+    return { pair, element, mark, state, snippet, seen: pair.answer, answeredAt: pair.answer ? ++ListView.presses : 0, putOff: pair.putOff, closed: false };
   }
 
   paint() {
@@ -200,12 +252,13 @@ class ListView {
   }
 
   paintRow(row) {
-    const current = row === this.current, { answer } = row.pair;
+    const current = row === this.current, later = row.putOff && !isDone(row);
     row.element.setAttribute("aria-selected", String(current));
     row.element.tabIndex = current ? 0 : -1;
     row.element.classList.toggle("done", isDone(row));
-    row.element.classList.toggle("later", row.putOff && !isDone(row));
-    row.mark.textContent = isDone(row) ? (answer.outcome === "graded" ? String(answer.grade) : "–") : row.putOff ? "…" : "";
+    row.element.classList.toggle("later", later);
+    row.mark.textContent = this.signOf(row);
+    row.state.className = later || row.closed ? "rowstate" : "unseen";
     row.state.textContent = ` ${this.stateOf(row)} `;
   }
 
@@ -214,8 +267,15 @@ class ListView {
     this.count.textContent = fill(this.words.list_count, { done: this.panel.number(done), total: this.panel.number(this.rows.length) });
   }
 
+  signOf({ pair: { answer }, putOff, closed }) {
+    if (closed) return "×";
+    if (answer) return answer.outcome === "graded" ? String(answer.grade) : "–";
+    return putOff ? "…" : "";
+  }
+
   stateOf(row) {
     const { answer } = row.pair;
+    if (row.closed) return this.words.list_closed;
     if (!isDone(row)) return row.putOff ? this.words.list_putoff : this.words.list_open;
     return answer.outcome === "graded" ? fill(this.words.graded, { grade: answer.grade }) : this.words.said_unrateable;
   }
@@ -236,7 +296,7 @@ class ListView {
 
 ListView.presses = 0;
 
-function isDone(row) { return row.pair.answer !== null && row.pair.answer !== undefined && !row.pair.outdated; }
+function isDone({ pair, closed }) { return closed || (pair.answer !== null && pair.answer !== undefined && !pair.outdated); }
 
 function nameOf(pair) { return pair.document.title || pair.document.doc_id; }
 

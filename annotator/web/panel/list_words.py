@@ -12,6 +12,8 @@ def list_words() -> dict[str, str]:
         "list_position": tr("{at} of {of}:"),
         "list_open": tr("Not judged yet."),
         "list_putoff": tr("Put off."),
+        "list_closed": tr("Needs nothing any more."),
+        "list_training": tr("Training comes one pair at a time. The list comes back when training is over."),
         "list_alldone": tr("All {n} are done. The next query follows."),
         **_propose(),
         **_ask(),

@@ -15,7 +15,7 @@ Object.assign(Panel.prototype, {
     this.paintQuery(pair.query);
     this.strip.show(pair);
     this.view.show(pair);
-    this.at.note.value = this.drafts.read(pair.pair) || pair.answer?.note || "";
+    this.at.note.value = this.drafts.read(pair.pair) || pair.answer?.note || pair.laterNote || "";
     for (const button of this.at.grades.children) button.setAttribute("aria-pressed", String(pair.answer?.grade === Number(button.dataset.act)));
     this.root.querySelector("[data-act=unrateable]").setAttribute("aria-pressed", String(pair.answer?.outcome === "unrateable"));
     this.root.querySelector("[data-act=back]").disabled = !this.behind.length && !this.trail.list().length;
@@ -68,7 +68,7 @@ Object.assign(Panel.prototype, {
 
   paintListButton() {
     const button = this.root.querySelector("[data-act=list]");
-    button.setAttribute("aria-pressed", String(this.whole));
+    button.setAttribute("aria-pressed", String(this.whole || Boolean(this.list.aside)));
   },
 
   fit() {

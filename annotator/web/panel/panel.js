@@ -176,6 +176,7 @@ class Panel {
 
   next() {
     this.current = null;
+    if (this.list.aside && this.queue[0]?.training === false) return this.list.resume();
     const pair = this.queue.shift();
     if (pair) this.show(pair);
     else this.paintEmpty(this.words.loading);
@@ -183,19 +184,29 @@ class Panel {
 
   // ---- whole-query mode, and what it is offered ----------------------------------------------------------
 
+  // While the list waits for the end of training, its key and button say that it need not come back.
   toggleList() {
     if (typeof ListView === "undefined" || this.strip.asked) return;
-    this.whole = !this.whole;
-    this.root.toggleAttribute("data-whole", this.whole);
-    this.at.list.hidden = !this.whole;
-    this.paintListButton();
-    this.strip.hide();
+    if (this.list.aside) {
+      this.list.aside = false;
+      this.list.close();
+      return this.paintListButton();
+    }
+    this.showList(!this.whole);
     if (this.whole) return this.list.open();
     this.list.close();
     this.current = null;
     this.queue = [];
     this.next();
     this.exchange.flush();
+  }
+
+  showList(whole) {
+    this.whole = whole;
+    this.root.toggleAttribute("data-whole", whole);
+    this.at.list.hidden = !whole;
+    this.paintListButton();
+    this.strip.hide();
   }
 
   request(extra = {}) { return this.exchange.flush(extra); }
@@ -214,11 +225,15 @@ class Panel {
     for (const refusal of told.refused) this.refuse(refusal, body.events.find((e) => e.id === refusal.id));
     const waiting = this.outbox.list();
     this.progress = { done: told.progress.done + waiting.filter((e) => e.outcome !== "later").length, total: told.progress.total };
-    for (const pair of told.pairs) this.standard.hear(pair.guideline_version);
+    for (const pair of told.pairs) {
+      setLaterApart(pair);
+      this.standard.hear(pair.guideline_version);
+    }
     if (told.surplus?.length) this.saved.tell(this.words.surplus);
     this.strip.hearTraining(told.training ?? null);
-    if (!body.whole) this.keep(told, waiting);
+    if (!body.whole || this.list.stepsAside(told)) this.keep(told, waiting);
     else if (body.want) this.list.take(told.pairs);
+    if (this.whole) this.list.hear(told, body);
     this.explain(told, body);
     this.paintProgress();
     this.saved.paint();
@@ -254,7 +269,7 @@ class Panel {
   }
 
   refuse({ id, why, code }, event) {
-    const pair = [...this.behind, this.current, ...this.queue].find((one) => one && one.pair === event?.pair);
+    const pair = [...this.behind, this.current, ...this.queue, ...(this.list.rows ?? []).map((row) => row.pair)].find((one) => one && one.pair === event?.pair);
     if (pair) pair.answer = pair.before ?? null;
     const document = pair?.document.title || pair?.document.doc_id || event?.pair || id;
     this.saved.refuse({ why, code, document, note: event?.note?.trim() || "" });

@@ -26,6 +26,7 @@ Object.assign(Panel.prototype, {
     try {
       const pair = await ask("/api/pair", { dataset: this.told.dataset, pair: key });
       if (this.current?.pair === key || this.ended) return;
+      setLaterApart(pair);
       this.drop((ahead) => ahead.pair === key);
       this.showAgain(pair);
     } catch (error) {
