@@ -49,10 +49,23 @@ def test_a_pair_twice_is_refused() -> None:
     assert problems == ["m.csv:3: expected each pair once, found the pair of line 2 again"]
 
 
+def test_kinds_and_grades_may_have_spaces_around_them_and_an_explanation_10_000_characters() -> None:
+    found, problems = read(HEADER + f"Q1,d, gold , 3 ,  {'x' * 10_000} \n")
+    assert (problems, found) == ([], [("Q1", "d", "gold", 3, "x" * 10_000)])
+
+
+def test_an_id_that_is_missing_is_told_once_and_the_line_is_left_out() -> None:
+    found, problems = read(HEADER + ",d,gold,1,x\nQ2,,gold,1,x\n")
+    assert found == []
+    assert [problem.split(":")[1] for problem in problems] == ["2", "3"]
+
+
 @pytest.mark.parametrize("header", ["query_id,doc_id,kind,grade\n", HEADER.strip() + ",colour\n"])
 def test_other_columns_are_refused_at_once(header: str) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput) as refused:
         read(header + "Q1,d,gold,1,x\n")
+    assert "m.csv:1: expected" in str(refused.value)
+    assert ("colour" in header) == ("found colour" in str(refused.value))
 
 
 def test_a_single_mark_is_held_to_the_same() -> None:

@@ -21,6 +21,20 @@ def test_a_share_needed_is_reached_exactly_in_spite_of_floating_point() -> None:
     assert found and found.passed
 
 
+@pytest.mark.parametrize(
+    ("right", "total", "required", "passed"),
+    [(3, 4, 0.75, True), (2, 4, 0.75, False), (7, 10, 0.7, True), (6, 10, 0.7, False), (5, 5, 1.0, True), (4, 5, 1.0, False),
+     (0, 3, 0.0, True), (1, 3, 1 / 3, True)],
+)  # fmt: skip
+def test_training_is_passed_from_the_share_needed_on(
+    right: int, total: int, required: float, passed: bool
+) -> None:
+    answers = [tries(1, 0, 1)] * right + [tries(1, 1, 0)] * (total - right)
+    found = score_training(answers, total, required)
+    assert found and (found.passed, found.done, found.total) == (passed, total, total)
+    assert (found.first, found.latest) == ((total - right) / total, right / total)
+
+
 def test_training_without_a_marked_pair_is_none_and_without_an_answer_undefined() -> None:
     assert score_training([], 0, 0.8) is None
     found = score_training([], 3, 0.8)
@@ -35,7 +49,8 @@ def test_gold_counts_the_latest_answer_and_signs_the_difference() -> None:
 
 
 def test_gold_without_answers_or_grades_says_why_it_is_undefined() -> None:
-    assert score_gold([]).why == "no gold pair has been answered"
+    nothing = score_gold([])
+    assert (nothing.answered, nothing.exact, nothing.why) == (0, None, "no gold pair has been answered")
     found = score_gold([tries(1, None, None)])
     assert (found.exact, found.difference) == (0, None)
     assert found.why == "no gold pair has been given a grade"
@@ -47,6 +62,7 @@ def test_consistency_is_the_share_equal_and_the_mean_distance() -> None:
 
 
 def test_consistency_without_repeats_or_grades_says_why_it_is_undefined() -> None:
-    assert score_repeats([]).why == "no pair has been judged a second time"
+    nothing = score_repeats([])
+    assert (nothing.n, nothing.equal, nothing.why) == (0, None, "no pair has been judged a second time")
     found = score_repeats([(None, 1)])
     assert (found.equal, found.why) == (0, "no pair has been given a grade both times")

@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.domain.overlap import check_rules, conditional_distance, is_in_share, say_overlap, wanted_for
+from annotator.domain.overlap import (
+    check_rules,
+    conditional_distance,
+    is_in_share,
+    most_for,
+    say_overlap,
+    wanted_everywhere,
+    wanted_for,
+)
 
 
 @pytest.mark.parametrize(
@@ -16,6 +24,10 @@ from annotator.domain.overlap import check_rules, conditional_distance, is_in_sh
         ({"category": {"howto": True}}, "expected a whole number 1-20, found True"),
         ({"share": 0.3}, "expected a number between 0 and 1 with the overlap it gets, found 0.3"),
         ({"share": {"share": 1, "overlap": 2}}, "expected a number between 0 and 1 with the overlap it gets, found 1"),
+        ({"share": {"share": 0, "overlap": 2}}, "expected a number between 0 and 1 with the overlap it gets, found 0"),
+        ({"share": {"share": True, "overlap": 2}}, "expected a number between 0 and 1 with the overlap it gets, found True"),
+        ({"share": {"share": "½", "overlap": 2}}, "expected a number between 0 and 1 with the overlap it gets, found '½'"),
+        ({"share": {"share": 0.3}}, "expected a number between 0 and 1 with the overlap it gets, found {'share': 0.3}"),
         ({"share": {"share": 0.3, "overlap": 21}}, "overlap of the share: expected a whole number 1-20, found 21"),
         ({"cap": "3"}, "cap of the overlap: expected a whole number 1-20, found '3'"),
         ({"cap": 1}, "expected at least the overlap (2), found 1"),
@@ -35,6 +47,49 @@ def test_rules_that_say_nothing_are_no_rules() -> None:
     assert check_rules(2, None) is None
     assert conditional_distance(None) is None
     assert wanted_for(2, None, seed=0, key="0", category="howto") == 2
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [{"cap": 2}, {"cap": 20}, {"cap": 3, "conditional": 1}, {"conditional": 3}, {"category": {"howto": 20, "判例": 1}},
+     {"share": {"share": 0.001, "overlap": 1}}],
+)  # fmt: skip
+def test_at_its_limits_a_rule_is_kept_as_it_is(rules: dict[str, Any]) -> None:
+    assert check_rules(2, rules) == rules
+
+
+@pytest.mark.parametrize(
+    ("rules", "howto", "other"),
+    [
+        (None, 2, 2),
+        ({"cap": 20}, 2, 2),
+        ({"category": {"howto": 1}}, 1, 2),
+        ({"category": {"howto": 5}}, 5, 2),
+        ({"category": {"howto": 5}, "cap": 3}, 3, 2),
+        ({"share": {"share": 0.3, "overlap": 4}}, 4, 4),
+        ({"share": {"share": 0.3, "overlap": 1}}, 2, 2),
+        ({"category": {"howto": 1}, "share": {"share": 0.3, "overlap": 4}}, 1, 4),
+        ({"conditional": 2}, 3, 3),
+        ({"conditional": 2, "cap": 3}, 3, 3),
+        ({"category": {"howto": 3}, "conditional": 2, "cap": 3}, 3, 3),
+        ({"category": {"howto": 20}, "conditional": 1}, 20, 3),
+    ],
+)  # fmt: skip
+def test_the_most_that_a_pair_can_come_to_need_counts_the_share_the_cap_and_a_further_one(
+    rules: dict[str, Any] | None, howto: int, other: int
+) -> None:
+    assert (most_for(2, rules, "howto"), most_for(2, rules, None)) == (howto, other)
+
+
+def test_pairs_are_wanted_by_the_same_number_unless_a_category_or_a_share_says_otherwise() -> None:
+    assert [wanted_everywhere(3, rules) for rules in (None, {}, {"conditional": 1}, {"cap": 2})] == [
+        3,
+        3,
+        3,
+        2,
+    ]
+    assert wanted_everywhere(3, {"category": {"howto": 3}}) is None
+    assert wanted_everywhere(3, {"share": {"share": 0.5, "overlap": 3}}) is None
 
 
 def test_which_pairs_are_in_the_share_follows_from_the_seed_and_the_key_alone() -> None:

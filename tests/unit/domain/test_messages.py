@@ -1,0 +1,65 @@
+"""Sentences that remember what they are made of, so that they can be said in another language."""
+
+import copy
+import pickle
+
+from annotator.domain.messages import Message, begin, join, say, say_n
+from annotator.domain.order import place
+
+
+def test_a_sentence_is_a_text_with_its_template_and_values() -> None:
+    said = say("no dataset named {name}; there are {n:,}", name="法令", n=1234)
+    assert said == "no dataset named 法令; there are 1,234"
+    assert (said.template, said.plural) == ("no dataset named {name}; there are {n:,}", None)
+    assert dict(said.values) == {"name": "法令", "n": 1234}
+
+
+def test_a_number_chooses_the_singular_for_one_only() -> None:
+    said = [say_n("{n} pair of {of}", "{n:,} pairs of {of}", n, of="Q") for n in (0, 1, 2, 1000)]
+    assert said == ["0 pairs of Q", "1 pair of Q", "2 pairs of Q", "1,000 pairs of Q"]
+    assert [(one.n, one.template, one.plural) for one in said[:2]] == [
+        (0, "{n} pair of {of}", "{n:,} pairs of {of}"),
+        (1, "{n} pair of {of}", "{n:,} pairs of {of}"),
+    ]
+
+
+def test_a_copied_sentence_can_still_be_translated() -> None:
+    for said in (say("a {b}", b=1), say_n("{n} pair", "{n} pairs", 2)):
+        for copied in (copy.deepcopy(said), copy.copy(said), pickle.loads(pickle.dumps(said))):
+            assert isinstance(copied, Message)
+            assert (copied, copied.template, copied.plural, copied.n) == (
+                said,
+                said.template,
+                said.plural,
+                said.n,
+            )
+            assert copied.values == said.values
+
+
+def test_a_sentence_begins_with_a_capital_and_keeps_its_template() -> None:
+    said = begin(say_n("{n} pair", "{n} pairs of {of}", 2, of="법"))
+    assert begin(say("no {name}", name="X")) == "No X"
+    assert (said, said.template, said.plural, said.n) == ("2 pairs of 법", "{n} pair", "{n} pairs of {of}", 2)
+    plain = begin("expected {a grade}")
+    assert (plain, plain.template, plain.values) == (
+        "Expected {a grade}",
+        "{sentence}",
+        {"sentence": "expected {a grade}"},
+    )
+    assert begin("") == ""
+
+
+def test_parts_are_joined_and_those_that_are_sentences_stay_so() -> None:
+    part = say("Grade {grade}: name", grade=1)
+    said = join([part, "plain {not a place}"])
+    assert said == "Grade 1: name, plain {not a place}"
+    assert said.values["part_0"] is part
+    assert (join(["a", "b", "c"], " and "), join([])) == ("a and b and c", "")
+
+
+def test_a_place_follows_from_the_seed_the_annotator_and_the_name_alone_and_from_each_of_them() -> None:
+    assert place(7, "花子", "Q1") == place(7, "花子", "Q1")
+    places = [place(7, "花子", "Q1"), place(8, "花子", "Q1"), place(7, "민준", "Q1"), place(7, "花子", "Q2")]
+    assert len(set(places)) == 4
+    assert {len(one) for one in places} == {8}
+    assert place(7, "\ud800", "x"), "an id that is no text has a place as well"
