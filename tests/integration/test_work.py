@@ -223,3 +223,46 @@ def draw_step(drawn: random.Random, bench: Bench) -> tuple[Any, ...]:
     if kind == "settings":
         return kind, drawn.randint(1, 3), drawn.choice(RULES)
     return (kind, pair)
+
+
+CASES: tuple[tuple[str, list[Any], int], ...] = (
+    ("fresh", [], 2),
+    ("answered", [(0, 3)], 1),
+    ("answered by one who cannot rate it", [(0, "unrateable")], 1),
+    ("put off", [(0, "later")], 2),
+    ("answered by all and one more", [(0, 3), (1, 3), (2, 3)], 0),
+    ("answered as a check only", [(0, 3, "gold"), (1, 3, "repeat")], 2),
+    ("revised", [(0, 3), (0, 1)], 1),
+    ("far apart", [(0, 0), (1, 2)], 1),
+    ("far apart, and a further one", [(0, 0), (1, 2), (2, 1, "conditional")], 0),
+    ("far apart by a further one only", [(0, 2), (1, 2), (2, 0, "conditional")], 0),
+    ("not far enough apart", [(0, 0), (1, 1)], 0),
+    ("far apart no more", [(0, 0), (1, 2), (0, 1)], 0),
+    ("one grade and none", [(0, 0), (1, "unrateable")], 0),
+    ("two grades far apart and none", [(0, 0), (1, "unrateable"), (2, 2)], 0),
+    ("kept from an earlier ground truth", ["keep"], 0),
+    ("kept and put off", ["keep", (0, "later")], 0),
+    ("kept and answered as a check only", ["keep", (0, 2, "gold")], 0),
+    ("kept and judged again", ["keep", (0, 3)], 1),
+    ("judged and kept", [(0, 3), "keep"], 1),
+    ("kept no more", ["keep", "reopen"], 2),
+    ("decided", [(0, 3), "decide"], 0),
+    ("marked", [(0, 3), "mark"], 0),
+    ("marked no more", [(0, 3), "mark", "unmark"], 1),
+    ("gone", [(0, 3), "retire"], 0),
+)
+
+
+def test_what_a_pair_lacks_case_by_case(database: Database) -> None:
+    bench = Bench(database)
+    bench.do(("settings", 2, {"conditional": 2}))
+    found = {}
+    for name, steps, _lacking in CASES:
+        bench.pair()
+        place = len(bench.pairs) - 1
+        for step in steps:
+            told = (step, place) if isinstance(step, str) else ("judge", place, *step)
+            bench.do((*told, "independent") if len(told) == 4 else told)
+        with database.read() as session:
+            found[name] = session.get_one(PairRow, bench.pairs[place]).lacking
+    assert found == {name: lacking for name, _steps, lacking in CASES}
