@@ -225,6 +225,8 @@ def draw_step(drawn: random.Random, bench: Bench) -> tuple[Any, ...]:
     return (kind, pair)
 
 
+OF_THREE = ("settings", 3, {"conditional": 2})
+OF_THREE_AT_MOST = ("settings", 3, {"conditional": 2, "cap": 3})
 CASES: tuple[tuple[str, list[Any], int], ...] = (
     ("fresh", [], 2),
     ("answered", [(0, 3)], 1),
@@ -240,6 +242,10 @@ CASES: tuple[tuple[str, list[Any], int], ...] = (
     ("far apart no more", [(0, 0), (1, 2), (0, 1)], 0),
     ("one grade and none", [(0, 0), (1, "unrateable")], 0),
     ("two grades far apart and none", [(0, 0), (1, "unrateable"), (2, 2)], 0),
+    ("of three, far apart by a low further one only", [OF_THREE, (0, 2), (1, 2), (2, 0, "conditional")], 0),
+    ("of three, far apart by a high further one only", [OF_THREE, (0, 1), (1, 1), (2, 3, "conditional")], 0),
+    ("of three, far apart early", [OF_THREE, (0, 1), (1, 3)], 2),
+    ("of three, far apart with no room under the cap", [OF_THREE_AT_MOST, (0, 0), (1, 3), (2, 1)], 0),
     ("kept from an earlier ground truth", ["keep"], 0),
     ("kept and put off", ["keep", (0, "later")], 0),
     ("kept and answered as a check only", ["keep", (0, 2, "gold")], 0),
@@ -254,15 +260,21 @@ CASES: tuple[tuple[str, list[Any], int], ...] = (
 
 
 def test_what_a_pair_lacks_case_by_case(database: Database) -> None:
+    """Two are to judge it, and one more where their grades lie at least 2 apart, if not said otherwise."""
     bench = Bench(database)
-    bench.do(("settings", 2, {"conditional": 2}))
     found = {}
     for name, steps, _lacking in CASES:
+        bench.do(("settings", 2, {"conditional": 2}))
         bench.pair()
         place = len(bench.pairs) - 1
         for step in steps:
-            told = (step, place) if isinstance(step, str) else ("judge", place, *step)
-            bench.do((*told, "independent") if len(told) == 4 else told)
+            if isinstance(step, str):
+                bench.do((step, place))
+            elif step[0] == "settings":
+                bench.do(step)
+            else:
+                person, answer, *purpose = step
+                bench.do(("judge", place, person, answer, *(purpose or ["independent"])))
         with database.read() as session:
             found[name] = session.get_one(PairRow, bench.pairs[place]).lacking
     assert found == {name: lacking for name, _steps, lacking in CASES}

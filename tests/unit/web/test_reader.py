@@ -42,6 +42,7 @@ def somebody(language: str | None) -> SignedIn:
         ("en-US,en;q=0.9,ja;q=0.8", "en"),
         ("ja;q=0.3,ko;q=0.4,en;q=0.2", "ko"),
         ("ko;q=0.5,ja;q=0.5", "ko"),
+        ("ko;q=1.0,ja", "ko"),
         ("ja;q=0.5,ko;q=0.5", "ja"),
         ("de, fr;q=0.9, ko;q=0.1", "ko"),
         (" ja ; q=0.3 , ko ; q=0.9 ", "ko"),
