@@ -22,7 +22,8 @@ SHOWN_CHARACTERS = 200_000
 _HANDED = prepare(
     """
 SELECT p.pk, p.key, q.query_id, q.text AS query, q.narrative, d.doc_id, d.title, d.url, d.media_type, d.text_sha256, d.extra,
-  substr(t.text, 1, :most) AS text, length(t.text) AS length, j.outcome, j.grade, j.note, j.reason, c.stale
+  substr(t.text, 1, :most) AS text, length(t.text) AS length, j.outcome, j.grade, j.note, j.reason, c.stale,
+  (SELECT max(r.version) FROM rubric r WHERE r.dataset_pk = p.dataset_pk) AS version
 FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
 LEFT JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
 LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
@@ -61,20 +62,11 @@ def read_handed(session: Session, worklist: Worklist, handouts: Sequence[Handout
     plain = {one.pair_pk for one in handouts if one.key is None and not one.training}
     outdated = describe_outdated(session, worklist, [pk for pk in plain if found[pk].stale])
     shown = session.get_one(DatasetRow, worklist.dataset_pk).shown_metadata or ()
-    version = max(list_rubric_versions(session, worklist.dataset_pk))
-    return [
-        _show(found[one.pair_pk], one, version, shown, outdated, own=one.pair_pk in plain) for one in handouts
-    ]
+    return [_show(found[one.pair_pk], one, shown, outdated, own=one.pair_pk in plain) for one in handouts]
 
 
 def _show(
-    row: Any,
-    handout: Handout,
-    version: int,
-    shown: Sequence[str],
-    outdated: Mapping[int, Outdated],
-    *,
-    own: bool,
+    row: Any, handout: Handout, shown: Sequence[str], outdated: Mapping[int, Outdated], *, own: bool
 ) -> HandedPair:
     """A row of _HANDED as it is shown; `own`: with the annotator's own answer."""
     return HandedPair(
@@ -89,7 +81,7 @@ def _show(
         text=row.text,
         length=row.length or 0,
         document_sha256=row.text_sha256,
-        guideline_version=version,
+        guideline_version=row.version,
         metadata=_choose_metadata(row.extra, shown),
         training=handout.training,
         answer=OwnAnswer(row.outcome, row.grade, row.note, row.reason) if own and row.outcome else None,
