@@ -184,7 +184,7 @@ def serve(database: Database, folder: Path) -> Iterator[tuple[int, int]]:
 
 
 def _wait_for(port: int) -> None:
-    for _ in range(600):
+    for _ in range(3000):
         try:
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
             connection.request("GET", "/healthz")
