@@ -242,6 +242,17 @@ def test_a_pair_put_off_comes_back_after_everything_else(world: World) -> None:
     assert list_judgments(world.database, OPERATOR, "d") == []
 
 
+def test_what_was_answered_does_not_come_back_beside_what_was_put_off(world: World) -> None:
+    ann = world.person("ann")
+    put_off, *others = [handed.pair for handed in world.send(ann, want=50).pairs]
+    world.send(ann, world.event(put_off, None, outcome="later"), *(world.event(pair) for pair in others))
+    assert [handed.pair for handed in world.send(ann, want=50).pairs] == [put_off]
+    whole = world.send(ann, want=50, whole=True).pairs
+    assert [handed.pair for handed in whole if not handed.answer or handed.answer.outcome == "later"] == [
+        put_off
+    ]
+
+
 def test_unrateable_is_an_answer_without_a_grade(world: World) -> None:
     ann = world.person("ann")
     pair = world.send(ann, want=1).pairs[0].pair

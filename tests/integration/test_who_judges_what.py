@@ -14,11 +14,13 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.overview.service import show_overview
 from annotator.releases.service import check_release
 from annotator.storage.database import Database
+from annotator.storage.find import find_dataset, key_of
 from annotator.storage.labeling_tables import CheckRow
-from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow, QueryRow
+from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.tables import CurrentJudgmentRow, DocumentRow, JudgmentRow, PairRow, QueryRow
 from annotator.storage.work import derive_work
 from tests.integration.assignment_world import AssignmentWorld
-from tests.integration.labeling_world import NOW
+from tests.integration.labeling_world import NOW, World
 
 MANY = 100
 
@@ -58,6 +60,47 @@ def test_each_pair_is_judged_by_as_many_as_its_category_and_share_say(database: 
         world.judge(world.person(username), pairs=MANY)
     assert _count_answers(database) == {("howto", 3): {3}, ("判例", 1): {1}, ("判例", 2): {2}}
     assert _short(database) == 0
+
+
+def test_a_share_of_the_pairs_is_drawn_once_for_all_of_the_right_size_and_keeps_its_pairs(
+    database: Database,
+) -> None:
+    World(database, queries=10, documents=20, overlap=1)
+    _set(database, overlap_share="0.3:2")
+    drawn = _list_shared(database)
+    assert 0.2 < len(drawn) / 200 < 0.4
+    assert len({pair_pk % 20 for pair_pk in drawn}) > 10, "of all ranks"
+    _set(database, overlap_share="0.6:2")
+    assert drawn < _list_shared(database), "a greater share holds every pair of a smaller one"
+    _set(database, overlap_share="none")
+    assert _list_shared(database) == set()
+    _set(database, overlap_share="0.3:2")
+    assert _list_shared(database) == drawn
+    _add_pairs(database)
+    later = _list_shared(database)
+    assert {pair_pk for pair_pk in later if pair_pk <= 200} == drawn, "new pairs change nothing for the old"
+    assert 0.15 < (len(later) - len(drawn)) / 100 < 0.45
+
+
+def _list_shared(database: Database) -> set[int]:
+    """The pairs that two are to judge."""
+    with database.read() as session:
+        return {pk or 0 for pk in session.scalars(select(col(PairRow.pk)).where(col(PairRow.wanted) == 2))}
+
+
+def _add_pairs(database: Database) -> None:
+    """One more query, with 100 of the documents."""
+    with database.write() as session:
+        dataset_pk = key_of(find_dataset(session, "d").pk)
+        query = QueryRow(dataset_pk=dataset_pk, position=99, query_id="Q99", text="後から")
+        session.add(query)
+        session.flush()
+        documents = session.scalars(select(DocumentRow).order_by(col(DocumentRow.pk)).limit(100)).all()
+        candidates = [
+            Candidate(key_of(query.pk), "Q99", key_of(document.pk), document.doc_id, "bm25")
+            for document in documents
+        ]
+        add_candidates(session, dataset_pk, "d", candidates, now=NOW)
 
 
 def test_the_gate_and_the_overview_count_the_pairs_that_lack_by_their_own_rule(database: Database) -> None:
