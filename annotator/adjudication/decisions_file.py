@@ -7,13 +7,12 @@ column, and a pair that stands in the file twice. Every bad line is noted. Ids a
 from dataclasses import dataclass
 
 from annotator.domain.errors import Problems
-from annotator.domain.grades import GRADES
 from annotator.domain.texts import NO_WORDS, find_fault
-from annotator.formats.tables import Row, check_columns, read_rows, take_id
+from annotator.formats.pair_table import read_grade, read_pair_table, take_pair
+from annotator.formats.tables import Row
 
 COLUMNS = ("query_id", "doc_id", "grade", "rationale")
 OPTIONAL = ("reason",)
-GRADE_TEXTS = frozenset(str(grade) for grade in GRADES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,39 +28,19 @@ class DecisionLine:
 
 
 def read_decisions(data: bytes, path: str, problems: Problems) -> list[DecisionLine]:
-    """The good decisions of a CSV file's bytes (UTF-8, a BOM is accepted); bad lines are noted in `problems`.
-
-    BadInput at once when the file has not the right columns.
-    """
-    table = read_rows(data, path, kind="csv", problems=problems)
-    check_columns(table, [(name,) for name in COLUMNS], problems)
-    unknown = [name for name in table.columns or () if name not in COLUMNS + OPTIONAL]
-    if unknown:
-        problems.add(1, f"no columns but {', '.join(COLUMNS + OPTIONAL)}", ", ".join(unknown))
-    if unknown or not set(COLUMNS) <= set(table.columns or ()):
-        problems.raise_if_any()
-    found: dict[tuple[str, str], DecisionLine] = {}
-    for row in table.rows:
-        decision = _read_row(row, problems)
-        if decision is None:
-            continue
-        first = found.setdefault((decision.query_id, decision.doc_id), decision)
-        if first is not decision:
-            problems.add(row.line, "each pair once", f"the pair of line {first.line} again")
-    return list(found.values())
+    """The good decisions of a CSV file's bytes; bad lines are noted in `problems`. BadInput at once when the file has
+    not the right columns."""
+    return read_pair_table(data, path, problems, _read_row, columns=COLUMNS, optional=OPTIONAL)
 
 
 def _read_row(row: Row, problems: Problems) -> DecisionLine | None:
     noted = len(problems.found)
-    query_id, doc_id = (take_id(row, (name,), problems) for name in ("query_id", "doc_id"))
-    grade = row.cells.get("grade", "").strip()
-    if grade not in GRADE_TEXTS:
-        problems.add(row.line, "a grade 0, 1, 2 or 3", repr(row.cells.get("grade", "")))
+    pair, grade = take_pair(row, problems), read_grade(row, problems)
     rationale, reason = row.cells.get("rationale", ""), row.cells.get("reason", "").strip() or None
     for name, text in (("rationale", rationale), ("reason", reason)):
         fault = None if text is None else find_fault(text, empty=NO_WORDS)
         if fault is not None:
             problems.add(row.line, f"a {name} of {fault.expected}", fault.found)
-    if query_id is None or doc_id is None or len(problems.found) > noted:
+    if pair is None or grade is None or len(problems.found) > noted:
         return None
-    return DecisionLine(row.line, query_id, doc_id, int(grade), rationale.strip(), reason)
+    return DecisionLine(row.line, *pair, grade, rationale.strip(), reason)

@@ -8,13 +8,14 @@ import typer
 from annotator.cli.terminal import (
     DatabaseOption,
     DatasetArgument,
+    DryRunOption,
     JsonOption,
     now,
+    open_as,
     open_database,
     print_json,
     print_table,
     read_bytes,
-    resolve_actor,
 )
 
 
@@ -53,17 +54,18 @@ def disagreements(
 
 def adjudicate(
     dataset: DatasetArgument,
-    file: Annotated[Path, typer.Argument(help="CSV: query_id,doc_id,grade,rationale[,reason].")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="CSV: query_id,doc_id,grade,rationale[,reason].")
+    ],
     lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who decides.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, change nothing.")] = False,
+    dry_run: DryRunOption = False,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
     """Decide disagreements from a file: all of its lines, or none."""
     from annotator.adjudication.service import adjudicate_file
 
-    opened = open_database(database)
-    actor = resolve_actor(opened, lead)
+    opened, actor = open_as(database, lead)
     done = adjudicate_file(opened, actor, dataset, read_bytes(file), str(file), now=now(), dry_run=dry_run)
     if json:
         print_json(done)

@@ -9,10 +9,9 @@ from annotator.cli.terminal import (
     DatabaseOption,
     DatasetArgument,
     JsonOption,
-    open_database,
+    open_as,
     print_json,
     print_table,
-    resolve_actor,
 )
 
 if TYPE_CHECKING:
@@ -43,10 +42,8 @@ def agreement(
     """Measure how well the annotators agree: Cohen's kappa and others, with 95 % intervals."""
     from annotator.agreement.service import compute_agreement
 
-    opened = open_database(database)
-    report = compute_agreement(
-        opened, resolve_actor(opened, acting), dataset, by=by, resamples=resamples, seed=seed
-    )
+    opened, actor = open_as(database, acting)
+    report = compute_agreement(opened, actor, dataset, by=by, resamples=resamples, seed=seed)
     if json:
         print_json(report.as_json())
         return

@@ -12,11 +12,10 @@ from annotator.cli.terminal import (
     DatasetArgument,
     JsonOption,
     now,
-    open_database,
+    open_as,
     print_json,
     print_table,
     read_bytes,
-    resolve_actor,
 )
 
 if TYPE_CHECKING:
@@ -46,8 +45,7 @@ def assign(
 
     if bool(to) + bool(from_) + list_ != 1:
         raise typer.BadParameter("expected one of --to, --from and --list; see --help")
-    opened = open_database(database)
-    actor = resolve_actor(opened, as_)
+    opened, actor = open_as(database, as_)
     if list_:
         _show(service.show_assignment(opened, actor, dataset, now=now()), dataset, json=json)
         return
@@ -76,8 +74,8 @@ def reassign(
     """Hand every query given to one person on to another, and free the pairs they hold. What was judged stays."""
     from annotator.assignment.service import reassign as hand_on
 
-    opened = open_database(database)
-    done = hand_on(opened, resolve_actor(opened, as_), dataset, leaver=from_, to=to, now=now())
+    opened, actor = open_as(database, as_)
+    done = hand_on(opened, actor, dataset, leaver=from_, to=to, now=now())
     if json:
         print_json(done)
         return

@@ -9,13 +9,14 @@ from annotator.cli.terminal import (
     AsOption,
     DatabaseOption,
     DatasetArgument,
+    DryRunOption,
     JsonOption,
     now,
+    open_as,
     open_database,
     print_json,
     print_table,
     read_bytes,
-    resolve_actor,
 )
 from annotator.domain.people import OPERATOR
 
@@ -25,8 +26,10 @@ app = typer.Typer(help="Training and gold pairs, and what they show.", no_args_i
 @app.command()
 def mark(
     dataset: DatasetArgument,
-    file: Annotated[Path, typer.Argument(help="CSV: query_id,doc_id,kind,grade,explanation.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, change nothing.")] = False,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="CSV: query_id,doc_id,kind,grade,explanation.")
+    ],
+    dry_run: DryRunOption = False,
     as_: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
@@ -34,8 +37,7 @@ def mark(
     """Mark pairs as training or gold: all of the file's lines, or none."""
     from annotator.calibration.service import mark_file
 
-    opened = open_database(database)
-    actor = resolve_actor(opened, as_)
+    opened, actor = open_as(database, as_)
     done = mark_file(opened, actor, dataset, read_bytes(file), str(file), now=now(), dry_run=dry_run)
     if json:
         print_json(done)
@@ -59,8 +61,7 @@ def unmark(
     from annotator.calibration.service import list_checks, unmark_pair
     from annotator.domain.errors import NotFound
 
-    opened = open_database(database)
-    actor = resolve_actor(opened, as_)
+    opened, actor = open_as(database, as_)
     marked = {(one.query_id, one.doc_id): one for one in list_checks(opened, actor, dataset)}
     found = marked.get((query_id, doc_id))
     if found is None:

@@ -11,6 +11,7 @@ from annotator.cli.format_help import CommandOnFormats
 from annotator.cli.terminal import (
     DatabaseOption,
     DatasetArgument,
+    DryRunOption,
     JsonOption,
     now,
     open_database,
@@ -40,7 +41,6 @@ SystemOption = Annotated[
 SectionsOption = Annotated[
     bool, typer.Option("--sections", help="Make a document of every section: PATH#heading.")
 ]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Check everything, change nothing.")]
 
 
 @app.command(cls=CommandOnFormats)
@@ -56,8 +56,8 @@ def queries(
     """Queries: any ground-truth format, or CSV, TSV or JSONL (query_id, text, …)."""
     from annotator.importing.service import import_queries
 
-    options: dict[str, Any] = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run}
-    report = import_queries(open_database(database), OPERATOR, dataset, path, **_common(), **options)
+    common = _common(format_name, encoding, dry_run=dry_run)
+    report = import_queries(open_database(database), OPERATOR, dataset, path, **common)
     _show(report, f"annotator import documents {dataset} PATH", json=json)
 
 
@@ -75,13 +75,8 @@ def documents(
     """Documents: JSONL, CSV or TSV (doc_id, title, text, url, …), or a folder of .md .rst .txt .html files."""
     from annotator.importing.service import import_documents
 
-    options: dict[str, Any] = {
-        "format_name": format_name,
-        "encoding": encoding,
-        "dry_run": dry_run,
-        "sections": sections,
-    }
-    report = import_documents(open_database(database), OPERATOR, dataset, path, **_common(), **options)
+    common = _common(format_name, encoding, dry_run=dry_run)
+    report = import_documents(open_database(database), OPERATOR, dataset, path, sections=sections, **common)
     following = (
         f"annotator import run {dataset} FILE, or: annotator pool {dataset} --depth 10 --retrieve bm25"
     )
@@ -102,13 +97,8 @@ def run(
     """One system's run: TREC lines (query_id Q0 doc_id rank score tag) or JSONL with any further signals."""
     from annotator.importing.service import import_run
 
-    options: dict[str, Any] = {
-        "format_name": format_name,
-        "encoding": encoding,
-        "dry_run": dry_run,
-        "system": system,
-    }
-    report = import_run(open_database(database), OPERATOR, dataset, path, **_common(), **options)
+    common = _common(format_name, encoding, dry_run=dry_run)
+    report = import_run(open_database(database), OPERATOR, dataset, path, system=system, **common)
     _show(report, f"annotator pool {dataset} --depth 10", json=json)
 
 
@@ -125,8 +115,8 @@ def pairs(
     """Pairs to be judged: CSV, TSV or JSONL (query_id, doc_id)."""
     from annotator.importing.service import import_pairs
 
-    options: dict[str, Any] = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run}
-    report = import_pairs(open_database(database), OPERATOR, dataset, path, **_common(), **options)
+    common = _common(format_name, encoding, dry_run=dry_run)
+    report = import_pairs(open_database(database), OPERATOR, dataset, path, **common)
     _show(report, "annotator serve", json=json)
 
 
@@ -146,10 +136,8 @@ def judgments(
     """Judgments made elsewhere: CSV, TSV or JSONL (query_id, doc_id, annotator, grade, note, judged_at, seconds)."""
     from annotator.importing.service import import_judgments
 
-    options: dict[str, Any] = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run}
-    report = import_judgments(
-        open_database(database), OPERATOR, dataset, path, simulated=simulated, **_common(), **options
-    )
+    common = _common(format_name, encoding, dry_run=dry_run)
+    report = import_judgments(open_database(database), OPERATOR, dataset, path, simulated=simulated, **common)
     _show(report, f"annotator agreement {dataset}", json=json)
 
 
@@ -178,24 +166,26 @@ def qrels(
     """An earlier ground truth, of any format: its grades settle the pairs that nobody has judged here."""
     from annotator.importing.service import import_qrels
 
-    options: dict[str, Any] = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run}
+    common = _common(format_name, encoding, dry_run=dry_run)
     report = import_qrels(
         open_database(database), OPERATOR, dataset, path,
-        rejudge=rejudge, grades_by=grades_by, **_common(), **options,
+        rejudge=rejudge, grades_by=grades_by, **common,
     )  # fmt: skip
     _show(report, "annotator serve" if rejudge else f"annotator release check {dataset}", json=json)
 
 
-def _common() -> dict[str, Any]:
-    """The clock, and somebody to tell how far it is: stderr, and only a terminal.
+def _common(format_name: str | None, encoding: str | None, *, dry_run: bool) -> dict[str, Any]:
+    """What every import is given: these options, the clock, and somebody to tell how far it is (stderr, and only a
+    terminal).
 
     The collector of reference cycles is off from here to the end of the process: an import keeps all its
     records to the end, and walking them again and again costs a fifth of the time.
     """
     gc.disable()
+    common = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run, "now": now()}
     if not sys.stderr.isatty():
-        return {"now": now()}
-    return {"now": now(), "tell": lambda step: typer.echo(f"{step} …", err=True)}
+        return common
+    return {**common, "tell": lambda step: typer.echo(f"{step} …", err=True)}
 
 
 def _show(report: "ImportReport", following: str, *, json: bool) -> None:

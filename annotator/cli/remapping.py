@@ -10,11 +10,11 @@ from annotator.cli.terminal import (
     AsOption,
     DatabaseOption,
     DatasetArgument,
+    DryRunOption,
     JsonOption,
     now,
-    open_database,
+    open_as,
     print_json,
-    resolve_actor,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def remap(
     encoding: Annotated[
         str | None, typer.Option("--encoding", metavar="NAME", help="The text's encoding, if not UTF-8.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, change nothing.")] = False,
+    dry_run: DryRunOption = False,
     lead: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
@@ -37,8 +37,7 @@ def remap(
     """Give documents new ids: one to one takes the judgments along, else the grades become suggestions."""
     from annotator.remapping.service import remap_documents
 
-    opened = open_database(database)
-    actor = resolve_actor(opened, lead)
+    opened, actor = open_as(database, lead)
     report = remap_documents(opened, actor, dataset, path, now=now(), encoding=encoding, dry_run=dry_run)
     if json:
         print_json(report)

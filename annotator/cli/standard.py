@@ -11,11 +11,11 @@ from annotator.cli.terminal import (
     DatasetArgument,
     JsonOption,
     now,
+    open_as,
     open_database,
     print_json,
     print_table,
     read_bytes,
-    resolve_actor,
 )
 from annotator.domain.people import OPERATOR
 
@@ -104,8 +104,7 @@ def set_(
     from annotator.datasets.service import read_rubric
     from annotator.standard.service import count_asked_again, publish_version, read_version
 
-    opened = open_database(database)
-    actor = resolve_actor(opened, lead)
+    opened, actor = open_as(database, lead)
     rubric = read_rubric(read_bytes(path), str(path))
     begun = base if base is not None else read_version(opened, actor, dataset).version
     made = publish_version(

@@ -28,6 +28,7 @@ DatabaseOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 DatasetArgument = Annotated[str, typer.Argument(help="The dataset's name.", metavar="DATASET")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Check everything, change nothing.")]
 AsOption = Annotated[str | None, typer.Option("--as", metavar="LEAD", help="Act as this person.")]
 
 chosen: dict[str, str | None] = {"database": None}
@@ -43,6 +44,12 @@ def open_database(url: str | None) -> "Database":
     database = Database(url or chosen["database"] or Settings().database_url.get_secret_value())
     upgrade_schema(database)
     return database
+
+
+def open_as(url: str | None, username: str | None) -> "tuple[Database, Actor]":
+    """The database (see `open_database`), and who acts on it (see `resolve_actor`)."""
+    database = open_database(url)
+    return database, resolve_actor(database, username)
 
 
 def resolve_actor(database: "Database", username: str | None) -> "Actor":

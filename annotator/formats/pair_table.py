@@ -1,0 +1,74 @@
+"""CSV tables in which a lead says something of pairs, one line a pair: decisions, marks.
+
+Refused, each with its line: another column than those asked for, a grade that is not 0-3, a pair that stands in the
+file twice. Ids are kept exactly as given. What else a line says is read by whoever needs it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from annotator.domain.errors import Problems
+from annotator.domain.grades import GRADES
+from annotator.formats.tables import Row, check_columns, read_rows, take_id
+
+_GRADES = {str(grade): grade for grade in GRADES}
+
+
+class PairLine(Protocol):
+    """One line: `line` is where it begins in its file, counted from 1."""
+
+    @property
+    def line(self) -> int: ...
+    @property
+    def query_id(self) -> str: ...
+    @property
+    def doc_id(self) -> str: ...
+
+
+Line = TypeVar("Line", bound=PairLine)
+
+
+def read_pair_table(
+    data: bytes,
+    path: str,
+    problems: Problems,
+    read_row: Callable[[Row, Problems], Line | None],
+    *,
+    columns: Sequence[str],
+    optional: Sequence[str] = (),
+) -> list[Line]:
+    """The good lines of a CSV file's bytes (UTF-8, a BOM is accepted); bad ones are noted in `problems`.
+
+    BadInput at once when the file has not the right columns. `read_row`: None after noting a problem.
+    """
+    table = read_rows(data, path, kind="csv", problems=problems)
+    check_columns(table, [(name,) for name in columns], problems)
+    known, there = (*columns, *optional), table.columns or ()
+    unknown = [name for name in there if name not in known]
+    if unknown:
+        problems.add(1, f"no columns but {', '.join(known)}", ", ".join(unknown))
+    if unknown or not set(columns) <= set(there):
+        problems.raise_if_any()
+    found: dict[tuple[str, str], Line] = {}
+    for row in table.rows:
+        line = read_row(row, problems)
+        if line is None:
+            continue
+        first = found.setdefault((line.query_id, line.doc_id), line)
+        if first is not line:
+            problems.add(row.line, "each pair once", f"the pair of line {first.line} again")
+    return list(found.values())
+
+
+def take_pair(row: Row, problems: Problems) -> tuple[str, str] | None:
+    """Remove and give query_id and doc_id; None after noting a problem."""
+    query_id, doc_id = (take_id(row, (name,), problems) for name in ("query_id", "doc_id"))
+    return None if query_id is None or doc_id is None else (query_id, doc_id)
+
+
+def read_grade(row: Row, problems: Problems) -> int | None:
+    """The grade 0-3; None after noting a problem."""
+    found = row.cells.get("grade", "")
+    if found.strip() not in _GRADES:
+        problems.add(row.line, "a grade 0, 1, 2 or 3", repr(found))
+    return _GRADES.get(found.strip())
