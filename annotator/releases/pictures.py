@@ -8,15 +8,11 @@ a title and a description with every number for those who do not see it. Contras
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from math import sqrt
 from typing import Any
 
+from annotator.domain.cell_colours import colour_cell
 from annotator.domain.grades import GRADES
 
-Colour = tuple[int, int, int]
-AGREED: tuple[Colour, Colour] = (227, 240, 241), (25, 97, 107)
-DIFFERED: tuple[Colour, Colour] = (251, 240, 228), (156, 74, 26)
-MIDDLE = 0.179  # of the luminance: there black and white have the same contrast, 4.58:1
 STYLE = (
     "<style>text{font-family:system-ui,sans-serif;font-size:14px;fill:#1c2326}.head{font-size:16px;font-weight:600}"
     ".quiet{fill:#4c5559}.ground{fill:#ffffff}.bar{fill:#19616b}.rest{fill:#eceee9}"
@@ -109,9 +105,8 @@ def _colour(count: int, most: int, *, same: bool) -> tuple[str, str]:
     """A cell's ground as an attribute, and the class of the ink on it: the more pairs, the deeper."""
     if not count:
         return 'class="rest"', "quiet"
-    low, high = AGREED if same else DIFFERED
-    fill = _mix(low, high, sqrt(count / most))
-    return f'fill="{_name(fill)}"', _ink(fill)
+    fill, black = colour_cell(count, most, same=same)
+    return f'fill="{fill}"', "black" if black else "white"
 
 
 def _describe(pair: Mapping[str, Any]) -> str:
@@ -165,22 +160,3 @@ def _clean(words: str) -> str:
         for character in words
         if character in JOINERS or unicodedata.category(character) not in ("Cc", "Cs", "Cf", "Cn")
     )
-
-
-def _mix(low: Colour, high: Colour, share: float) -> Colour:
-    red, green, blue = (round(a + (b - a) * share) for a, b in zip(low, high, strict=True))
-    return red, green, blue
-
-
-def _name(colour: Colour) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*colour)
-
-
-def _ink(ground: Colour) -> str:
-    """White or black, whichever reads better: WCAG 2.2, relative luminance."""
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in (channel / 255 for channel in ground)
-    ]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "black" if luminance > MIDDLE else "white"

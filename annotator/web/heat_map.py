@@ -4,22 +4,18 @@ Cells carry their own ground and ink, so that the counts read the same on a ligh
 """
 
 from collections.abc import Sequence
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.domain.agreement import PairAgreement
+from annotator.domain.cell_colours import colour_cell
 from annotator.web.messages import tr
 
 if TYPE_CHECKING:
     import altair as alt
 
-Colour = tuple[int, int, int]
-AGREED: tuple[Colour, Colour] = (227, 240, 241), (25, 97, 107)
-DIFFERED: tuple[Colour, Colour] = (251, 240, 228), (156, 74, 26)
 LIGHT, DARK = "#ffffff", "#000000"
-MIDDLE = 0.179  # of the luminance: there black and white have the same contrast, 4.58:1
 
 
 def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.LayerChart":
@@ -66,15 +62,14 @@ def list_cells(pair: PairAgreement, grade_names: Sequence[str]) -> list[dict[str
     cells = []
     for r, row in enumerate(pair.confusion):
         for c, count in enumerate(row):
-            low, high = AGREED if r == c else DIFFERED
-            fill = _mix(low, high, sqrt(count / most))
+            fill, dark = colour_cell(count, most, same=r == c)
             cells.append(
                 {
                     "first": names[r],
                     "second": names[c],
                     "pairs": count,
-                    "fill": _name(fill),
-                    "ink": _ink(fill),
+                    "fill": fill,
+                    "ink": DARK if dark else LIGHT,
                 }
             )
     return cells
@@ -83,22 +78,3 @@ def list_cells(pair: PairAgreement, grade_names: Sequence[str]) -> list[dict[str
 def name_grades(grade_names: Sequence[str]) -> list[str]:
     """Each grade by number and name, e.g. "3 Perfect"."""
     return [f"{grade} {name}" for grade, name in enumerate(grade_names)]
-
-
-def _mix(low: Colour, high: Colour, share: float) -> Colour:
-    red, green, blue = (round(a + (b - a) * share) for a, b in zip(low, high, strict=True))
-    return red, green, blue
-
-
-def _name(colour: Colour) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*colour)
-
-
-def _ink(ground: Colour) -> str:
-    """White or dark, whichever reads better: WCAG 2.2, relative luminance."""
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in (channel / 255 for channel in ground)
-    ]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return DARK if luminance > MIDDLE else LIGHT
