@@ -11,6 +11,17 @@ from tests.browser.conftest import SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, stored, wait_saved
 
 
+# Closes the reasons and opens the find box before the browser has told anybody that the dialog is closed.
+GO_ON_AT_ONCE = """async () => {
+  const press = (key) => document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, composed: true }));
+  press('u');
+  const dialog = window.panel().querySelector('dialog[open]'), closed = new Promise((done) => dialog.addEventListener('close', done));
+  dialog.close();
+  press('/');
+  await closed;
+}"""
+
+
 @pytest.fixture(autouse=True)
 def started(page: Page, database: Database, sign_in: SignIn) -> None:
     fill_pool(database)
@@ -118,6 +129,9 @@ def test_cannot_rate_asks_for_the_reason_and_takes_one_more_key(page: Page, data
     expect(dialog).to_be_hidden()
     assert on_screen(page) == first
     expect(page.get_by_role("region", name="Document", exact=True)).to_be_focused()
+    page.evaluate(GO_ON_AT_ONCE)
+    expect(page.get_by_role("searchbox", name="Find in the document")).to_be_focused()
+    page.keyboard.press("Escape")
     press(page, "u3")
     second = on_screen(page)
     page.get_by_role("button", name="Cannot rate").click()

@@ -93,7 +93,7 @@ def test_what_is_put_off_waits_at_the_end_until_the_rest_is_done_and_a_click_on_
     page.keyboard.press("l")
     second = on_screen(page)
     last = rows(page).nth(6)
-    expect(last).to_contain_text(f"{name} Put off.")
+    expect(last).to_contain_text(f"{name} Put off")
     expect(last.locator(".rowsnippet")).to_be_hidden()
     expect(rows(page).nth(0)).to_have_attribute("aria-selected", "true")
     page.get_by_role("button", name="Perfect").click()
@@ -101,7 +101,7 @@ def test_what_is_put_off_waits_at_the_end_until_the_rest_is_done_and_a_click_on_
     assert stored(database) == [(later, None), (second, 3)]
     page.reload()
     open_panel(page)
-    expect(rows(page).nth(6)).to_contain_text(f"{name} Put off.")
+    expect(rows(page).nth(6)).to_contain_text(f"{name} Put off")
     press(page, "11111")
     assert on_screen(page) == later
     expect(page.get_by_text("6 of 7 done")).to_be_visible()
@@ -128,7 +128,7 @@ def test_a_refused_answer_is_taken_back_on_its_row_at_once_and_what_is_settled_i
     press(page, "2")
     expect(page.get_by_role("alert")).to_contain_text("you have seen what others answered")
     for place in (0, 1):
-        expect(rows(page).nth(place)).to_contain_text("Needs nothing any more.")
+        expect(rows(page).nth(place)).to_contain_text("Needs nothing more")
     press(page, "0")
     wait_saved(page)
     assert [grade for _pair, grade in stored(database)] == [0]

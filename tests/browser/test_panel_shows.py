@@ -192,6 +192,10 @@ def test_at_400_pixels_everything_needed_is_on_the_screen_and_nothing_scrolls_si
         assert box["x"] + box["width"] <= 400
         assert box["y"] + box["height"] <= 800
         assert box["height"] >= 44
+    for button in page.locator(".panel button:visible, .panel textarea:visible").all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44, button.inner_text()
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 400
     page.get_by_role("button", name="Perfect").tap()
     expect(panel(page)).not_to_have_attribute("data-pair-id", before or "")

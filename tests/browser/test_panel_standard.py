@@ -153,6 +153,8 @@ def test_training_tells_the_right_grade_and_goes_on_by_one_key_also_after_a_relo
     expect(strip).to_contain_text("答えは<b>全部</b>")
     expect(strip).to_contain_text("0 of 1 right; 100 % are needed.")
     expect(strip.get_by_role("button", name="Go on")).to_be_focused()
+    expect(page.locator("[data-right]")).to_contain_text("Perfect")
+    expect(page.get_by_role("button", name="Marginally relevant")).to_have_attribute("aria-pressed", "true")
     press(page, "3zul")
     assert on_screen(page) == training_pair
     wait_saved(page)

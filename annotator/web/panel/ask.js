@@ -66,7 +66,6 @@ class AskDialog {
 
 // A modal dialog of the panel's: Esc and a click beside it close it, and the focus goes back to where it was.
 function openDialog(panel, name, title, parts) {
-  const before = panel.root.getRootNode().activeElement;
   const dialog = make("dialog", `contribution ${name}`);
   const head = make("div", "dialoghead"), heading = make("h2", "", title);
   heading.id = `${name}title`;
@@ -80,8 +79,7 @@ function openDialog(panel, name, title, parts) {
   dialog.addEventListener("mousedown", (e) => { if (e.target === dialog) dialog.close(); });
   dialog.addEventListener("close", () => {
     dialog.remove();
-    if (before?.isConnected && !before.closest("[hidden]") && !before.disabled) before.focus({ preventScroll: true });
-    else panel.view.focus();
+    if (panel.isFocusLost()) panel.view.focus();  // else the browser has put it back, or somebody has gone on to a field
   });
   panel.root.append(dialog);
   dialog.showModal();

@@ -40,7 +40,6 @@ class Dialogs {
   // Resolves to the chosen reason, or null.
   askReason() {
     if (this.open) return Promise.resolve(null);
-    this.remember();
     this.reasons.showModal();
     this.panel.at.reasonlist.firstElementChild.focus();
     return new Promise((resolve) => { this.answer = resolve; });
@@ -65,18 +64,15 @@ class Dialogs {
     this.panel.at.sheettitle.textContent = title;
     this.panel.at.sheetbody.replaceChildren(...parts);
     if (this.sheet.open) return;
-    this.remember();
     this.sheet.showModal();
     this.panel.at.sheetbody.scrollTop = 0;
     this.panel.at.sheetbody.focus();
   }
 
-  remember() { this.before = this.panel.root.getRootNode().activeElement; }
-
-  // Where the focus was may be gone by now; it must never fall back to the page's beginning.
+  // The browser puts the focus back to where it was. That may be gone by now, and the focus must never fall back to the
+  // page's beginning; but this is heard of late, and whoever has gone on to a field meanwhile is left there.
   closed(dialog) {
     if (dialog === this.reasons) { this.answer?.(null); this.answer = null; }
-    if (this.before?.isConnected && !this.before.closest("[hidden]") && !this.before.disabled) this.before.focus({ preventScroll: true });
-    else this.panel.view.focus();
+    if (this.panel.isFocusLost()) this.panel.view.focus();
   }
 }

@@ -16,7 +16,7 @@ Object.assign(Panel.prototype, {
     this.strip.show(pair);
     this.view.show(pair);
     this.at.note.value = this.drafts.read(pair.pair) || pair.answer?.note || pair.laterNote || "";
-    for (const button of this.at.grades.children) button.setAttribute("aria-pressed", String(pair.answer?.grade === Number(button.dataset.act)));
+    this.strip.markGrades(pair.answer?.grade, null);
     this.root.querySelector("[data-act=unrateable]").setAttribute("aria-pressed", String(pair.answer?.outcome === "unrateable"));
     this.root.querySelector("[data-act=back]").disabled = !this.behind.length && !this.trail.list().length;
     if (lost || this.isFocusLost()) this.view.focus();
@@ -63,7 +63,7 @@ Object.assign(Panel.prototype, {
     key.setAttribute("aria-hidden", "true");
     at.notelabel.replaceChildren(make("span", "", words.note), key);
     at.note.setAttribute("aria-keyshortcuts", "N");
-    at.note.placeholder = words.notehint;
+    at.note.placeholder = matchMedia("(max-width: 820px)").matches ? words.note : words.notehint;  // there the label is not seen
   },
 
   paintListButton() {

@@ -23,7 +23,7 @@ SCRIPTS = (
     "elements.js", "keys.js", "timing.js", "outbox.js", "empty_words.js", "marks.js", "sheet.js", "document.js", "dialogs.js",
     "standard.js", "strip.js", "saved.js", "exchange.js", "list.js", "propose.js", "ask.js", "panel.js", "painting.js", "revising.js",
 )  # fmt: skip
-STYLES = ("panel.css", "dialogs.css", "narrow.css", "document.css", "list.css")
+STYLES = ("panel.css", "dialogs.css", "narrow.css", "document.css", "list.css", "touch.css")
 
 
 def draw_panel(actor: Actor, dataset: Dataset, version: int, rubric: Rubric, *, pair: str | None) -> None:

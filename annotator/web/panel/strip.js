@@ -36,6 +36,7 @@ class Strip {
   wait(event) {
     this.event = event;
     this.asked = { ...event, told: null };
+    this.markGrades(event.grade, null);
     this.fill([this.line(this.progressOfTraining(), this.words.training_waits)]);
   }
 
@@ -56,9 +57,18 @@ class Strip {
     why.dir = "auto";
     const goOn = makeButton("goon", this.words.goon, "⏎", "primary");
     this.fill([this.line(told, ""), ...(feedback.explanation ? [why] : []), this.line("", this.sayTraining()), goOn]);
+    this.markGrades(this.asked.grade, feedback.grade);
     this.at.dataset.kind = right ? "right" : "wrong";
     this.panel.say(`${told} ${feedback.explanation} ${this.sayTraining()}`);
     goOn.focus({ preventScroll: true });
+  }
+
+  // On the grades: what was answered, and what is right.
+  markGrades(answered, right) {
+    for (const button of this.panel.at.grades.children) {
+      button.setAttribute("aria-pressed", String(Number(button.dataset.act) === answered));
+      button.toggleAttribute("data-right", right !== null && Number(button.dataset.act) === right);
+    }
   }
 
   // What the latest answer means for the training as a whole.
