@@ -123,8 +123,11 @@ def _describe(person: WaitingPerson) -> str:
     badge = f'<span class="annotator-badge">{escape(mark)}</span>' if mark else ""
     lines = [
         say_expertise(person.categories, person.languages) or tr("judges everything"),
-        tr_n("{pairs} pair left", "{pairs} pairs left", person.pairs, pairs=show_number(person.pairs)),
     ]
+    if person.works:
+        lines.append(
+            tr_n("{pairs} pair left", "{pairs} pairs left", person.pairs, pairs=show_number(person.pairs))
+        )
     if person.queries:
         lines.append(_say_given(person))
     if person.held_seconds is not None:

@@ -10,7 +10,7 @@ import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streaml
 
 from annotator.domain.calibration import AnnotatorResult
 from annotator.domain.work import Times
-from annotator.web.charts import AMBER, ROW, TEAL, VIOLET
+from annotator.web.charts import AMBER, TEAL, VIOLET
 from annotator.web.figures import show_difference, show_median, show_share
 from annotator.web.messages import tr
 from annotator.web.times import show_number
@@ -18,7 +18,7 @@ from annotator.web.times import show_number
 if TYPE_CHECKING:
     import altair as alt
 
-LEGEND = 70
+LEGEND, ROOM = 76, 18
 
 
 def name_result(one: AnnotatorResult) -> str:
@@ -45,7 +45,8 @@ def list_shares(results: Sequence[AnnotatorResult]) -> list[tuple[str, str, floa
 
 
 def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
-    """For each person the share right in training, right on gold, and equal on repeats, from 0 to 1."""
+    """For each person the share right in training, right on gold, and equal on repeats, from 0 to 1. What the axis counts
+    stands below the chart: a long title would leave no room for the points on a narrow screen."""
     import altair as alt
 
     rows = [
@@ -54,6 +55,7 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
     ]
     checks = [tr("training"), tr("gold"), tr("repeat")]
     people = list(dict.fromkeys(row["name"] for row in rows))
+    kinds = [check for check in checks if any(row["check"] == check for row in rows)]
     scale = alt.Scale(domain=checks, range=[TEAL, AMBER, VIOLET])
     shape = alt.Scale(domain=checks, range=["circle", "diamond", "square"])
     legend = alt.Legend(orient="top", title=None, symbolFillColor="transparent", symbolStrokeWidth=2.5)
@@ -63,11 +65,15 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
         .encode(
             x=alt.X(
                 "share:Q",
-                title=tr("share of answers that are right, or equal to one's own"),
+                title=None,
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(format="%", tickCount=5, labelFlush=False),
             ),
-            y=alt.Y("name:N", sort=people, title=None, axis=alt.Axis(labelLimit=180, ticks=False)),
+            y=alt.Y(
+                "name:N", sort=people, title=None, scale=alt.Scale(type="band", padding=0.2),
+                axis=alt.Axis(labelLimit=180, ticks=False),
+            ),
+            yOffset=alt.YOffset("check:N", sort=kinds, scale=alt.Scale(domain=kinds)),
             color=alt.Color("check:N", scale=scale, legend=legend),
             shape=alt.Shape("check:N", scale=shape, legend=legend),
             tooltip=[
@@ -77,8 +83,8 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
                 alt.Tooltip("n:Q", title=tr("answers")),
             ],
         )
-        .properties(height=max(len(people), 1) * ROW + LEGEND + 30)
-    )
+        .properties(height=max(len(people), 1) * ROOM * len(kinds) + LEGEND)
+    )  # fmt: skip
 
 
 def describe_shares(results: Sequence[AnnotatorResult]) -> str:

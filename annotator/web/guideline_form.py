@@ -69,14 +69,13 @@ def _draw_grades(dataset: str) -> None:
     for grade in reversed(GRADES):
         with st.expander(tr("Grade {grade}", grade=grade), expanded=True):
             st.text_input(tr("Name"), key=widget_key(dataset, f"name{grade}"))
-            st.text_area(tr("What it means"), key=widget_key(dataset, f"definition{grade}"), height=100)
-            for_it, against = st.columns(2, gap="small")
-            for_it.text_area(
-                tr("Examples, one on each line"), key=widget_key(dataset, f"positive{grade}"), height=100,
+            st.text_area(tr("What it means"), key=widget_key(dataset, f"definition{grade}"), height="content")
+            st.text_area(
+                tr("Examples, one on each line"), key=widget_key(dataset, f"positive{grade}"), height="content",
                 help=tr("A line that begins with two spaces belongs to the example above it."),
             )  # fmt: skip
-            against.text_area(
+            st.text_area(
                 tr("Not this grade, one on each line"),
                 key=widget_key(dataset, f"negative{grade}"),
-                height=100,
+                height="content",
             )

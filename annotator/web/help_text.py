@@ -25,6 +25,10 @@ def say_keys() -> str:
         tr("<Z> or <Backspace> goes back to the pair before; a grade there changes yours."),
         tr("<N> goes to the note, <Esc> returns to the keys. <?> shows the guideline and every key."),
         tr("</> finds in the document, <[> and <]> go to the match before and after, <J> and <K> scroll."),
+        tr(
+            "<W> lists all documents of the query. <P> proposes a document that is missing. <Q> asks the lead."
+        ),
+        tr("<Enter> confirms an answer that is asked for again, and goes on after training."),
     )
     return f"<p>{'<br>'.join(_draw_keys(sentence) for sentence in said)}</p>"
 

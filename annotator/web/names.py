@@ -24,6 +24,7 @@ NAMES = {
         say("revision"), say("further judgment"), say("adjudication"), say("re-import"), say("remap"),
         say("patch"), say("minor"), say("major"),
         say("kappa"), say("disagreements"), say("overlap"), say("quality_control"), say("coverage"), say("relevant"), say("stale"),
+        say("import"), say("proposed by an annotator"),
     )
 }  # fmt: skip
 

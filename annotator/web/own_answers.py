@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotator.domain.work import OwnJudgment
+from annotator.web.html_table import escape_breakable
 from annotator.web.messages import tr
 from annotator.web.times import show_time
 
@@ -50,7 +51,7 @@ def _row(dataset: str, one: OwnJudgment) -> str:
     return (
         f'<tr><th scope="row" dir="auto">{escape(name_answer(one))}</th>'
         f'<td class="annotator-long" dir="auto">{escape(one.query)}</td>'
-        f'<td class="annotator-long" dir="auto">{escape(one.doc_id)}{title}{note}{when}</td>'
+        f'<td class="annotator-long" dir="auto">{escape_breakable(one.doc_id)}{title}{note}{when}</td>'
         f"<td>{_change(dataset, one)}</td></tr>"
     )
 

@@ -52,6 +52,9 @@ def draw(context: PageContext) -> None:
 def _draw_results(results: list[AnnotatorResult]) -> None:
     if list_shares(results):
         draw_chart(chart_shares(results), describe_shares(results))
+        draw_note(
+            tr("The share of answers that are right; of repeats, that are equal to one's own first answer.")
+        )
     else:
         st.text(tr("Nobody has answered a check yet."))
     draw_note(tr("People stand by name. A difference is a reason to talk about the guideline, not a mark."))

@@ -7,10 +7,12 @@ from annotator.pooling.service import Pool, PoolPair, show_pool
 from annotator.web.charts import chart_statuses, describe_statuses
 from annotator.web.choices import heed_address
 from annotator.web.guidance import draw_chart, draw_note, draw_steps, require_dataset
+from annotator.web.html_table import draw_table
 from annotator.web.messages import tr
 from annotator.web.names import name_word
 from annotator.web.page_context import PageContext
 from annotator.web.proposals_view import draw_proposals
+from annotator.web.times import show_number
 
 ALL = "all"
 
@@ -30,13 +32,12 @@ def draw(context: PageContext) -> None:
         st.text(describe_statuses(pool.statuses))
     with right:
         st.header(tr("By system"))
-        st.dataframe([
-            {
-                tr("system"): one.system, tr("queries"): one.queries, tr("pairs"): one.candidates,
-                tr("by it alone"): one.only_here,
-            }
+        counted = [
+            (name_word(one.system), *map(show_number, (one.queries, one.candidates, one.only_here)))
             for one in pool.systems
-        ], hide_index=True, alt=tr("Pairs by the system that proposed them"))  # fmt: skip
+        ]
+        heads = (tr("system"), tr("queries"), tr("pairs"), tr("by it alone"))
+        draw_table(tr("Pairs by the system that proposed them"), heads, counted)
     draw_proposals(context, dataset)
     _draw_pairs(pool)
 
@@ -55,7 +56,7 @@ def _draw_pairs(pool: Pool) -> None:
         shown=len(shown), pairs=len(pool.pairs),
     ))  # fmt: skip
     rows = [_describe(pair) for pair in shown]
-    st.dataframe(rows, hide_index=True, height=560, alt=tr("The pairs of the pool"))
+    st.dataframe(rows, hide_index=True, height=560, placeholder="–", alt=tr("The pairs of the pool"))
 
 
 def _choose(label: str, options: list[str], key: str) -> str:
@@ -75,5 +76,5 @@ def _describe(pair: PoolPair) -> dict[str, object]:
 
 
 def _say_proposal(system: str, rank: int | None, score: float | None) -> str:
-    place = system if rank is None else tr("{system} at {rank}", system=system, rank=rank)
+    place = name_word(system) if rank is None else tr("{system} at {rank}", system=system, rank=rank)
     return place + ("" if score is None else f" ({score:g})")
