@@ -5,8 +5,6 @@ Refuses a file without exactly the four grades, or with a grade that has no name
 
 from typing import Any
 
-import yaml
-
 from annotator.domain.errors import BadInput, FormatError
 from annotator.domain.grades import GRADES, GradeDefinition, Rubric
 
@@ -41,6 +39,8 @@ def read_rubric(data: bytes, path: str) -> Rubric:
 
 
 def _load(text: str, path: str) -> dict[str, Any]:
+    import yaml  # here, so that a server that reads no rubric starts sooner
+
     try:
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
             raise BadInput([FormatError(path, None, "YAML without aliases", "an alias")])
