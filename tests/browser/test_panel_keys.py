@@ -10,7 +10,6 @@ from annotator.storage.tables import JudgmentRow
 from tests.browser.conftest import SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, stored, wait_saved
 
-
 # Closes the reasons and opens the find box before the browser has told anybody that the dialog is closed.
 GO_ON_AT_ONCE = """async () => {
   const press = (key) => document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, composed: true }));
