@@ -1,7 +1,7 @@
 // Hands presses in through POST /api/judgments and takes the next pairs out, one request at a time; tries again by
 // itself. Also what the tabs of one annotator tell each other, so that no two show the same pair.
 
-const AHEAD = 20, ASK_BELOW = 14, MOST_EVENTS = 100;
+const AHEAD = 20, ASK_BELOW = 14;
 
 class Exchange {
   constructor(panel) {
@@ -29,7 +29,7 @@ class Exchange {
     const { told, whole, list } = this.panel;
     const have = whole ? list.have?.() ?? [] : this.panel.held().map((pair) => pair.pair);
     const want = whole ? (have.length ? 0 : MOST_OF_A_QUERY) : have.length >= ASK_BELOW ? 0 : AHEAD - have.length;
-    const events = this.outbox.list().slice(0, MOST_EVENTS);
+    const events = this.outbox.batch();
     const { strip } = this.panel;  // another tab may have handed in what waits here for its explanation: ask again
     if (strip.waiting && !events.some((event) => event.id === strip.asked.id)) events.push(strip.event);
     return { dataset: told.dataset, annotator: told.username, tab: this.tab, ...(whole ? { whole: true } : {}), events, have, want, ...extra };
@@ -97,7 +97,7 @@ class Exchange {
   // The page goes away: a last attempt that the browser finishes by itself. What fails waits in the outbox.
   leave() {
     this.tabs.postMessage({ tab: this.tab, pair: "" });
-    const events = this.outbox.list().slice(0, 50);
+    const events = this.outbox.batch(50);
     if (!events.length) return;
     const body = JSON.stringify({ dataset: this.panel.told.dataset, annotator: this.panel.told.username, events, have: [], want: 0 });
     fetch("/api/judgments", { method: "POST", credentials: "same-origin", keepalive: body.length < 60000, headers: { "Content-Type": "application/json" }, body }).catch(() => {});

@@ -2,6 +2,8 @@
 // with the annotator and the dataset, in the order in which they were pressed. Survives a reload, a crash, a
 // closed tab; shared by the tabs of one browser, which is harmless because every event has an id of its own.
 
+const MOST_EVENTS = 100, MOST_CHARACTERS = 500000;  // of up to three bytes each: the server takes 2 MB
+
 class Outbox {
   constructor(username, dataset) {
     this.prefix = `${Outbox.of(username)}${encodeURIComponent(dataset)}/`;
@@ -58,6 +60,12 @@ class Outbox {
     return storedKeys(this.prefix).map((key) => this.read(key)).filter(Boolean);
   }
 
+  // The oldest presses, as many as one request may carry: a hundred long notes are more than the server takes at once.
+  batch(most = MOST_EVENTS) {
+    let room = MOST_CHARACTERS;
+    return this.list().slice(0, most).filter((event, at) => { room -= JSON.stringify(event).length; return !at || room > 0; });
+  }
+
   read(key) {
     try { return JSON.parse(localStorage.getItem(key)); } catch { return null; }
   }
@@ -84,7 +92,7 @@ async function handInOthers(username, open) {
   let all = true;
   for (const dataset of Outbox.datasets(username).filter((name) => name !== open)) {
     const box = new Outbox(username, dataset);
-    const body = JSON.stringify({ dataset, annotator: username, events: box.list().slice(0, 100), have: [], want: 0 });
+    const body = JSON.stringify({ dataset, annotator: username, events: box.batch(), have: [], want: 0 });
     try {
       const answer = await fetch("/api/judgments", {
         method: "POST", credentials: "same-origin", headers: { "Content-Type": "application/json" }, body,

@@ -1,0 +1,41 @@
+"""What a browser keeps until the server has it, without a server."""
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from annotator.web.api import MAX_BODY
+from annotator.web.panel.panel import FOLDER
+
+FILL = """(notes) => {
+  const box = new Outbox('花子', 'd');
+  notes.forEach((note, at) => box.put({ id: `e${at}`, pair: `p${at}`, note, pressed_at: new Date(1e12 + at * 1000).toISOString() }));
+  const sizes = [], ids = [];
+  while (box.list().length) {
+    const batch = box.batch();
+    sizes.push(new TextEncoder().encode(JSON.stringify(batch)).length);
+    ids.push(...batch.map((event) => event.id));
+    box.remove(batch.map((event) => event.id));
+  }
+  return [sizes, ids];
+}"""
+
+
+@pytest.fixture
+def outbox(context: BrowserContext, page: Page) -> Page:
+    context.route("http://box.test/", lambda route: route.fulfill(body="<p>", content_type="text/html"))
+    page.goto("http://box.test/")  # a page that has a storage
+    page.add_script_tag(content=(FOLDER / "outbox.js").read_text(encoding="utf-8"))
+    return page
+
+
+def test_what_waits_goes_in_requests_that_the_server_takes_oldest_first(outbox: Page) -> None:
+    notes = ["あ" * 10_000] * 150 + ["short"] * 120
+    sizes, ids = outbox.evaluate(FILL, notes)
+    assert ids == [f"e{at}" for at in range(len(notes))]
+    assert max(sizes) < MAX_BODY - 100_000
+    assert len(sizes) == 5
+
+
+def test_one_note_that_alone_is_too_long_does_not_hold_up_the_rest(outbox: Page) -> None:
+    sizes, ids = outbox.evaluate(FILL, ["x" * 600_000, "after"])
+    assert (len(sizes), ids) == (2, ["e0", "e1"])
