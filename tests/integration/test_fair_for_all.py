@@ -54,14 +54,15 @@ REPEAT_AFTER, LEASE = 3, timedelta(minutes=60)
 
 @dataclass
 class Browser:
-    """What one annotator's browser shows and has pressed. `held_until`: when the lease of each key runs out."""
+    """What one annotator's browser shows and has pressed. `asked`: when each key was
+    last named to the server, which prolongs its lease."""
 
     actor: Actor
     shows: list[HandedPair] = field(default_factory=list)
     tab: str = "one"
     answered: set[str] = field(default_factory=set)
     put_off: set[str] = field(default_factory=set)
-    held_until: dict[str, datetime] = field(default_factory=dict)
+    asked: dict[str, datetime] = field(default_factory=dict)
 
 
 class Town(World):
@@ -73,6 +74,7 @@ class Town(World):
         self.browsers = [Browser(self.person(name)) for name in ("花子", "민준", "ann", "bo", "cy")]
         self.most: Counter[int] = Counter()
         self.surplus: set[str] = set()
+        self.lost: set[str] = set()  # keys whose lease ran out in some browser that shows them
         self.changed_at = self.now - LEASE
         self.handed_at: dict[tuple[int, str], int] = {}
         with database.write() as session:
@@ -97,7 +99,7 @@ class Town(World):
             if drawn.random() < 0.5:
                 membership.categories = drawn.sample(["howto", "判例"], drawn.randint(1, 2))
             if drawn.random() < 0.3:
-                membership.languages = drawn.sample(["ja", "ko"], drawn.randint(0, 2))
+                membership.languages = drawn.sample(["ja", "ko"], drawn.randint(1, 2))
             if drawn.random() < 0.2:
                 wide = {"person_pk": membership.person_pk, "dataset_pk": None, "role": "annotator"}
                 session.execute(insert(MembershipRow), [{**wide, "languages": ["ja"], "categories": None}])
@@ -128,13 +130,15 @@ class Town(World):
     def ask(self, browser: Browser, *events: dict[str, Any], want: int, whole: bool = False) -> int:
         """One exchange; what was handed is on the screen then. How many pairs that was."""
         shown = [pair.pair for pair in browser.shows]
+        for key in [*shown, *(event["pair"] for event in events)]:
+            if self.now - browser.asked[key] >= LEASE:
+                self.lost.add(key)
         told = self.send(browser.actor, *events, have=shown, want=want, tab=browser.tab, whole=whole)
         assert {refusal.code for refusal in told.refused} <= {"settled"}, "a lead decided meanwhile"
         for event in events:
             if event["id"] in told.surplus:
-                shown_at = browser.held_until[event["pair"]] - LEASE
-                free = self.now - shown_at >= LEASE or self.changed_at >= shown_at
-                assert free, "a lease keeps others from doing the same"
+                free = event["pair"] in self.lost or self.changed_at >= browser.asked[event["pair"]]
+                assert free, "while all leases run, nobody does what another is at"
         self.surplus.update(told.surplus)
         browser.shows = [pair for pair in browser.shows if pair.pair not in told.judged]
         fresh = [
@@ -146,7 +150,7 @@ class Town(World):
             assert again or pair.pair not in browser.answered, (browser.actor.username, pair)
             self.handed_at[key_of(browser.actor.person_id), pair.pair] = self.sent
         browser.shows += fresh
-        browser.held_until.update({pair.pair: self.now + LEASE for pair in browser.shows})
+        browser.asked.update({pair.pair: self.now for pair in browser.shows})
         return len(told.pairs)
 
     def press(self, browser: Browser) -> dict[str, Any]:
@@ -337,7 +341,7 @@ def check_training_first(town: Town) -> None:
             assert row.purpose != "training" or key_of(row.pk) < began.get(person, 10**9)
 
 
-@pytest.mark.parametrize("seed", [0, 11, 19])
+@pytest.mark.parametrize("seed", [1, 41, 45])
 def test_nobody_runs_dry_nothing_comes_twice_and_nothing_is_overshot(database: Database, seed: int) -> None:
     town = Town(database, seed)
     town.label()
