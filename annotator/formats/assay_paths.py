@@ -8,12 +8,25 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, Metadata, Qrel, Query
+from annotator.formats.format import Feature, Reserved
 from annotator.formats.grouping import list_fields
 from annotator.formats.tree import Place, TreeProblems
 from annotator.formats.yaml_text import quote, write_entry
 from annotator.formats.yaml_tree import resolve
 
 BESIDE = "(beside)"
+FEATURES: tuple[Feature, ...] = (
+    "query_ids",
+    "query_fields",
+    "query_metadata",
+    "queries_without_qrels",
+    "grades",
+    "descriptions",
+    "qrel_metadata",
+    "typed_metadata",
+    "empty_texts",
+)
+RESERVED = Reserved(file=frozenset({BESIDE}), query=frozenset({BESIDE}), qrel=frozenset({BESIDE}))
 _QREL_KEYS = frozenset({"path", "relevance", "description"})
 
 

@@ -13,16 +13,17 @@ from typing import Any
 
 from annotator.domain.ground_truth import GroundTruth, Metadata, Qrel, Query
 from annotator.formats.assay_paths import (
-    BESIDE,
+    FEATURES,
+    RESERVED,
     read_fields,
     read_paths,
     read_rest,
     write_fields,
     write_paths,
 )
-from annotator.formats.format import Format, Reserved
+from annotator.formats.format import Format
 from annotator.formats.source import Source
-from annotator.formats.tree import Place, TreeProblems
+from annotator.formats.tree import Place, TreeProblems, locate_items
 from annotator.formats.writing import ONE_FILE, FileWriter
 from annotator.formats.yaml_text import quote
 from annotator.formats.yaml_tree import load_yaml
@@ -53,10 +54,7 @@ def read(source: Source) -> GroundTruth:
 
 def find_query_lines(source: Source) -> list[int]:
     """The line on which each query of a readable file begins, in order."""
-    tree = load_yaml(source.read_bytes(), source.path)
-    places: list[Place] = [(index,) for index in range(len(tree.value))]
-    lines = tree.locate(places)
-    return [lines[place] for place in places]
+    return locate_items(load_yaml(source.read_bytes(), source.path))
 
 
 def _read_query(rest: dict[str, Any], place: Place, problems: TreeProblems, qrels: list[Qrel]) -> Query:
@@ -91,25 +89,12 @@ FORMAT = Format(
         "what the file says of itself",
         "grade 0 apart from relevant (left out unless asked for)",
     ),
-    features=frozenset(
-        (
-            "query_ids",
-            "query_fields",
-            "query_metadata",
-            "queries_without_qrels",
-            "grades",
-            "descriptions",
-            "qrel_metadata",
-            "typed_metadata",
-            "empty_texts",
-            "query_texts",
-        )
-    ),
+    features=frozenset((*FEATURES, "query_texts")),
     read=read,
     files=(FileWriter(ONE_FILE, begin=_begin, add=_add),),
     certain=lambda head: bool(_STARTS.match(head)) and bool(_CERTAIN.search(head)),
     tells_grade_0=False,
     find_query_lines=find_query_lines,
     schema="assay-queries.schema.json",
-    reserved=Reserved(file=frozenset({BESIDE}), query=frozenset({BESIDE}), qrel=frozenset({BESIDE})),
+    reserved=RESERVED,
 )

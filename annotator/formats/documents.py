@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import MEDIA_TYPES, Document
-from annotator.formats.tables import Row, check_columns, read_rows, take_id, take_text, unfold_metadata
+from annotator.formats.tables import Row, open_table, take_id, take_text, unfold_metadata
 
 ID_NAMES = ("doc_id", "_id")
 
@@ -26,10 +26,7 @@ def read_documents(data: bytes, path: str, *, kind: str | None = None) -> list[D
 
     BadInput names every bad line.
     """
-    table = read_rows(data, path, kind=kind)
-    problems = Problems(path)
-    check_columns(table, (ID_NAMES, ("text", "title")), problems)
-    problems.raise_if_any()
+    table, problems = open_table(data, path, (ID_NAMES, ("text", "title")), kind=kind)
     found: dict[str, DocumentLine] = {}
     for row in table.rows:
         document = _read_row(row, problems)

@@ -13,7 +13,7 @@ from typing import Any
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import JudgmentLine
-from annotator.formats.tables import Row, check_columns, read_rows, take_id
+from annotator.formats.tables import Row, open_table, take_id
 from annotator.formats.text import describe
 
 REQUIRED = (("query_id",), ("doc_id",), ("annotator",), ("grade",))
@@ -27,11 +27,8 @@ def read_judgments(data: bytes, path: str, *, kind: str | None = None) -> list[J
 
     BadInput names every bad line.
     """
-    rows = read_rows(data, path, kind=kind)
-    problems = Problems(path)
-    check_columns(rows, REQUIRED, problems)
-    problems.raise_if_any()
-    lines = [_read_row(row, problems, in_text=rows.kind != "jsonl") for row in rows.rows]
+    table, problems = open_table(data, path, REQUIRED, kind=kind)
+    lines = [_read_row(row, problems, in_text=table.kind != "jsonl") for row in table.rows]
     problems.raise_if_any()
     return [line for line in lines if line is not None]
 

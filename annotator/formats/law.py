@@ -19,7 +19,7 @@ from annotator.formats.grouping import list_fields
 from annotator.formats.json_text import quote, write_entry, write_value
 from annotator.formats.json_tree import load_json
 from annotator.formats.source import Source
-from annotator.formats.tree import Place, TreeProblems, is_nothing
+from annotator.formats.tree import Place, TreeProblems, is_nothing, locate_items
 from annotator.formats.writing import ONE_FILE, FileWriter
 
 ANNOTATORS = ("annotator_1", "annotator_2")
@@ -65,10 +65,7 @@ def read_law(source: Source, read_qrels: ReadQrels, *, counted: Sequence[str]) -
 
 def find_query_lines(source: Source) -> list[int]:
     """The line on which each query of a readable file begins, in order."""
-    tree = load_json(source.read_bytes(), source.path)
-    places: list[Place] = [("queries", index) for index in range(len(tree.value["queries"]))]
-    lines = tree.locate(places)
-    return [lines[place] for place in places]
+    return locate_items(load_json(source.read_bytes(), source.path), "queries")
 
 
 def _read_query(item: dict[str, Any], place: Place, problems: TreeProblems, counted: Sequence[str]) -> Query:

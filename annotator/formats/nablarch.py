@@ -17,7 +17,7 @@ from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Me
 from annotator.formats.format import Format, Reserved
 from annotator.formats.grouping import list_fields
 from annotator.formats.source import Source
-from annotator.formats.tree import Place, TreeProblems, is_nothing
+from annotator.formats.tree import Place, TreeProblems, is_nothing, locate_items
 from annotator.formats.writing import ONE_FILE, FileWriter
 from annotator.formats.yaml_text import quote, write_entry
 from annotator.formats.yaml_tree import load_yaml, resolve
@@ -55,10 +55,7 @@ def read(source: Source) -> GroundTruth:
 
 def find_query_lines(source: Source) -> list[int]:
     """The line on which each query of a readable file begins, in order."""
-    tree = load_yaml(source.read_bytes(), source.path)
-    places: list[Place] = [("queries", index) for index in range(len(tree.value["queries"]))]
-    lines = tree.locate(places)
-    return [lines[place] for place in places]
+    return locate_items(load_yaml(source.read_bytes(), source.path), "queries")
 
 
 def _read_about(about: dict[str, Any], top: dict[str, Any], problems: TreeProblems) -> dict[str, Any]:

@@ -5,8 +5,7 @@ Refused: an empty query_id or doc_id. The same pair twice is one pair.
 
 from typing import Any, NamedTuple
 
-from annotator.domain.errors import Problems
-from annotator.formats.tables import check_columns, read_rows, take_id
+from annotator.formats.tables import open_table, take_id
 
 QUERY_NAMES = ("query_id", "query-id")
 DOCUMENT_NAMES = ("doc_id", "corpus-id")
@@ -23,10 +22,7 @@ class PairLine(NamedTuple):
 
 def read_pairs(data: bytes, path: str, *, kind: str | None = None) -> list[PairLine]:
     """The lines of a pair list, in order. `kind` is csv, tsv or jsonl; None: by content."""
-    table = read_rows(data, path, kind=kind)
-    problems = Problems(path)
-    check_columns(table, (QUERY_NAMES, DOCUMENT_NAMES), problems)
-    problems.raise_if_any()
+    table, problems = open_table(data, path, (QUERY_NAMES, DOCUMENT_NAMES), kind=kind)
     lines = []
     for row in table.rows:
         query_id = take_id(row, QUERY_NAMES, problems)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import QUERY_FIELDS, Query
-from annotator.formats.tables import Row, check_columns, read_rows, take_id, take_text, unfold_metadata
+from annotator.formats.tables import Row, open_table, take_id, take_text, unfold_metadata
 from annotator.formats.text import describe
 
 ID_NAMES = ("query_id", "_id")
@@ -27,10 +27,7 @@ def read_queries(data: bytes, path: str, *, kind: str | None = None) -> list[Que
 
     BadInput names every bad line.
     """
-    table = read_rows(data, path, kind=kind)
-    problems = Problems(path)
-    check_columns(table, (ID_NAMES, TEXT_NAMES), problems)
-    problems.raise_if_any()
+    table, problems = open_table(data, path, (ID_NAMES, TEXT_NAMES), kind=kind)
     found: dict[str, QueryLine] = {}
     for row in table.rows:
         query = _read_row(row, problems)

@@ -20,7 +20,7 @@ from annotator.formats.grouping import list_fields
 from annotator.formats.json_text import quote, write_entry
 from annotator.formats.json_tree import load_json
 from annotator.formats.source import Source
-from annotator.formats.tree import Place, TreeProblems
+from annotator.formats.tree import Place, TreeProblems, locate_items
 from annotator.formats.writing import ONE_FILE, FileWriter
 
 GRADES_BY = ("position", "all=1", "all=2", "all=3")
@@ -60,10 +60,7 @@ def read_graded(source: Source, grades_by: str) -> GroundTruth:
 
 def find_query_lines(source: Source) -> list[int]:
     """The line on which each query of a readable file begins, in order."""
-    tree = load_json(source.read_bytes(), source.path)
-    places: list[Place] = [(index,) for index in range(len(tree.value))]
-    lines = tree.locate(places)
-    return [lines[place] for place in places]
+    return locate_items(load_json(source.read_bytes(), source.path))
 
 
 def _read_query(item: dict[str, Any], query_id: str, place: Place, problems: TreeProblems) -> Query:

@@ -93,6 +93,17 @@ def read_rows(data: bytes, path: str, *, kind: str | None = None, problems: Prob
     return table
 
 
+def open_table(
+    data: bytes, path: str, required: Sequence[Sequence[str]], *, kind: str | None = None
+) -> tuple[Table, Problems]:
+    """A table that has the required columns, each given with its other names, and where to note what is wrong with its
+    rows. BadInput for a line that is no row, and for missing columns."""
+    table, problems = read_rows(data, path, kind=kind), Problems(path)
+    check_columns(table, required, problems)
+    problems.raise_if_any()
+    return table, problems
+
+
 def check_columns(table: Table, required: Sequence[Sequence[str]], problems: Problems) -> None:
     """Note every required column that a CSV or TSV file lacks; each is given with its other names."""
     if table.columns is None:

@@ -148,6 +148,16 @@ def line_of(lines: Mapping[Place, int], place: Place) -> int | None:
     return None
 
 
+def locate_items(tree: Tree, *place: str | int) -> list[int]:
+    """The line on which each item of the list at `place` begins, in order."""
+    items = tree.value
+    for step in place:
+        items = items[step]
+    places: list[Place] = [(*place, index) for index in range(len(items))]
+    lines = tree.locate(places)
+    return [lines[item] for item in places]
+
+
 def every_prefix(places: Iterable[Place]) -> set[Place]:
     """The places and everything that holds them: what a `locate` should look for."""
     return {place[:length] for place in places for length in range(len(place) + 1)}

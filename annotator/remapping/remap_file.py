@@ -6,8 +6,7 @@ each with its line: an id that is empty or too long, a missing column. The same 
 
 from dataclasses import dataclass
 
-from annotator.domain.errors import Problems
-from annotator.formats.tables import check_columns, read_rows, take_id
+from annotator.formats.tables import open_table, take_id
 
 OLD, NEW = ("old_doc_id",), ("new_doc_id",)
 
@@ -23,10 +22,7 @@ class RemapFile:
 
 def read_remap(data: bytes, path: str) -> RemapFile:
     """The links of a file. BadInput names every bad line."""
-    table = read_rows(data, path)
-    problems = Problems(path)
-    check_columns(table, (OLD, NEW), problems)
-    problems.raise_if_any()
+    table, problems = open_table(data, path, (OLD, NEW))
     links = []
     for row in table.rows:
         old, new = take_id(row, OLD, problems), take_id(row, NEW, problems)
