@@ -6,6 +6,7 @@ import pytest
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.overlap import (
+    allows_further,
     check_rules,
     conditional_distance,
     is_in_share,
@@ -46,6 +47,8 @@ def test_rules_that_say_nothing_are_no_rules() -> None:
     assert check_rules(2, {"category": {}, "share": None, "cap": None, "conditional": None}) is None
     assert check_rules(2, None) is None
     assert conditional_distance(None) is None
+    assert allows_further(None, 2)
+    assert not allows_further(None, 20)
     assert wanted_for(2, None, seed=0, key="0", category="howto") == 2
 
 

@@ -38,6 +38,45 @@ def test_what_a_standard_may_not_be_is_refused_by_its_field(
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("field", "longest"),
+    [
+        ("name", 100),
+        ("definition", 5_000),
+        ("positive_examples", 5_000),
+        ("title", 200),
+        ("guideline", 200_000),
+    ],
+)
+def test_at_its_longest_a_field_passes_and_one_character_more_is_refused(field: str, longest: int) -> None:
+    def make(length: int) -> Rubric:
+        text = "語" * length
+        if field == "title":
+            return replace(DEFAULT_RUBRIC, title=text)
+        if field == "guideline":
+            return replace(DEFAULT_RUBRIC, guideline=text)
+        return change(DEFAULT_RUBRIC, 3, **{field: (text,) if field == "positive_examples" else text})
+
+    check_standard(make(longest))
+    with pytest.raises(ValidationError, match=f"to {longest:,} characters, found {longest + 1:,}"):
+        check_standard(make(longest + 1))
+
+
+def test_a_grade_has_at_most_100_examples_of_both_kinds_together() -> None:
+    half = ("x",) * 50
+    check_standard(change(DEFAULT_RUBRIC, 1, positive_examples=half, negative_examples=half))
+    with pytest.raises(ValidationError, match="grade 1: expected at most 100 examples, found 101"):
+        check_standard(change(DEFAULT_RUBRIC, 1, positive_examples=(*half, "y"), negative_examples=half))
+    with pytest.raises(ValidationError, match="Grade 1: examples: expected 1 to 5,000 characters, found 0"):
+        check_standard(change(DEFAULT_RUBRIC, 1, negative_examples=("",)))
+
+
+def test_a_reason_has_at_most_2000_characters() -> None:
+    check_change("semantic", "x" * 2_000)
+    with pytest.raises(ValidationError, match="why: expected 0 to 2,000 characters, found 2,001"):
+        check_change("semantic", "x" * 2_001)
+
+
 def test_a_change_of_meaning_says_why_and_one_of_wording_need_not() -> None:
     check_change("minor", "")
     check_change("semantic", "条文が改正された")
