@@ -27,9 +27,10 @@ def draw_form(
     context: "PageContext", dataset: str, present: "Version", base: "Version", draft: Draft
 ) -> None:
     """The fields, the preview, and the way to publish."""
-    draw_meanwhile(dataset, present, base, draft)
-    _fill(dataset, draft, base)
-    _draw_head(dataset, draft)
+    with st.container():  # always there, so that the fields below keep their place, and the focus with it
+        draw_meanwhile(dataset, present, base, draft)
+        _fill(dataset, draft, base)
+        _draw_head(dataset, draft)
     rubric = to_rubric(read_fields(draft, base))
     left, right = st.columns(2, gap="medium")
     with left:

@@ -19,6 +19,7 @@ from annotator.standard.service import (
     propose_change,
     publish_version,
 )
+from annotator.web.focus import note_press
 from annotator.web.guidance import draw_note
 from annotator.web.guideline_draft import Draft, read_fields, read_typed, set_draft, to_fields, to_rubric
 from annotator.web.line_diff import draw_comparison
@@ -139,6 +140,7 @@ def _publish(
         set_draft(dataset, Draft(made.version, {}))
         st.session_state.pop(why_key, None)
         st.session_state["guideline said"] = tr("Version {version} is published.", version=made.version)
+        note_press()
 
 
 def _merge(dataset: str, base: "Version", draft: Draft) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
 from annotator.questions.service import Question, answer_question, mark_for_guideline, read_question_text
+from annotator.web.focus import note_press
 from annotator.web.guidance import draw_note
 from annotator.web.messages import show_refusal, tr
 from annotator.web.page_context import PageContext, find_context
@@ -106,6 +107,7 @@ def _answer(number: int, seen: str | None, marked: bool) -> None:
     else:
         st.session_state.pop(f"answer {number}", None)
         st.session_state["answered"] = tr("The answer was sent.")
+        note_press()
 
 
 def _mark(number: int, wanted: bool) -> None:

@@ -151,8 +151,9 @@ def test_a_question_is_kept_while_typed_and_the_answer_comes_to_the_asker(
     lead.get_by_text("Read the question nevertheless").click()
     expect(lead.get_by_text("これは設定に含まれますか")).to_be_visible()
     lead.get_by_label("Your answer").fill("はい、含まれます。")
-    lead.get_by_role("button", name="Send the answer").click()
+    lead.get_by_role("button", name="Send the answer").press("Enter")
     expect(lead.get_by_text("Every question is answered.")).to_be_visible()
+    expect(lead.get_by_role("heading", name="Waiting for an answer")).to_be_focused()  # the button is gone
     leads.close()
     page.goto(page.url.replace("/label", "/questions"))
     expect(page.get_by_text("はい、含まれます。")).to_be_visible()

@@ -79,3 +79,15 @@ def test_two_leads_write_at_once_and_both_changes_are_published(
     expect(third.get_by_role("tab")).to_have_count(0)
     for device in devices:
         device.close()
+
+
+def test_the_keyboard_keeps_its_place_when_a_change_makes_the_page_longer(
+    page: Page, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to=WRITE)
+    meaning = fields(page, "What it means").first
+    meaning.press("End")
+    meaning.press_sequentially(" 더")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Throw the draft away")).to_be_visible()
+    expect(page.get_by_role("button", name="Help for Examples, one on each line").first).to_be_focused()

@@ -5,6 +5,7 @@ import streamlit as st
 from annotator.domain.messages import say
 from annotator.standard.service import Version, list_versions
 from annotator.web.choices import heed_tab
+from annotator.web.focus import keep_focus
 from annotator.web.guidance import require_dataset
 from annotator.web.guideline_draft import Draft, draw_keeper, find_draft, note_typed, read_typed
 from annotator.web.guideline_form import draw_form
@@ -33,6 +34,7 @@ def draw(context: PageContext) -> None:
     note_typed(draft, base, read_typed(dataset, draft, base))
     _draw_tabs(context, dataset, versions, base, draft)
     draw_keeper(context, dataset, draft, base)
+    keep_focus()
 
 
 def _draw_tabs(

@@ -4,6 +4,7 @@ import streamlit as st
 
 from annotator.domain.people import includes
 from annotator.questions.service import Question, list_own_questions, list_questions
+from annotator.web.focus import keep_focus
 from annotator.web.guidance import draw_link, draw_note, require_dataset
 from annotator.web.messages import tr, tr_n
 from annotator.web.page_context import PageContext
@@ -20,6 +21,7 @@ def draw(context: PageContext) -> None:
         st.toast(said, icon=":material/check:")
     if context.role is not None and includes(context.role, "lead"):
         _draw_all(context, list_questions(context.database, context.actor, dataset))
+        keep_focus()
     else:
         _draw_own(context, list_own_questions(context.database, context.actor, dataset))
 

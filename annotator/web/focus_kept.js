@@ -1,0 +1,20 @@
+// What somebody pressed may be gone when the page has been drawn again. Then the focus goes to the beginning of what there
+// is to do next, rather than to nowhere. `data` names the press: each is followed once.
+const TRIES = 30, PAUSE = 100;
+let followed = null;
+
+export default function ({ data }) {
+  if (!data || data === followed) return;
+  followed = data;
+  let left = TRIES;
+  const follow = () => {
+    const focused = document.activeElement;
+    if (focused && focused !== document.body) return void (left-- > 0 && setTimeout(follow, PAUSE));
+    const main = document.querySelector('[data-testid="stMain"]');
+    const place = main?.querySelector("h2") ?? main?.querySelector("h1");
+    if (!place) return;
+    place.setAttribute("tabindex", "-1");
+    place.focus({ preventScroll: true });
+  };
+  requestAnimationFrame(follow);
+}
