@@ -31,6 +31,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from annotator.accounts.service import find_actor
 from annotator.calibration.service import list_checks
+from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import submit_judgments
 from annotator.questions.service import ask_question
@@ -81,6 +82,7 @@ DECISION = "It answers a part of the question: both annotators are half right."
 UNMET = ("disagreements", "overlap", "quality_control")
 REASON = "a demo: half of the pairs are left to label"
 QUESTION = "このひな形は別の目的のものですが、設問の半分はそのまま使えます。1 と 2 のどちらでしょうか。"
+AT_HAND = ("D07", "시행령_제70조")
 FLAGS = "--disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 
 
@@ -95,7 +97,8 @@ def main() -> None:
     parser.add_argument("--height", type=int, default=800, metavar="PIXELS")
     asked = parser.parse_args()
     folder, only = asked.all, set(filter(None, asked.only.split(",")))
-    shots = README if folder is None else tuple(list_all(only))
+    chosen = tuple(shot for shot in README if not only or shot[0] in only)
+    shots = chosen if folder is None else tuple(list_all(only))
     target = folder or HERE / "screenshots"
     target.mkdir(parents=True, exist_ok=True)
     with serve_demo() as (address, passwords), sync_playwright() as playwright:
@@ -187,6 +190,7 @@ def work_as_hana(address: str) -> None:
     trained = [answer(one.pair, one.grade, now) for one in checks if one.kind == "training"]
     handed = submit_judgments(database, hana, "demo", events=trained, have=[], want=6, now=now).pairs
     judged = [answer(one.pair, place % 4, now) for place, one in enumerate(handed[:5])]
+    judged.append(answer(pair_key("demo", *AT_HAND), 0, now))  # so that this query is the one at hand
     submit_judgments(database, hana, "demo", events=judged, have=[], want=1, now=now)
     ask_question(
         database, hana, "demo", pair=handed[0].pair, text=QUESTION, event_id=str(uuid.uuid4()), now=now
@@ -234,6 +238,7 @@ def sign_in(page: Page, address: str, username: str, password: str) -> None:
 def wait_until_drawn(page: Page, path: str) -> None:
     if path == "/label":
         page.wait_for_selector('.panel:not([data-pair-id=""])')
+        page.wait_for_timeout(1500)  # for the formatted view of the document
     else:
         page.wait_for_selector("h1")
         page.wait_for_selector('[data-testid="stStatusWidget"]', state="detached")
