@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from annotator.storage.database import Database
 from annotator.storage.find import find_person, key_of
@@ -85,12 +85,20 @@ def test_the_browser_is_told_no_rank_score_system_or_grade_of_another(
         assert all(word not in body for body in told)
 
 
-def test_a_judgment_of_a_pair_that_a_lead_settled_meanwhile_is_refused_and_said_so(
+def test_that_a_lead_settled_the_pair_on_the_screen_is_said_and_a_judgment_of_it_refused(
     page: Page, database: Database, sign_in: SignIn
 ) -> None:
     fill_pool(database)
     sign_in(page, "hanako")
     open_panel(page)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/judgments", hold)
+    with page.expect_request("**/api/judgments"):
+        press(page, "0")
     key = panel(page).get_attribute("data-pair-id")
     with database.write() as session:
         pair = session.query(PairRow).filter_by(key=key).one()
@@ -106,6 +114,10 @@ def test_a_judgment_of_a_pair_that_a_lead_settled_meanwhile_is_refused_and_said_
                 decided_at=datetime(2026, 1, 3, tzinfo=UTC),
             )
         )
+    held[0].continue_()
+    page.unroute("**/api/judgments")
+    expect(page.get_by_role("alert").filter(has_text="This pair needs nothing any more")).to_be_visible()
+    assert panel(page).get_attribute("data-pair-id") == key
     press(page, "1")
     expect(page.get_by_role("alert").filter(has_text="a lead has settled this pair")).to_be_visible()
     page.get_by_role("button", name="I have seen this").click()

@@ -51,6 +51,10 @@ def test_definitions_stand_beside_the_grades_and_the_guideline_and_all_keys_open
     assert sheet.locator(".keys kbd").all_inner_texts() == list("0123ulz⌫⏎njk/[]wpq?")
     assert page.get_by_role("textbox", name="Note").input_value() == "?"
     press(page, "2ul")
+    page.evaluate(
+        "() => window.panel().getRootNode().activeElement.blur()"
+    )  # the focus is in nothing of the sheet's
+    press(page, "2ul")
     expect(sheet).to_be_visible()
     page.keyboard.press("Escape")
     expect(sheet).to_be_hidden()
