@@ -135,6 +135,17 @@ class TestGiving:
         assert take_back(world.database, OPERATOR, "d", ["kim", "花子"], Selection(), now=NOW).changed == 3
         assert set(_given(world).values()) == {()}
 
+    def test_taking_back_names_somebody_and_frees_the_pairs_of_who_has_them_no_more(
+        self, world: AssignmentWorld
+    ) -> None:
+        with pytest.raises(ValidationError, match="Choose at least one person"):
+            take_back(world.database, OPERATOR, "d", [], HOWTO, now=NOW)
+        _give(world, ["kim", "花子"], _ids("Q0"))
+        _give(world, ["kim"], _ids("Q1"))
+        assert len(world.send(_find(world, "kim"), want=6).pairs) == 6
+        done = take_back(world.database, OPERATOR, "d", ["kim"], HOWTO, now=NOW)
+        assert (done.queries, done.changed, done.leases) == (2, 2, 3), "Q1 is everybody's again, kim's too"
+
     def test_pairs_in_the_hands_of_others_are_free_at_once(self, world: AssignmentWorld) -> None:
         kim = world.send(_find(world, "kim"), want=12)
         assert len(kim.pairs) == 12

@@ -1,12 +1,15 @@
 """Versions of the standard: published, refused when overtaken, merged, compared; what they do to answers."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
 from annotator.adjudication.service import adjudicate, show_case
+from annotator.datasets.service import create_dataset
 from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
+from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.people import OPERATOR
 from annotator.standard.service import (
     OutdatedCount,
@@ -138,6 +141,37 @@ def test_an_annotator_is_told_what_changed_in_the_standard_and_why(world: Standa
         explain_change(world.database, world.hanako, "d", "no such key")
     with pytest.raises(NotAllowed):
         explain_change(world.database, OPERATOR, "d", world.keys["d1"])
+
+
+def test_what_changed_is_told_from_the_version_that_was_judged_under_on_with_the_reasons_there_are(
+    world: StandardWorld,
+) -> None:
+    world.publish(world.lea, change="semantic", why="一", definition="甲")
+    world.judge(world.minjun, "Q1", "d2", 1)
+    world.publish(world.lou, guideline="言い方")
+    world.publish(world.lea, change="semantic", why="三", definition="乙")
+    told = [
+        explain_change(world.database, actor, "d", world.keys[document]).standard
+        for actor, document in ((world.hanako, "d1"), (world.minjun, "d2"))
+    ]
+    assert [(found.from_version, found.to_version, found.why) for found in told if found] == [
+        (1, 4, "一\n三"), (2, 4, "三"),
+    ]  # fmt: skip
+
+
+def test_the_standards_of_two_datasets_with_the_same_version_numbers_are_two(world: StandardWorld) -> None:
+    create_dataset(world.database, OPERATOR, "other", now=LATER)
+    foreign = replace(DEFAULT_RUBRIC, guideline="他所")
+    made = publish_version(
+        world.database, OPERATOR, "other", foreign, base_version=1, change="semantic", why="x", now=LATER
+    )
+    assert (made.version, made.author) == (2, None), "the operator is nobody"
+    assert count_outdated(world.database, world.lea, "d") == []
+    world.publish(world.lea, change="semantic", why="改正", definition="甲")
+    assert read_version(world.database, world.hanako, "d", 2).rubric.guideline != "他所"
+    found = explain_change(world.database, world.hanako, "d", world.keys["d1"]).standard
+    assert found is not None
+    assert (found.why, found.comparison.guideline.lines) == ("改正", ())
 
 
 def test_an_annotator_is_told_what_changed_in_the_document(world: StandardWorld) -> None:
