@@ -6,6 +6,7 @@ from sqlmodel import col
 
 from annotator.domain.labeling import AnnotatorProgress, QueryProgress
 from annotator.storage.find import key_of
+from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     JudgmentRow,
@@ -51,8 +52,9 @@ def list_annotator_progress(session: Session, dataset_pk: int) -> list[Annotator
 
 
 def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress]:
-    """How far each query is, in their order: a pair is complete when it lacks no judgment. Pairs that have left the
-    pool are not counted."""
+    """How far each query is, in their order: a pair is complete when it lacks no judgment. Not counted: pairs that have
+    left the pool, and those that only train or check, which nobody judges as work."""
+    judged = (col(PairRow.judged) > 0) | col(PairRow.pk).not_in(select(col(CheckRow.pair_pk)))
     statement = (
         select(
             col(QueryRow.query_id),
@@ -62,7 +64,9 @@ def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress
             func.sum(case((col(PairRow.lacking) == 0, 1), else_=0)),
             func.sum(case(((col(PairRow.judged) > 0) & (col(PairRow.lacking) > 0), 1), else_=0)),
         )
-        .outerjoin(PairRow, (col(PairRow.query_pk) == col(QueryRow.pk)) & col(PairRow.retired_at).is_(None))
+        .outerjoin(
+            PairRow, (col(PairRow.query_pk) == col(QueryRow.pk)) & col(PairRow.retired_at).is_(None) & judged
+        )
         .where(col(QueryRow.dataset_pk) == dataset_pk)
         .group_by(
             col(QueryRow.pk),
