@@ -20,6 +20,7 @@ from annotator.domain.labeling import HandedPair
 from annotator.domain.people import Actor
 from annotator.labeling.service import Exchange, read_whole_text, submit_judgments
 from annotator.storage.database import Database
+from annotator.web.messages import show_refusal
 from annotator.web.signed_in import require_same_origin, require_signed_in
 
 MAX_BODY = 2_000_000
@@ -165,4 +166,4 @@ def show_pair(handed: HandedPair) -> dict[str, Any]:
 def refuse(error: AnnotatorError) -> JSONResponse:
     """What was refused, with the status that says of which kind it is."""
     status = next((number for kind, number in STATUSES.items() if isinstance(error, kind)), 400)
-    return JSONResponse({"error": str(error)}, status_code=status)
+    return JSONResponse({"error": show_refusal(error)}, status_code=status)

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from annotator.domain.errors import AnnotatorError
 from annotator.storage.database import Database
 from annotator.web.api import refuse, show_pair
+from annotator.web.messages import show_refusal
 from annotator.web.signed_in import require_signed_in
 from annotator.work.service import CannotRevise, read_own_pair
 
@@ -33,7 +34,7 @@ def routes(database: Database) -> list[Route]:
                 now=datetime.now(UTC),
             )
         except CannotRevise as error:
-            return JSONResponse({"error": str(error), "code": error.code}, status_code=409)
+            return JSONResponse({"error": show_refusal(error), "code": error.code}, status_code=409)
         except AnnotatorError as error:
             return refuse(error)
         return JSONResponse(show_pair(found))

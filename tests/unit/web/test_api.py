@@ -130,3 +130,15 @@ def test_the_whole_text_of_a_pair_comes_as_plain_text(visitor: Visitor) -> None:
     assert (answer.text, answer.headers["content-type"]) == (TEXT, "text/plain; charset=utf-8")
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert visitor.http.get("/api/text", params={"dataset": "demo", "pair": "0" * 24}).status_code == 404
+
+
+def test_what_is_refused_is_told_in_the_readers_language(visitor: Visitor) -> None:
+    visitor.sign_in("hanako")
+    told = {}
+    for language in ("en", "ja", "ko"):
+        visitor.http.headers["accept-language"] = language
+        answer = ask(visitor, dataset="nowhere")
+        told[language] = (answer.status_code, answer.json()["error"])
+    assert told["en"] == (404, "no dataset named 'nowhere'; there are: demo, law")
+    assert len(set(told.values())) == 3
+    assert all("nowhere" in error and "no dataset" not in error for _, error in (told["ja"], told["ko"]))
