@@ -194,7 +194,10 @@ def test_a_clock_that_is_set_back_undoes_no_change_and_idle_or_unfocused_time_is
     press(page, "1")
     wait_saved(page)
     page.clock.set_system_time(datetime.now(UTC) - timedelta(days=3))
+    page.reload()  # a page that knows nothing of the press before
+    open_panel(page)
     press(page, "z")
+    expect(panel(page)).to_have_attribute("data-pair-id", pair)
     page.evaluate("() => { document.hasFocus = () => false; window.dispatchEvent(new Event('blur')); }")
     page.clock.fast_forward(60_000)
     page.evaluate("() => { delete document.hasFocus; window.dispatchEvent(new Event('focus')); }")
