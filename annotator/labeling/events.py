@@ -5,10 +5,9 @@ no UUID, a grade that is not 0-3, a grade without "graded", a time without a zon
 so that the browser can keep it and say why.
 """
 
-import math
 import uuid
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from annotator.domain.errors import ValidationError
@@ -33,7 +32,7 @@ def read_events(found: object) -> tuple[list[JudgmentEvent], list[Refusal]]:
         try:
             events.append(_read_event(entry))
         except ValidationError as error:
-            refusals.append(Refusal(str(entry.get("id", "")), str(error)))
+            refusals.append(Refusal(_name(entry.get("id", "")), str(error)))
     return events, refusals
 
 
@@ -62,6 +61,11 @@ def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
     )
 
 
+def _name(found: object) -> str:
+    """An id as it was sent, as far as it can be sent back."""
+    return str(found).encode("utf-8", "replace").decode()
+
+
 def _read_uuid(found: object) -> str:
     try:
         return str(uuid.UUID(str(found)))
@@ -71,8 +75,8 @@ def _read_uuid(found: object) -> str:
 
 def _read_text(entry: Mapping[str, Any], key: str) -> str | None:
     found = entry.get(key)
-    if found is not None and not isinstance(found, str):
-        raise ValidationError(f"{key}: expected a text, found {found!r}")
+    if found is not None and (not isinstance(found, str) or holds_no_text(found)):
+        raise ValidationError(f"{key}: expected a text, found {found!r:.80}")
     return found
 
 
@@ -102,18 +106,18 @@ def _read_note(entry: Mapping[str, Any]) -> str | None:
 def _read_time(found: object) -> datetime:
     try:
         time = datetime.fromisoformat(str(found))
-    except ValueError:
-        time = None
-    if time is None or time.tzinfo is None:
-        raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {found!r}")
-    return time
+        if time.tzinfo is not None:
+            return time.astimezone(UTC)
+    except (ValueError, OverflowError):  # the latter: a time of the year 0 in UTC
+        pass
+    raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {found!r:.80}")
 
 
 def _read_seconds(found: object) -> float | None:
     if found is None:
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-        raise ValidationError(f"seconds: expected a number, found {found!r}")
-    if not 0 <= found <= MAX_SECONDS:
-        raise ValidationError(f"seconds: expected 0 to {MAX_SECONDS:.0f}, found {found!r}")
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise ValidationError(f"seconds: expected a number, found {found!r:.80}")
+    if not 0 <= found <= MAX_SECONDS:  # no NaN is
+        raise ValidationError(f"seconds: expected 0 to {MAX_SECONDS:.0f}, found {found!r:.80}")
     return float(found)

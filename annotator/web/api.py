@@ -8,7 +8,7 @@ after its transaction has been committed.
 import json
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeGuard
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -18,6 +18,7 @@ from starlette.routing import Route
 from annotator.domain.errors import AnnotatorError, ConflictError, NotAllowed, NotFound, ValidationError
 from annotator.domain.labeling import HandedPair
 from annotator.domain.people import Actor
+from annotator.domain.texts import holds_no_text
 from annotator.labeling.service import Exchange, read_whole_text, submit_judgments
 from annotator.storage.database import Database
 from annotator.web.messages import show_refusal
@@ -100,13 +101,13 @@ def _require_same_person(asked: dict[str, Any], actor: Actor) -> None:
 
 def _text(asked: dict[str, Any], key: str) -> str:
     found = asked.get(key)
-    if not isinstance(found, str):
-        raise ValidationError(f"{key}: expected a text, found {found!r}")
+    if not _is_text(found):
+        raise ValidationError(f"{key}: expected a text, found {found!r:.80}")
     return found
 
 
 def _have(found: object) -> list[str]:
-    if not isinstance(found, list) or len(found) > 200 or not all(isinstance(pair, str) for pair in found):
+    if not isinstance(found, list) or len(found) > 200 or not all(_is_text(pair) for pair in found):
         raise ValidationError("have: expected a list of at most 200 pair ids")
     return found
 
@@ -118,9 +119,13 @@ def _want(found: object) -> int:
 
 
 def _tab(found: object) -> str:
-    if not isinstance(found, str) or len(found) > 64:
+    if not _is_text(found) or len(found) > 64:
         raise ValidationError(f"tab: expected a text of at most 64 characters, found {found!r:.80}")
     return found
+
+
+def _is_text(found: object) -> TypeGuard[str]:
+    return isinstance(found, str) and not holds_no_text(found)
 
 
 def _answer(exchange: Exchange) -> dict[str, Any]:

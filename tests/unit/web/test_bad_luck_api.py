@@ -246,6 +246,12 @@ def test_with_a_one_time_password_nothing_is_stored_before_another_is_chosen(roo
         ({"pressed_at": 1767225600}, "bad_event"),
         ({"pressed_at": "2026-01-01T00:00:00"}, "bad_event"),
         ({"pressed_at": "2026-02-30T00:00:00Z"}, "bad_event"),
+        ({"pressed_at": "0001-01-01T00:00:00+14:00"}, "bad_event"),
+        ({"pressed_at": "9999-12-31T23:59:59-12:00"}, "bad_event"),
+        ({"pair": "\ud800"}, "bad_event"),
+        ({"pair": "\x00"}, "bad_event"),
+        ({"document_sha256": "\ud800"}, "bad_event"),
+        ({"seconds": 10**400}, "bad_event"),
         ({"judged_at": "2020-01-01T00:00:00Z"}, "bad_event"),
         ({"received_at": "2020-01-01T00:00:00Z"}, "bad_event"),
         ({"purpose": "gold"}, "bad_event"),
@@ -258,7 +264,7 @@ def test_with_a_one_time_password_nothing_is_stored_before_another_is_chosen(roo
         ({"id": "1"}, "bad_event"),
         ({"id": None}, "bad_event"),
     ],
-    ids=str,
+    ids=ascii,
 )  # fmt: skip
 def test_a_forged_event_is_refused_with_its_kind_of_reason_and_the_one_beside_it_is_stored(
     shared: Room, forged: dict[str, Any], code: str
@@ -285,6 +291,26 @@ def shared(database: Database, app: App) -> Room:
     make_dataset(database, "shared", pairs=60)
     add_person(database, OPERATOR, "sora", role="annotator", dataset="shared", password=PASSWORD, now=NOW)
     return Room(database, app, "shared", "sora")
+
+
+@pytest.mark.parametrize(
+    "asked", [{"have": ["\ud800"]}, {"have": ["\x00"]}, {"tab": "\ud800"}, {"tab": "\x00"}, {"dataset": "\ud800"}], ids=ascii
+)  # fmt: skip
+def test_what_no_database_can_keep_is_refused_as_a_bad_request(room: Room, asked: dict[str, Any]) -> None:
+    body = json.dumps({"dataset": room.name, "events": [], "have": [], "want": 1, **asked})
+    answer = room.browser.http.post(
+        "/api/judgments", content=body, headers={"content-type": "application/json"}
+    )
+    assert (answer.status_code, list(answer.json())) == (400, ["error"])
+
+
+def test_an_event_whose_id_is_no_text_is_named_as_far_as_it_can_be(room: Room) -> None:
+    body = json.dumps({"dataset": room.name, "events": [event("x", id="\ud800")], "have": [], "want": 0})
+    answer = room.browser.http.post(
+        "/api/judgments", content=body, headers={"content-type": "application/json"}
+    )
+    assert answer.status_code == 200
+    assert [refused["code"] for refused in answer.json()["refused"]] == ["bad_event"]
 
 
 def test_a_pair_of_another_dataset_is_neither_judged_nor_shown_nor_named(room: Room) -> None:
