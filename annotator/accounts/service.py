@@ -239,13 +239,15 @@ def change_person(
 
 
 def remove_role(database: Database, actor: Actor, username: str, *, dataset: str | None) -> Person:
-    """Take the person's role on the dataset (None: the one everywhere) away. What they judged stays."""
+    """Take the person's role on the dataset (None: the one everywhere) away. What they judged stays, what they had been
+    handed goes to others."""
     with database.write() as session:
         row = find_person(session, username)
         dataset_pk = _require_may_grant(session, actor, "annotator", dataset)
         if actor.person_id == row.pk:
             raise StateError(say("you cannot take your own role away; ask another admin"))
         delete_role(session, key_of(row.pk), dataset_pk)
+        drop_every_lease(session, key_of(row.pk))
         return _person(session, row)
 
 

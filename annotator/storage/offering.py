@@ -18,6 +18,7 @@ from annotator.domain.order import place
 from annotator.storage.checks import Handout, list_training, mix_in
 from annotator.storage.eligibility import Eligibility
 from annotator.storage.find import key_of
+from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.leases import list_leased_elsewhere
 from annotator.storage.outdated import list_outdated
 from annotator.storage.standing import Standing
@@ -178,6 +179,10 @@ def _list_answered(session: Session, worklist: Worklist, query_pk: int) -> dict[
             col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
             col(CurrentJudgmentRow.outcome) != "later",
             ~exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk)),
+            ~exists().where(
+                col(DisclosureRow.pair_pk) == col(PairRow.pk),
+                col(DisclosureRow.person_pk) == worklist.annotator_pk,
+            ),
         )
     )
     return {key_of(pk): key for pk, key in session.execute(statement)}

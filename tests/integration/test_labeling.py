@@ -6,12 +6,13 @@ from threading import Thread
 import pytest
 from sqlalchemy import select
 
-from annotator.accounts.service import disable_person
+from annotator.accounts.service import disable_person, remove_role
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import compute_progress, list_judgments, read_whole_text, submit_judgments
 from annotator.storage.cases import add_decisions
 from annotator.storage.database import Database
+from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.tables import JudgmentRow, PairRow
 from tests.integration.labeling_world import NOW, World
 
@@ -177,13 +178,17 @@ def test_an_abandoned_lease_returns_after_its_time(world: World) -> None:
     assert len(world.send(cho, want=50).pairs) == 12
 
 
-def test_what_somebody_held_who_is_disabled_goes_to_others_at_once(database: Database) -> None:
+def test_what_somebody_held_who_leaves_goes_to_others_at_once(database: Database) -> None:
     world = World(database, queries=1, documents=2, overlap=1)
     leaver, other = world.person("leaver"), world.person("other")
     assert len(world.send(leaver, want=5).pairs) == 2
     assert not world.send(other, want=5).pairs
     disable_person(database, OPERATOR, "leaver", now=world.now)
     assert len(world.send(other, want=5).pairs) == 2
+    third = world.person("third")
+    assert not world.send(third, want=5).pairs
+    remove_role(database, OPERATOR, "other", dataset="d")
+    assert len(world.send(third, want=5).pairs) == 2
 
 
 def test_what_is_in_the_browser_keeps_its_lease(world: World) -> None:
@@ -251,6 +256,18 @@ def test_what_was_answered_does_not_come_back_beside_what_was_put_off(world: Wor
     assert [handed.pair for handed in whole if not handed.answer or handed.answer.outcome == "later"] == [
         put_off
     ]
+
+
+def test_a_querys_list_holds_no_answer_that_can_no_longer_be_changed(world: World) -> None:
+    ann = world.person("ann")
+    seen, *_ = pairs = [handed.pair for handed in world.send(ann, want=4, whole=True).pairs]
+    world.send(ann, *(world.event(pair) for pair in pairs[:3]), have=pairs)
+    assert set(pairs) == {handed.pair for handed in world.send(ann, want=50, whole=True).pairs}
+    with world.database.write() as session:
+        row = session.query(PairRow).filter_by(key=seen).one()
+        shown = {"pair_pk": row.pk, "person_pk": ann.person_id, "disclosed_at": NOW}
+        session.add(DisclosureRow.model_validate(shown))
+    assert seen not in {handed.pair for handed in world.send(ann, want=50, whole=True).pairs}
 
 
 def test_unrateable_is_an_answer_without_a_grade(world: World) -> None:
