@@ -9,6 +9,11 @@ def test_every_character_that_markdown_could_read_is_escaped() -> None:
     )
 
 
+def test_an_underscore_inside_a_word_stays_as_it_is() -> None:
+    assert escape_markdown("max_pool_size 設定_値") == "max_pool_size 設定_値"
+    assert escape_markdown("_a_ a__b _b _") == r"\_a\_ a\_\_b \_b \_"
+
+
 def test_a_label_is_one_line() -> None:
     assert escape_markdown("  一\n\n# 二\t三 ") == r"一 \# 二 三"
 
