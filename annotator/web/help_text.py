@@ -55,6 +55,25 @@ def say_statuses() -> str:
     ))  # fmt: skip
 
 
+def say_preparing() -> str:
+    """How a lead prepares the labeling."""
+    return _list((
+        tr(
+            "*Guideline* holds the definitions, the examples and the text. A new version says whether what a grade means "
+            "has changed; if so, everybody is asked to confirm or change what they judged before, one key each."
+        ),
+        tr(
+            "*Assignment* says how many people judge a pair, everywhere or by category or share, who judges which "
+            "categories and languages, which queries were given to whom, and who is waiting on whom."
+        ),
+        tr(
+            "*Calibration* marks training pairs, which a new annotator must pass first, and gold pairs, which are mixed "
+            "in unseen. Neither enters agreement or a release."
+        ),
+        tr("*Questions* collects what annotators ask about a pair; an answer can be marked for the guideline."),
+    ))  # fmt: skip
+
+
 def say_releases() -> str:
     """How the page Releases is used."""
     return _list((
@@ -77,12 +96,16 @@ def say_recorded() -> str:
     """What the program keeps of what somebody does."""
     return _list((
         tr(
-            "Every answer with its time, how long the pair was on screen, your note, and the version of the guideline. "
-            "A changed grade is added to the record; the earlier one stays in it."
+            "Every answer with its time, for how long you were active on the pair, your note, and the version of the "
+            "guideline. A changed grade is added to the record; the earlier one stays in it."
         ),
         tr(
             "A grade counts once the server has it. Until then it is kept in this browser, and the page says how many "
             "are *not saved yet*; you can close the tab, they are sent when you come back."
+        ),
+        tr(
+            "Among the pairs there may be checks: some whose right grade a lead has set, and some of your own once more. "
+            "They never count as judgments; what came of your training and of your repeats is on *My work*."
         ),
         tr("Your sign-ins end by themselves after some hours, and on the page *Account* at any time."),
     ))  # fmt: skip

@@ -21,6 +21,8 @@ def draw(context: PageContext) -> None:
         if context.dataset is not None and context.role is not None:
             draw_link(context, "guideline")
         if context.role in ("lead", "admin"):
+            st.header(tr("Before people label"))
+            st.markdown(words.say_preparing())
             st.header(tr("What becomes of a pair"))
             st.markdown(words.say_statuses())
             st.header(tr("Releases"))
