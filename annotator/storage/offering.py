@@ -8,6 +8,7 @@ what others have begun comes first, in an order drawn likewise. No order says an
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
@@ -91,14 +92,18 @@ def choose_pairs(session: Session, worklist: Worklist, ask: Ask, *, want: int) -
 
 def choose_whole_query(session: Session, worklist: Worklist, ask: Ask, *, want: int) -> Offer:
     """The pairs of one query, the one at hand or else the next, but those in the browser: what is open to the
-    annotator, and what they have answered and may change."""
+    annotator, and what they have answered and may change. Queries of which all that is left was put off come last."""
     if want <= 0:
         return Offer((), ())
     if ask.training is not None and not ask.training.passed:
         return choose_pairs(session, worklist, ask, want=want)
-    for queries in _list_queries(session, worklist, ask):
+    put_off: list[int] = []
+    for queries in chain(_list_queries(session, worklist, ask), [put_off]):
         for query_pk in queries:
             found = list_open_pairs(session, worklist, ask.eligibility, [query_pk])
+            if queries is not put_off and found and all(pair.put_off for pair in found):
+                put_off.append(query_pk)
+                continue
             if not found:
                 continue
             answered = _list_answered(session, worklist, query_pk)

@@ -258,6 +258,17 @@ def test_what_was_answered_does_not_come_back_beside_what_was_put_off(world: Wor
     ]
 
 
+def test_a_query_of_which_all_that_is_left_was_put_off_is_listed_last(world: World) -> None:
+    ann = world.person("ann")
+    met = []
+    for _query in range(4):
+        pairs = [handed.pair for handed in world.send(ann, want=50, whole=True).pairs]
+        met.append(set(pairs))
+        world.send(ann, *(world.event(pair, None, outcome="later") for pair in pairs))
+    assert len({pair for pairs in met for pair in pairs}) == 12
+    assert met[3] in met[:3]
+
+
 def test_a_querys_list_holds_no_answer_that_can_no_longer_be_changed(world: World) -> None:
     ann = world.person("ann")
     seen, *_ = pairs = [handed.pair for handed in world.send(ann, want=4, whole=True).pairs]
