@@ -81,7 +81,7 @@ class TrainingState:
 
 @dataclass(frozen=True, slots=True)
 class HandedPair:
-    """A pair as its annotator sees it. `text` is cut at SHOWN_CHARACTERS; `length` is the whole text's.
+    """A pair as its annotator sees it. `text` is cut at SHOWN_CHARACTERS; `length` is the whole text's. `language`: the query's.
 
     `text` and `document_sha256` are None when only the document's id is known. `metadata`: the document's further
     columns that the lead chose to show. `training`: the right grade is shown after the answer. `answer`: the
@@ -92,6 +92,7 @@ class HandedPair:
     query_id: str
     query: str
     narrative: str | None
+    language: str | None
     doc_id: str
     title: str
     url: str | None

@@ -21,7 +21,7 @@ from annotator.storage.worklist import Worklist
 SHOWN_CHARACTERS = 200_000
 _HANDED = prepare(
     """
-SELECT p.pk, p.key, q.query_id, q.text AS query, q.narrative, d.doc_id, d.title, d.url, d.media_type, d.text_sha256, d.extra,
+SELECT p.pk, p.key, q.query_id, q.text AS query, q.narrative, q.language, d.doc_id, d.title, d.url, d.media_type, d.text_sha256, d.extra,
   substr(t.text, 1, :most) AS text, length(t.text) AS length, j.outcome, j.grade, j.note, j.reason, c.stale,
   (SELECT max(r.version) FROM rubric r WHERE r.dataset_pk = p.dataset_pk) AS version
 FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
@@ -74,6 +74,7 @@ def _show(
         query_id=row.query_id,
         query=row.query,
         narrative=row.narrative,
+        language=row.language,
         doc_id=row.doc_id,
         title=row.title,
         url=row.url,

@@ -150,7 +150,12 @@ def show_pair(handed: HandedPair) -> dict[str, Any]:
     """A pair as the panel reads it."""
     return {
         "pair": handed.pair,
-        "query": {"query_id": handed.query_id, "text": handed.query, "narrative": handed.narrative},
+        "query": {
+            "query_id": handed.query_id,
+            "text": handed.query,
+            "narrative": handed.narrative,
+            "language": handed.language,
+        },
         "document": {
             "doc_id": handed.doc_id,
             "title": handed.title,

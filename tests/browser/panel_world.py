@@ -36,7 +36,9 @@ def fill_pool(
         dataset_pk = key_of(find_dataset(session, "demo").pk)
         candidates = []
         for number, text in enumerate(queries):
-            query = QueryRow(dataset_pk=dataset_pk, position=number, query_id=f"Q{number}", text=text)
+            query = QueryRow(
+                dataset_pk=dataset_pk, position=number, query_id=f"Q{number}", text=text, language="ja"
+            )
             session.add(query)
             session.flush()
             for place in range(documents):

@@ -57,6 +57,7 @@ def test_the_terms_of_a_query_are_marked_in_japanese_korean_and_code(
     open_panel(page)
     assert [found.casefold() for found in page.locator(".text mark").all_inner_texts()] == expected
     assert page.locator(".text").evaluate("(e) => e.textContent") == text
+    expect(page.locator("[data-at=query]")).to_have_attribute("lang", "ja")
 
 
 def test_the_browser_is_told_no_rank_score_system_or_grade_of_another(
@@ -79,7 +80,7 @@ def test_the_browser_is_told_no_rank_score_system_or_grade_of_another(
         assert set(pair) == {
             "pair", "query", "document", "guideline_version", "training", "answer", "outdated"
         }  # fmt: skip
-        assert set(pair["query"]) == {"query_id", "text", "narrative"}
+        assert set(pair["query"]) == {"query_id", "text", "narrative", "language"}
         assert set(pair["document"]) == {"doc_id", "title", "url", "media_type", "text", "length", "sha256", "metadata"}  # fmt: skip
     for word in ("secret-system", "0.123", "rank", "score", "grade"):
         assert all(word not in body for body in told)

@@ -7,6 +7,12 @@ function make(tag, name = "", text = null) {
   return element;
 }
 
+// What a screen reader pronounces a text as, and which signs of the writing systems of East Asia a browser takes.
+function sayLanguage(element, language) {
+  if (/^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(language ?? "")) element.lang = language;
+  else element.removeAttribute("lang");
+}
+
 // A button that does `act` and shows its key.
 function makeButton(act, text, key = "", name = "") {
   const button = make("button", name);

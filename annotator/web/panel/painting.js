@@ -43,6 +43,7 @@ Object.assign(Panel.prototype, {
     this.at.narrativebox.open = !long;
     this.at.narrativebox.toggleAttribute("data-short", !long);
     this.at.narrative.textContent = query.narrative ?? "";
+    for (const said of [this.at.query, this.at.narrative]) sayLanguage(said, query.language);
   },
 
   layOut() {

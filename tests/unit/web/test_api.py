@@ -21,7 +21,9 @@ TEXT = "本文 <b>& 텍스트</b> 🙂 שלום"
 def _pool(database: Database) -> None:
     with database.write() as session:
         dataset_pk = key_of(find_dataset(session, "demo").pk)
-        query = QueryRow(dataset_pk=dataset_pk, position=0, query_id="Q1", text="検索", narrative="何を")
+        query = QueryRow(
+            dataset_pk=dataset_pk, position=0, query_id="Q1", text="検索", narrative="何を", language="ja"
+        )
         session.add(query)
         session.flush()
         candidates = []
@@ -55,7 +57,7 @@ def test_a_hand_in_is_answered_with_everything_the_contract_names(
     }  # fmt: skip
     assert first["progress"] == {"done": 0, "total": 5}
     pair = first["pairs"][0]
-    assert pair["query"] == {"query_id": "Q1", "text": "検索", "narrative": "何を"}
+    assert pair["query"] == {"query_id": "Q1", "text": "検索", "narrative": "何を", "language": "ja"}
     assert (pair["document"]["text"], pair["document"]["length"]) == (TEXT, len(TEXT))
     good, bad = str(UUID(int=1)), str(UUID(int=2))
     event = {"pair": pair["pair"], "outcome": "graded", "note": "메모", "pressed_at": "2026-01-03T00:00:00Z"}
