@@ -106,7 +106,7 @@ def submit_judgments(
         row = find_dataset(session, dataset)
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
-        lock_dataset(session, dataset_pk)
+        lock_dataset(session, dataset_pk, single_rows=True)
         worklist = Worklist(dataset_pk, person_pk, row.overlap, now, tab)
         received = store_events(session, worklist, row, read)
         standings = read_standings(session, worklist, have)

@@ -20,6 +20,10 @@ from sqlalchemy.orm import Session
 from annotator.domain.errors import StateError, ValidationError
 
 BUSY_TIMEOUT_SECONDS = 30
+_LOCK = text("SELECT pg_advisory_xact_lock(:d)")
+_LOCK_AND_PLAN_ONCE = text(
+    "SELECT pg_advisory_xact_lock(:d), set_config('plan_cache_mode', 'force_generic_plan', true)"
+)
 
 
 class Database:
@@ -81,13 +85,15 @@ class Database:
         self.engine.dispose()
 
 
-def lock_dataset(session: Session, dataset_pk: int) -> None:
+def lock_dataset(session: Session, dataset_pk: int, *, single_rows: bool = False) -> None:
     """Let no other write transaction on this dataset past this point until this one ends.
 
-    On SQLite a write transaction is alone already.
+    On SQLite a write transaction is alone already. `single_rows`: what follows looks rows up by their keys. PostgreSQL
+    then plans each statement once, for any values: by its statistics it takes an annotator who has just begun for one
+    of no judgments, and reads all that they have given since for each pair.
     """
     if session.get_bind().dialect.name == "postgresql":
-        session.connection().execute(text("SELECT pg_advisory_xact_lock(:d)"), {"d": dataset_pk})
+        session.connection().execute(_LOCK_AND_PLAN_ONCE if single_rows else _LOCK, {"d": dataset_pk})
 
 
 def _parse(url: str | URL) -> URL:

@@ -14,6 +14,8 @@ from sqlalchemy.types import TypeEngine
 
 from annotator.storage.columns import UtcDateTime
 
+LENGTHS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
+
 
 def prepare(statement: str, *, lists: Collection[str] = (), times: Collection[str] = ()) -> TextClause:
     """The statement with the names that stand for lists (`IN :names`), and those that stand for times."""
@@ -26,5 +28,13 @@ def prepare(statement: str, *, lists: Collection[str] = (), times: Collection[st
 
 def run(session: Session, statement: Any, values: Mapping[str, Any]) -> CursorResult[*tuple[Any, ...]]:
     """Run it in the session's transaction. What the session holds back is not written first: flush where that matters."""
-    done: CursorResult[*tuple[Any, ...]] = session.connection().execute(statement, values)
+    filled = {name: _fill(value) if isinstance(value, list) else value for name, value in values.items()}
+    done: CursorResult[*tuple[Any, ...]] = session.connection().execute(statement, filled)
     return done
+
+
+def _fill(items: list[Any]) -> list[Any]:
+    """The list, its last item repeated up to one of a few lengths: `IN` finds the same, and PostgreSQL, which plans every
+    length anew, has few statements to keep."""
+    length = next((length for length in LENGTHS if length >= len(items)), len(items))
+    return items + items[-1:] * (length - len(items))
