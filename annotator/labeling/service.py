@@ -36,8 +36,7 @@ from annotator.storage.receiving import store_events
 from annotator.storage.standing import find_needless, read_standings
 from annotator.storage.worklist import (
     Worklist,
-    count_done,
-    count_open_pairs,
+    count_work,
 )
 
 MOST_WANTED = 50
@@ -108,17 +107,21 @@ def submit_judgments(
         require_role(session, actor, dataset_pk, "annotator")
         lock_dataset(session, dataset_pk, single_rows=True)
         worklist = Worklist(dataset_pk, person_pk, row.overlap, now, tab)
-        received = store_events(session, worklist, row, read)
-        standings = read_standings(session, worklist, have)
-        judged = find_needless(standings, whole=whole)
-        shown = {key: standings[key] for key in have if key in standings and key not in judged}
+        standings = read_standings(session, worklist, {*have, *(event.pair for event in read)})
+        received = store_events(session, worklist, row, read, standings)
+        if any(event.pair in have for event in read):
+            standings = read_standings(session, worklist, have)
+        held = {key: standings[key] for key in have if key in standings}
+        judged = find_needless(held, whole=whole)
+        shown = {key: one for key, one in held.items() if key not in judged}
         eligibility = find_eligibility(session, dataset_pk, person_pk)
         training = find_training(session, worklist, row, eligibility)
         ask = Ask(row, actor.username, eligibility, shown, training, received.query_pk)
         pairs = _hand_out(session, worklist, ask, want=want, whole=whole)
         checked, checks = count_checks(session, worklist, [*shown, *(pair.pair for pair in pairs)])
-        done = count_done(session, worklist) + checked
-        total = done + count_open_pairs(session, worklist, eligibility) + checks
+        answered, left = count_work(session, worklist, eligibility)
+        done = answered + checked
+        total = done + left + checks
     return Exchange(
         tuple(received.acknowledged),
         (*malformed, *received.refused),

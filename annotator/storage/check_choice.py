@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.eligibility import find_eligibility
 from annotator.storage.labeling_tables import RepeatRow
+from annotator.storage.statements import run
 from annotator.storage.tables import DatasetRow
 from annotator.storage.worklist import Worklist, count_done
 
@@ -130,7 +131,7 @@ class Supply:
     def _list_gold(self) -> list[_Candidate]:
         eligible = find_eligibility(self.session, self.worklist.dataset_pk, self.worklist.annotator_pk)
         statement = eligible.prepare(_GOLD, query="p.query_pk")
-        rows = self.session.execute(statement, {**self.worklist.values, **eligible.values})
+        rows = run(self.session, statement, {**self.worklist.values, **eligible.values})
         left = [_Candidate(*row) for row in rows if row[0] not in self.taken]
         return sorted(left, key=lambda one: draw(self.dataset.seed, self.annotator, "gold", one.key))
 

@@ -149,11 +149,10 @@ def read_explanations(session: Session, pair_pks: Collection[int]) -> Mapping[in
 def count_checks(session: Session, worklist: Worklist, shown: Collection[str]) -> tuple[int, int]:
     """How many gold pairs and repeats the annotator has answered, and how many are among those shown in the browser (by
     key): a progress that left them out would tell which they are."""
-    answered = _count_answered(session, worklist)
     if not shown:
-        return answered, 0
-    named = {"keys": list(shown), "annotator_pk": worklist.annotator_pk}
-    return answered, int(run(session, _SHOWN, named).scalar_one())
+        return _count_answered(session, worklist), 0
+    answered, among = run(session, _ANSWERED_AND_SHOWN, {**_named(worklist), "keys": list(shown)}).one()
+    return int(answered), int(among)
 
 
 def mix_in(
@@ -228,26 +227,25 @@ def _named(worklist: Worklist) -> dict[str, int]:
     return {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
 
 
-_ANSWERED = prepare("""
+_ANSWERED = """
 SELECT (SELECT count(DISTINCT j.pair_pk) FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j
     WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND j.pair_pk = c.pair_pk AND j.annotator_pk = :annotator_pk
       AND c.kind = 'gold' AND j.purpose = 'gold' AND j.outcome <> 'later')
   + (SELECT count(*) FROM repeated_pair r CROSS JOIN pair p
     WHERE p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk
       AND r.annotator_pk = :annotator_pk AND r.answered_at IS NOT NULL)
-""")
-_SHOWN = prepare(
-    """
+"""
+_SHOWN = """
 SELECT (SELECT count(*) FROM pair p JOIN check_pair c ON c.pair_pk = p.pk AND c.kind = 'gold' WHERE p.key IN :keys)
   + (SELECT count(*) FROM repeated_pair r WHERE r.key IN :keys AND r.annotator_pk = :annotator_pk)
-""",
-    lists=["keys"],
-)
+"""
+_COUNT_ANSWERED = prepare(_ANSWERED)
+_ANSWERED_AND_SHOWN = prepare(f"SELECT ({_ANSWERED}), ({_SHOWN})", lists=["keys"])
 
 
 def _count_answered(session: Session, worklist: Worklist) -> int:
     """How many gold pairs and repeats the annotator has answered."""
-    return int(run(session, _ANSWERED, _named(worklist)).scalar_one())
+    return int(run(session, _COUNT_ANSWERED, _named(worklist)).scalar_one())
 
 
 def _find_queries(session: Session, pair_pks: Sequence[int]) -> dict[int, int]:

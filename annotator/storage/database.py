@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.errors import StateError, ValidationError
 
 BUSY_TIMEOUT_SECONDS = 30
+_READING = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _LOCK = text("SELECT pg_advisory_xact_lock(:d)")
 _LOCK_AND_PLAN_ONCE = text(
     "SELECT pg_advisory_xact_lock(:d), set_config('plan_cache_mode', 'force_generic_plan', true)"
@@ -51,6 +52,8 @@ class Database:
     def read(self) -> Iterator[Session]:
         with self._session(write=False) as session:
             yield session
+            session.expunge_all()  # nothing that was read is ever written
+            session.commit()  # a ROLLBACK makes psycopg forget every statement that PostgreSQL has planned
 
     @contextmanager
     def write(self) -> Iterator[Session]:
@@ -64,7 +67,7 @@ class Database:
 
     @contextmanager
     def _session(self, *, write: bool) -> Iterator[Session]:
-        options = {} if write or self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        options: dict[str, Any] = {} if write or self.is_sqlite else _READING
         connection = self.engine.connect().execution_options(annotator_write=write, **options)
         try:
             with Session(connection, expire_on_commit=False) as session:

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from sqlalchemy import JSON, Boolean, TextClause
 from sqlalchemy.orm import Session
 
-from annotator.storage.statements import prepare, run
+from annotator.storage.statements import Prepared, prepare, read_json, run
 
 _GIVEN = """
   (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})
@@ -18,7 +17,7 @@ _GIVEN = """
 _HELD = prepare(
     "SELECT EXISTS (SELECT 1 FROM assignment) AS given, categories, languages FROM membership "
     "WHERE person_pk = :person_pk AND (dataset_pk = :dataset_pk OR dataset_pk IS NULL)"
-).columns(given=Boolean, categories=JSON, languages=JSON)
+)
 _EXPERTISE = " AND EXISTS (SELECT 1 FROM query e WHERE e.pk = {query} AND ({allowed}))"
 
 
@@ -30,19 +29,18 @@ class Eligibility:
     allowed: str = ""
     values: Mapping[str, list[str]] = field(default_factory=dict)
 
-    def prepare(self, statement: str, *, query: str) -> TextClause:
+    def prepare(self, statement: str, *, query: str) -> Prepared:
         """A statement whose {eligible} stands for the condition; `query`: the column that holds the query's key."""
         return _prepare(statement, query, self.given, self.allowed, tuple(self.values))
 
 
 @lru_cache(maxsize=256)
-def _prepare(statement: str, query: str, given: bool, allowed: str, names: tuple[str, ...]) -> TextClause:
+def _prepare(statement: str, query: str, given: bool, allowed: str, names: tuple[str, ...]) -> Prepared:
     condition = _GIVEN.format(query=query) if given else "1 = 1"
     if allowed:
         condition += _EXPERTISE.format(query=query, allowed=allowed)
     lists = (*names, "chosen") if ":chosen" in statement else names
-    times = ("now",) if ":now" in statement else ()
-    return prepare(statement.replace("{eligible}", condition), lists=lists, times=times)
+    return prepare(statement.replace("{eligible}", condition), lists=lists)
 
 
 def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligibility:
@@ -54,7 +52,7 @@ def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligi
     for number, (any_given, *limits) in enumerate(held):
         given = bool(any_given)
         parts = []
-        for name, limit in zip(("category", "language"), limits, strict=True):
+        for name, limit in zip(("category", "language"), map(read_json, limits), strict=True):
             if limit is not None:
                 values[f"{name}_{number}"] = list(limit)
                 parts.append(f"e.{name} IN :{name}_{number}")

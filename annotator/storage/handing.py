@@ -7,14 +7,14 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import JSON, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.labeling import HandedPair, Outdated, OwnAnswer
 from annotator.storage.checks import Handout
 from annotator.storage.outdated import describe_outdated
-from annotator.storage.statements import prepare, run
+from annotator.storage.statements import prepare, read_json, run
 from annotator.storage.tables import DatasetRow, DocumentRow, DocumentTextRow, PairRow
 from annotator.storage.worklist import Worklist
 
@@ -30,7 +30,7 @@ LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator
 LEFT JOIN judgment j ON j.pk = c.judgment_pk
 WHERE p.pk IN :pairs""",
     lists=["pairs"],
-).columns(extra=JSON)
+)
 _VERSIONS = prepare("SELECT version, pk FROM rubric WHERE dataset_pk = :dataset_pk")
 _TEXTS = prepare(
     "SELECT d.pk, d.text_sha256, t.sha256 FROM document d LEFT JOIN document_text t ON t.document_pk = d.pk "
@@ -83,7 +83,7 @@ def _show(
         length=row.length or 0,
         document_sha256=row.text_sha256,
         guideline_version=row.version,
-        metadata=_choose_metadata(row.extra, shown),
+        metadata=_choose_metadata(read_json(row.extra), shown),
         training=handout.training,
         answer=OwnAnswer(row.outcome, row.grade, row.note, row.reason) if own and row.outcome else None,
         outdated=outdated.get(handout.pair_pk) if own else None,

@@ -16,17 +16,13 @@ _TAKE = prepare(
     "SELECT pk, :annotator_pk, :until, :tab FROM pair WHERE pk IN :pairs "
     "ON CONFLICT (pair_pk, annotator_pk) DO UPDATE SET expires_at = excluded.expires_at, tab = excluded.tab",
     lists=["pairs"],
-    times=["until"],
 )
 _ELSEWHERE = prepare(
     "SELECT pair_pk FROM lease WHERE annotator_pk = :annotator_pk AND tab NOT IN ('', :tab) AND expires_at > :now",
-    times=["now"],
 )
 _DROP = prepare("DELETE FROM lease WHERE annotator_pk = :annotator_pk AND pair_pk IN :pairs", lists=["pairs"])
 _DROP_ALL = prepare("DELETE FROM lease WHERE annotator_pk = :annotator_pk")
-_DROP_EXPIRED = prepare(
-    "DELETE FROM lease WHERE annotator_pk = :annotator_pk AND expires_at <= :now", times=["now"]
-)
+_DROP_EXPIRED = prepare("DELETE FROM lease WHERE annotator_pk = :annotator_pk AND expires_at <= :now")
 
 
 def take_leases(session: Session, worklist: Worklist, pair_pks: Collection[int], *, until: datetime) -> None:

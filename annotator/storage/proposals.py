@@ -15,6 +15,7 @@ from sqlmodel import col
 from annotator.storage.eligibility import find_eligibility
 from annotator.storage.find import key_of
 from annotator.storage.labeling_tables import DisclosureRow, LeaseRow, ProposalRow
+from annotator.storage.statements import run
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -75,7 +76,7 @@ def may_judge(session: Session, dataset_pk: int, person_pk: int, query_pk: int) 
     eligibility = find_eligibility(session, dataset_pk, person_pk)
     statement = eligibility.prepare(_IS_THEIRS, query="q.pk")
     values = {"query_pk": query_pk, "annotator_pk": person_pk, **eligibility.values}
-    return session.execute(statement, values).first() is not None
+    return run(session, statement, values).first() is not None
 
 
 def list_standing(

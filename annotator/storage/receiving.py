@@ -5,7 +5,7 @@ not say (any more), each with a code that the panel knows. What came too late is
 others did the work, on record only when the pair has left the pool meanwhile.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from annotator.storage.current import derive_current
 from annotator.storage.find import key_of
 from annotator.storage.handing import Stored, find_stored, list_rubric_versions, list_text_hashes
 from annotator.storage.leases import drop_leases
-from annotator.storage.standing import Standing, is_others_repeat, read_standings
+from annotator.storage.standing import Standing, is_others_repeat
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, JudgmentRow
 from annotator.storage.worklist import Worklist
 
@@ -48,14 +48,19 @@ class Received:
 
 
 def store_events(
-    session: Session, worklist: Worklist, dataset: DatasetRow, events: Sequence[JudgmentEvent]
+    session: Session,
+    worklist: Worklist,
+    dataset: DatasetRow,
+    events: Sequence[JudgmentEvent],
+    found: Mapping[str, Standing],
 ) -> Received:
-    """Append the events that are new, in their order; all that is derived from them follows."""
+    """Append the events that are new, in their order; all that is derived from them follows. `found`: how their pairs
+    stand (and perhaps others), by key."""
     receipt = Received()
     if not events:
         return receipt
     known = find_stored(session, {event.event_id for event in events})
-    standings = read_standings(session, worklist, {event.pair for event in events})
+    standings = {event.pair: found[event.pair] for event in events if event.pair in found}
     untrained = _is_untrained(session, worklist, dataset, standings.values())
     versions = list_rubric_versions(session, worklist.dataset_pk)
     texts = list_text_hashes(session, {one.document_pk for one in standings.values()})

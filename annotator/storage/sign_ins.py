@@ -3,13 +3,12 @@
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import JSON, Boolean, CursorResult, delete, select, update
+from sqlalchemy import CursorResult, delete, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.accounts import Membership
-from annotator.storage.columns import UtcDateTime
-from annotator.storage.statements import prepare, run
+from annotator.storage.statements import prepare, read_json, read_time, run
 from annotator.storage.tables import LoginAttemptRow, LoginSessionRow, PersonRow
 
 _OPENED = prepare(
@@ -20,10 +19,7 @@ FROM login_session s JOIN person p ON p.pk = s.person_pk
 LEFT JOIN membership m ON m.person_pk = p.pk LEFT JOIN dataset d ON d.pk = m.dataset_pk
 WHERE s.token_sha256 = :token_sha256 AND s.expires_at > :now AND s.revoked_at IS NULL AND p.disabled_at IS NULL
 ORDER BY m.dataset_pk IS NOT NULL, d.name""",
-    times=["now"],
-).columns(
-    must_change_password=Boolean, expires_at=UtcDateTime, categories=JSON, languages=JSON
-)  # fmt: skip
+)
 
 
 class Opened(NamedTuple):
@@ -73,12 +69,14 @@ def find_live_session(session: Session, token_sha256: str, *, now: datetime) -> 
     if not rows:
         return None
     held = tuple(
-        Membership(row.dataset, row.role, _tuple_of(row.categories), _tuple_of(row.languages))
+        Membership(
+            row.dataset, row.role, _tuple_of(read_json(row.categories)), _tuple_of(read_json(row.languages))
+        )
         for row in rows
         if row.role is not None
     )
     pk, username, name, must_change_password, language, expires_at, *_ = rows[0]
-    return Opened(pk, username, name, bool(must_change_password), language, expires_at, held)
+    return Opened(pk, username, name, bool(must_change_password), language, read_time(expires_at), held)
 
 
 def _tuple_of(names: list[str] | None) -> tuple[str, ...] | None:

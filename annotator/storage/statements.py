@@ -1,40 +1,98 @@
 """Statements written out once and run often: what every press of a key asks the database.
 
-SQLAlchemy builds an expression, its cache key and its result anew at each use, which takes longer than SQLite needs for
-the answer: a hand-in of forty statements took 12 ms so, and takes half of it with texts that are made when the program
-starts (benchmarks/at_a_million.py). Elsewhere expressions read better and are used.
+SQLAlchemy builds an expression, its cache key and its result anew at each use, which takes longer than the database needs
+for the answer (benchmarks/at_a_million.py). These are made when the program starts and handed to the driver as they are:
+names become those of the driver, lists as many of them as there are items. Elsewhere expressions read better and are used.
 """
 
+import json
+import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import CursorResult, TextClause, bindparam, text
+from sqlalchemy import CursorResult
 from sqlalchemy.orm import Session
-from sqlalchemy.types import TypeEngine
 
-from annotator.storage.columns import UtcDateTime
-
-LENGTHS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
+LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
+_NAME = re.compile(r"(?<![:\w]):(\w+)")
 
 
-def prepare(statement: str, *, lists: Collection[str] = (), times: Collection[str] = ()) -> TextClause:
-    """The statement with the names that stand for lists (`IN :names`), and those that stand for times."""
-    kinds: Mapping[str, TypeEngine[Any]] = {name: UtcDateTime() for name in times}
-    return text(statement).bindparams(
-        *(bindparam(name, expanding=True) for name in lists),
-        *(bindparam(name, type_=kind) for name, kind in kinds.items()),
-    )
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A statement whose values are written `:name`; `lists`: those of them that stand for lists (`IN :name`)."""
+
+    text: str
+    lists: tuple[str, ...] = ()
 
 
-def run(session: Session, statement: Any, values: Mapping[str, Any]) -> CursorResult[*tuple[Any, ...]]:
-    """Run it in the session's transaction. What the session holds back is not written first: flush where that matters."""
-    filled = {name: _fill(value) if isinstance(value, list) else value for name, value in values.items()}
-    done: CursorResult[*tuple[Any, ...]] = session.connection().execute(statement, filled)
+def prepare(statement: str, *, lists: Collection[str] = ()) -> Prepared:
+    """The statement, with the names that stand for lists. A name between quotes is none: write no colon there."""
+    return Prepared(statement, tuple(lists))
+
+
+def run(session: Session, statement: Prepared, values: Mapping[str, Any]) -> CursorResult[*tuple[Any, ...]]:
+    """Run it in the session's transaction; values that it does not name are left out. What the session holds back is not
+    written first: flush where that matters. Columns come as the driver gives them: see `read_json` and `read_time`."""
+    connection = session.connection()
+    given: dict[str, Any] = {}
+    lengths = []
+    for name in statement.lists:
+        items = _fill(values[name])
+        lengths.append(len(items))
+        given.update((f"{name}_{place}", item) for place, item in enumerate(items))
+    rendered, names = _render(statement, tuple(lengths), connection.dialect.name)
+    for name in names:
+        value = values[name]
+        given[name] = value if type(value) is not datetime else _write_time(value, connection.dialect.name)
+    done: CursorResult[*tuple[Any, ...]] = connection.exec_driver_sql(rendered, given)
     return done
 
 
-def _fill(items: list[Any]) -> list[Any]:
+def read_json(found: Any) -> Any:
+    """A JSON column, which SQLite keeps as text."""
+    return json.loads(found) if isinstance(found, str) else found
+
+
+def read_time(found: Any) -> datetime:
+    """A time, which SQLite keeps as text in UTC."""
+    time = datetime.fromisoformat(found) if isinstance(found, str) else found
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+def _write_time(time: datetime, dialect: str) -> datetime | str:
+    """As storage/columns.py has the driver write it."""
+    if time.tzinfo is None:
+        raise ValueError("a time without a zone")
+    return time if dialect != "sqlite" else time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def _fill(items: Collection[Any]) -> list[Any]:
     """The list, its last item repeated up to one of a few lengths: `IN` finds the same, and PostgreSQL, which plans every
     length anew, has few statements to keep."""
-    length = next((length for length in LENGTHS if length >= len(items)), len(items))
-    return items + items[-1:] * (length - len(items))
+    given = list(items)
+    length = next((length for length in LENGTHS if length >= len(given)), len(given))
+    return given + given[-1:] * (length - len(given))
+
+
+@lru_cache(maxsize=2_048)
+def _render(statement: Prepared, lengths: tuple[int, ...], dialect: str) -> tuple[str, tuple[str, ...]]:
+    """The statement as the driver reads it, and the names of its values but for those in lists."""
+    many = dict(zip(statement.lists, lengths, strict=True))
+    names: dict[str, None] = {}
+
+    def write(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in many:
+            names[name] = None
+            return _mark(name, dialect)
+        return f"({', '.join(_mark(f'{name}_{place}', dialect) for place in range(many[name])) or 'NULL'})"
+
+    written = statement.text if dialect == "sqlite" else statement.text.replace("%", "%%")
+    return _NAME.sub(write, written), tuple(names)
+
+
+def _mark(name: str, dialect: str) -> str:
+    return f":{name}" if dialect == "sqlite" else f"%({name})s"

@@ -11,13 +11,13 @@ nobody has judged again.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import TextClause, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.overlap import MOST, conditional_distance, wanted_everywhere, wanted_for
 from annotator.storage.find import key_of
-from annotator.storage.statements import prepare, run
+from annotator.storage.statements import Prepared, prepare, run
 from annotator.storage.tables import DatasetRow, PairRow, QueryRow
 
 CHUNK = 1_000
@@ -150,7 +150,7 @@ def _derive_lacking(session: Session, dataset: DatasetRow, pks: list[int] | None
     count_queries(session, queries)
 
 
-def _execute(session: Session, statements: Sequence[TextClause], values: dict[str, Any]) -> None:
+def _execute(session: Session, statements: Sequence[Prepared], values: dict[str, Any]) -> None:
     for statement in statements:
         run(session, statement, values)
 

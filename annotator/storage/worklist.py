@@ -63,10 +63,12 @@ SELECT (SELECT coalesce(sum(w.open_pairs), 0) FROM query_work w WHERE w.dataset_
      CROSS JOIN pair w
      LEFT JOIN current_judgment c ON c.pair_pk = w.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
      WHERE w.pk = x.pair_pk AND w.dataset_pk = :dataset_pk AND w.lacking > 0 AND c.pair_pk IS NULL AND {eligible})"""
-_COUNT_DONE = prepare(
+_DONE = (
     "SELECT coalesce(sum(answered), 0) FROM query_answers "
     "WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk"
 )
+_COUNT_DONE = prepare(_DONE)
+_COUNT_WORK = f"SELECT ({_DONE}), ({_COUNT_OPEN})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,13 @@ def count_open_pairs(session: Session, worklist: Worklist, eligibility: Eligibil
     """How many pairs the annotator could still be given, leases of others aside."""
     statement = eligibility.prepare(_COUNT_OPEN, query="w.query_pk")
     return int(run(session, statement, {**worklist.values, **eligibility.values}).scalar_one())
+
+
+def count_work(session: Session, worklist: Worklist, eligibility: Eligibility) -> tuple[int, int]:
+    """`count_done` and `count_open_pairs` in one."""
+    statement = eligibility.prepare(_COUNT_WORK, query="w.query_pk")
+    done, left = run(session, statement, {**worklist.values, **eligibility.values}).one()
+    return int(done), int(left)
 
 
 def count_done(session: Session, worklist: Worklist) -> int:

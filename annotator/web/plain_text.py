@@ -7,7 +7,9 @@ of widgets are Markdown, so there every character that could mean something is e
 import re
 from html import escape
 
-_INSIDE_A_WORD = r"(?<=[^\W_])_(?=[^\W_])"  # means nothing there, and a screen reader would read its backslash
+_INSIDE_A_WORD = (
+    r"(?<=[^\W_])_(?=[^\W_])"  # means nothing there, and a screen reader would read its backslash
+)
 _PUNCTUATION = re.compile(rf"(?!{_INSIDE_A_WORD})([!-/:-@\[-`{{-~])")
 
 
