@@ -10,6 +10,7 @@ import os
 import sys
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from types import ModuleType
 
 WARM = multiprocessing.get_context("forkserver")
 WARM.set_forkserver_preload(
@@ -27,7 +28,14 @@ WARM.set_forkserver_preload(
 def start_server(folder: Path, environment: dict[str, str], port: int) -> ForkServerProcess:
     """`annotator serve --port PORT` in `folder`, with just these variables; what it prints goes to server.log there."""
     process = WARM.Process(target=_serve, args=(folder, environment, port))
-    process.start()
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType(
+        "__main__"
+    )  # or the new process would run that of the tests (or AppTest's) first
+    try:
+        process.start()
+    finally:
+        sys.modules["__main__"] = main
     return process
 
 
