@@ -18,7 +18,7 @@ ROOMS_OF_PLAIN_DATA = ("domain", "formats")
 STAGES = (
     "importing", "pooling", "labeling", "agreement", "adjudication", "releases", "overview", "datasets", "accounts",
     "published", "coverage", "conversion", "remapping", "standard", "calibration", "assignment", "proposals",
-    "questions", "work",
+    "questions", "work", "quality",
 )  # fmt: skip
 HEAVY = (
     "streamlit", "starlette", "uvicorn", "pandas", "numpy", "pyarrow", "scipy", "sklearn", "altair", "bm25s",

@@ -18,7 +18,7 @@ from annotator.accounts.service import require_role
 from annotator.agreement.diagnosis import diagnose
 from annotator.agreement.judged import CATEGORIES, Floats, Ints, Judged, sort_judged
 from annotator.agreement.measure import mean_kappas, measure
-from annotator.domain.agreement import AgreementReport, GroupAgreement, Value
+from annotator.domain.agreement import AgreementReport, Finding, GroupAgreement, Value
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS
 from annotator.domain.people import Actor
@@ -84,11 +84,14 @@ def measure_agreement(
         seed=seed,
         measured=measured,
         groups=_measure_groups(found, by, labels, resamples=resamples, seed=seed),
-        diagnosis=diagnose(
-            measured,
-            kappa_target=row.kappa_target,
-            grade_names=[entry["name"] for entry in rubric.grades],
-            simulated=found.simulated,
+        findings=tuple(
+            Finding("", sentence)
+            for sentence in diagnose(
+                measured,
+                kappa_target=row.kappa_target,
+                grade_names=[entry["name"] for entry in rubric.grades],
+                simulated=found.simulated,
+            )
         ),
     )
 

@@ -64,6 +64,8 @@ class Dataset:
     repeat_after: int
     idle_seconds: int
     shown_metadata: tuple[str, ...] | None
+    quality_rule: str
+    show_own_agreement: bool
     requirements: Mapping[str, Any] | None
     created_at: datetime
 

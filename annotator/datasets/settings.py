@@ -50,6 +50,15 @@ def _number(low: float, high: float) -> Callable[[str], float]:
     return read
 
 
+def _one_of(*names: str) -> Callable[[str], str]:
+    def read(found: str) -> str:
+        if found.lower() not in names:
+            raise ValueError(found)
+        return found.lower()
+
+    return read
+
+
 def _or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
     return lambda found: None if found.strip().lower() in (NONE, "") else read(found)
 
@@ -125,6 +134,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("repeat_after", say("a whole number 1-10000"), "after how many further pairs one's own may be shown again", _whole(1, 10_000)),
     Setting("idle_seconds", say("a whole number 10-3600"), "after how long without a sign of life the time no longer counts as work", _whole(10, 3600)),
     Setting("shown_metadata", say("column names with commas between, or none"), "the document's further columns that annotators see", _or_none(_columns)),
+    Setting("quality_rule", say("bound or rate"), "what a release's quality control goes by: what the sample proves (bound), or the errors it happens to hold (rate)", _one_of("bound", "rate")),
+    Setting("show_own_agreement", say("true or false"), "whether annotators see how well they agree with the others", _yes_or_no),
     Setting("requirements", say("{templates}, none, or a YAML file", templates=", ".join(TEMPLATES)), "what the queries and qrels must cover", _requirements),
 )  # fmt: skip
 

@@ -4,8 +4,8 @@ Computed by the stage `agreement`; `as_json` gives the documented shape of `agre
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 Interval = tuple[float, float]
 
@@ -31,6 +31,74 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class Paradox:
+    """What makes kappa hard to read (Byrt, Bishop & Carlin 1993), both 0 to 1, for two annotators or a whole dataset.
+
+    `prevalence`: how far the commonest grade's share lies above an even split; `bias`: how far the annotators' shares of
+    the grades lie apart (half the summed differences of the two margins).
+    """
+
+    prevalence: float
+    bias: float
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The pairs that a figure or a sentence is about, as an address can say it; nothing set: all shared pairs.
+
+    `annotators`: none, one (what they judged together with others) or two (what both judged). `grades`: two grades met
+    on a pair; of two annotators the first's and the second's, otherwise in either order. `by`, `value`: a group.
+    `kind`: "shared"; "differing" (of those, where grades differ); or what `annotators[0]` was checked by: "repeat"
+    (answered otherwise the second time), "gold" (answered wrong), "quick" (judged far faster than is usual for them).
+    """
+
+    kind: Literal["shared", "differing", "repeat", "gold", "quick"] = "shared"
+    annotators: tuple[str, ...] = ()
+    grades: tuple[int, int] | None = None
+    by: str | None = None
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence of the diagnosis with the pairs it is about (None: about no pairs in particular).
+
+    `kind` names the rule that drew it, for tests and for the page's icons.
+    """
+
+    kind: str
+    sentence: str
+    pairs: Selection | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The dataset's kappa against its target: "met", "not met", or "unknown" (the interval spans the target, or kappa
+    is undefined). `further`: about how many further double judgments would tell, None when that cannot be said."""
+
+    state: Literal["met", "not met", "unknown"]
+    kappa: Value
+    target: float
+    further: int | None
+    sentence: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {"state": self.state, "target": self.target, "further_pairs": self.further}
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """How many judgments do not count, and why: `kind` is the reason's name, `why` says it in words."""
+
+    kind: str
+    why: str
+    judgments: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "why": str(self.why), "judgments": self.judgments}
+
+
+@dataclass(frozen=True, slots=True)
 class PairAgreement:
     """How two annotators agree over the `pairs` both judged. `confusion`: rows the first, columns the second."""
 
@@ -39,6 +107,7 @@ class PairAgreement:
     observed_agreement: float
     cohen_kappa: Mapping[str, Value]
     confusion: tuple[tuple[int, ...], ...]
+    paradox: Paradox | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -54,13 +123,15 @@ class PairAgreement:
 class Leaning:
     """How much higher one annotator grades than the others on the same pairs, in grades.
 
-    `couples` counts the comparisons: one for each other annotator of each shared pair.
+    `couples` counts the comparisons: one for each other annotator of each shared pair. `alpha_without`: ordinal alpha
+    of the others' judgments alone, to hold beside the alpha of all.
     """
 
     annotator: str
     couples: int
     mean: float
     ci95: Interval | None
+    alpha_without: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +140,8 @@ class Measured:
 
     `pairs` were judged independently by two or more, `single_pairs` by one. `observed_agreement` is the
     share of matching judgments over every two annotators of every pair; None without a shared pair.
-    `grade_counts`: how often each grade was given on shared pairs. `cut_points`: Cohen's kappa with grades
+    `grade_counts`: how often each grade was given on shared pairs; `grades_by_annotator` the same for each, over all
+    they judged. `cut_points`: Cohen's kappa with grades
     read as relevant from 1, 2, 3 on.
     """
 
@@ -86,21 +158,41 @@ class Measured:
     annotator_pairs: tuple[PairAgreement, ...]
     leanings: tuple[Leaning, ...]
     grade_counts: tuple[int, ...]
+    grades_by_annotator: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    paradox: Paradox | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A stretch of time (days, `first` to `last`, as YYYY-MM-DD) and the agreement on the pairs completed in it.
+
+    `leanings`: how much higher each annotator graded than the others, for those who judged enough of it.
+    """
+
+    first: str
+    last: str
+    pairs: int
+    kappa: Value
+    observed_agreement: float | None
+    leanings: tuple[Leaning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class GroupAgreement:
-    """Agreement within one part of a dataset, such as one category; `value` None: queries without one."""
+    """Agreement within one part of a dataset, such as one category; `value` None: what has none. `warning`: why
+    so small a group says little."""
 
     by: str
     value: str | None
     measured: Measured
+    warning: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
             "by": self.by,
             "value": self.value,
             "pairs": self.measured.pairs,
+            **({"warning": str(self.warning)} if self.warning else {}),
             "observed_agreement": self.measured.observed_agreement,
             "cohen_kappa": _values(self.measured.cohen_kappa),
             "krippendorff_alpha": _values(self.measured.krippendorff_alpha),
@@ -119,7 +211,15 @@ class AgreementReport:
     seed: int
     measured: Measured
     groups: tuple[GroupAgreement, ...]
-    diagnosis: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    verdict: Verdict | None = None
+    periods: tuple[Period, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def diagnosis(self) -> tuple[str, ...]:
+        """The sentences of the findings, most important first."""
+        return tuple(finding.sentence for finding in self.findings)
 
     def as_json(self) -> dict[str, Any]:
         """The documented shape of `agreement --json`."""
@@ -141,6 +241,8 @@ class AgreementReport:
             "annotator_pairs": [pair.as_json() for pair in found.annotator_pairs],
             "groups": [group.as_json() for group in self.groups],
             "diagnosis": list(self.diagnosis),
+            **({"verdict": self.verdict.as_json()} if self.verdict else {}),
+            "left_out": [one.as_json() for one in self.left_out],
             "kappa_target": self.kappa_target,
             "resamples": self.resamples,
             "seed": self.seed,

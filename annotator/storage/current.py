@@ -36,8 +36,9 @@ STALE = """
     AND d.text_sha256 <> j.document_sha256) THEN 2 ELSE 0 END"""
 _DERIVE = (
     """
-INSERT INTO current_judgment (pair_pk, annotator_pk, judgment_pk, dataset_pk, outcome, grade, purpose, stale)
-SELECT j.pair_pk, j.annotator_pk, j.pk, :dataset_pk, j.outcome, j.grade, j.purpose, """
+INSERT INTO current_judgment
+  (pair_pk, annotator_pk, judgment_pk, dataset_pk, outcome, grade, purpose, rubric_pk, seconds, made_at, stale)
+SELECT j.pair_pk, j.annotator_pk, j.pk, :dataset_pk, j.outcome, j.grade, j.purpose, j.rubric_pk, j.seconds, {made_at}, """
     + STALE
     + """
 FROM judgment j JOIN pair p ON p.pk = j.pair_pk AND p.retired_at IS NULL
@@ -49,7 +50,8 @@ WHERE j.pair_pk IN {pairs} AND j.purpose IN ('independent', 'conditional')
       AND (newer.judged_at > j.judged_at OR (newer.judged_at = j.judged_at AND newer.pk > j.pk)))
 ON CONFLICT (pair_pk, annotator_pk) DO UPDATE
 SET judgment_pk = excluded.judgment_pk, outcome = excluded.outcome,
-    grade = excluded.grade, purpose = excluded.purpose, stale = excluded.stale
+    grade = excluded.grade, purpose = excluded.purpose, rubric_pk = excluded.rubric_pk, seconds = excluded.seconds,
+    made_at = excluded.made_at, stale = excluded.stale
 WHERE current_judgment.judgment_pk <> excluded.judgment_pk
 """
 )
@@ -64,8 +66,20 @@ _FORGET = (
     "UPDATE pair SET judged = 0 WHERE pk IN :pairs",
 )
 _ALL_PAIRS = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
-_OF_ALL = [prepare(item.format(pairs=_ALL_PAIRS)) for item in (_DERIVE, _COUNT)]
-_OF_SOME = [prepare(item.format(pairs=":pairs"), lists=["pairs"]) for item in (_DERIVE, _COUNT)]
+_MADE_AT = {
+    "sqlite": "CAST(strftime('%s', j.judged_at) AS INTEGER)",
+    "postgresql": "CAST(floor(extract(epoch FROM j.judged_at)) AS BIGINT)",
+}
+_OF_ALL = {
+    dialect: [prepare(item.format(pairs=_ALL_PAIRS, made_at=made_at)) for item in (_DERIVE, _COUNT)]
+    for dialect, made_at in _MADE_AT.items()
+}
+_OF_SOME = {
+    dialect: [
+        prepare(item.format(pairs=":pairs", made_at=made_at), lists=["pairs"]) for item in (_DERIVE, _COUNT)
+    ]
+    for dialect, made_at in _MADE_AT.items()
+}
 _FORGET_SOME = [prepare(item, lists=["pairs"]) for item in _FORGET]
 
 
@@ -73,14 +87,15 @@ def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | 
     """Bring `current_judgment`, `pair.judged` and what the pairs lack in line with `judgment` for these pairs
     (None: all)."""
     session.flush()
+    dialect = session.connection().dialect.name
     if pair_pks is None:
-        for statement in _OF_ALL:
+        for statement in _OF_ALL[dialect]:
             run(session, statement, {"dataset_pk": dataset_pk})
         derive_lacking(session, dataset_pk)
         return
     pks = sorted(set(pair_pks))
     for start in range(0, len(pks), 500):
-        for statement in _OF_SOME:
+        for statement in _OF_SOME[dialect]:
             run(session, statement, {"dataset_pk": dataset_pk, "pairs": pks[start : start + 500]})
     derive_lacking(session, dataset_pk, pks)
 

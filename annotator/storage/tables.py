@@ -3,7 +3,7 @@ validation; build rows with `model_validate`.
 
 `judgment` and `adjudication` are append-only and `release*` rows are immutable: triggers in the migrations
 refuse UPDATE and DELETE on both databases. `current_judgment` is derived (see `storage/current.py`). The tables
-that serve only the work of labeling are in `labeling_tables.py`.
+that serve only the work of labeling are in `labeling_tables.py`, those of quality control in `quality_tables.py`.
 Names ending in `_pk` are our own integer keys; `query_id` and `doc_id` are always the outside world's ids.
 """
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     CheckConstraint,
     Column,
     ForeignKeyConstraint,
@@ -27,7 +28,8 @@ from annotator.storage.columns import json_column, number_column, text_column, t
 
 class DatasetRow(SQLModel, table=True):
     """One ground-truth project and its settings. `overlap_rules`: exceptions to `overlap`, as
-    `domain/overlap.py` reads them; `shown_metadata`: the document's further columns that the panel shows."""
+    `domain/overlap.py` reads them; `shown_metadata`: the document's further columns that the panel shows;
+    `quality_rule`: see `domain/quality.py`."""
 
     __tablename__ = "dataset"
     __table_args__ = (
@@ -39,6 +41,7 @@ class DatasetRow(SQLModel, table=True):
         CheckConstraint("repeat_rate BETWEEN 0 AND 0.5", name="repeat_rate"),
         CheckConstraint("repeat_after BETWEEN 1 AND 10000", name="repeat_after"),
         CheckConstraint("idle_seconds BETWEEN 10 AND 3600", name="idle_seconds"),
+        CheckConstraint("quality_rule IN ('bound', 'rate')", name="quality_rule"),
     )
 
     pk: int | None = Field(default=None, primary_key=True)
@@ -58,6 +61,8 @@ class DatasetRow(SQLModel, table=True):
     repeat_after: int = number_column(30)
     idle_seconds: int = number_column(120)
     shown_metadata: list[str] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    quality_rule: str = Field(default="bound", sa_column_kwargs={"server_default": text("'bound'")})
+    show_own_agreement: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
     created_at: datetime = time_column()
 
 
@@ -288,7 +293,8 @@ class JudgmentRow(SQLModel, table=True):
     `event_id` makes a repeated delivery harmless. `judged_at` is when the key was pressed (never later
     than `received_at`). `document_sha256` is the text it was made on, null when there was none.
     `purpose` is "independent" for an ordinary judgment; only those count for agreement and qrels. "conditional":
-    asked for because the first two differed; "training", "gold", "repeat": checks on the annotator. `reason`: why it
+    asked for because the first two differed; "training", "gold", "repeat": checks on the annotator; "quality": a third
+    expert's, on a pair that was settled without them. `reason`: why it
     cannot be rated.
     """
 
@@ -327,6 +333,7 @@ class CurrentJudgmentRow(SQLModel, table=True):
 
     Derived from `judgment` by `storage/current.py` and by nothing else; narrow, so that a million are
     read quickly. `stale`: 1 made under an older standard, 2 on an older text, 3 both; 0 neither.
+    `rubric_pk`, `seconds` and `made_at` (the press, in whole seconds since 1970, UTC) are the judgment's own.
     """
 
     __tablename__ = "current_judgment"
@@ -353,6 +360,9 @@ class CurrentJudgmentRow(SQLModel, table=True):
     grade: int | None = None
     purpose: str
     stale: int = number_column(0)
+    rubric_pk: int | None = None
+    seconds: float | None = None
+    made_at: int | None = Field(default=None, sa_type=BigInteger)
 
 
 class AdjudicationRow(SQLModel, table=True):

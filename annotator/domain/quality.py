@@ -1,0 +1,123 @@
+"""What quality control is and what it shows: samples of settled pairs, judged once more by a third expert, blind.
+
+An *error* is a pair whose settled grade is not the expert's. The claim is "less than 5 % of the settled grades are
+errors". Two readings of a sample exist and both are always shown: the *rate* that the sample happens to show, and the
+*bound* that it proves (one-sided, 95 % confidence, exact, for a population of this size). The dataset's setting
+`quality_rule` says which of them the release's gate goes by. Computed by the stage `quality`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from annotator.domain.agreement import Interval
+from annotator.domain.messages import Message
+
+LIMIT = 0.05
+CONFIDENCE = 0.95
+DEFAULT_RATE = 0.10
+Verdict = Literal["passed", "failed", "undecided"]
+QualityRule = Literal["bound", "rate"]
+RULES: tuple[QualityRule, ...] = get_args(QualityRule)
+ErrorKind = Literal["any", "far", "relevance"]
+ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
+"""Any other grade; two or three grades apart; relevant (from 1 on) for one and not for the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class QualityDraw:
+    """One draw: `pairs` of the `population` settled pairs that its round speaks for were drawn for `annotator`.
+
+    `outside`: settled pairs that this annotator cannot check, since they judged, proposed or saw them. `rate`: the
+    share of the population that the round's sample was to reach. `drawn_by`: None for the operator.
+    """
+
+    number: int
+    round: int
+    annotator: str
+    drawn_by: str | None
+    rate: float
+    seed: int
+    population: int
+    outside: int
+    pairs: int
+    drawn_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class QualityError:
+    """A drawn pair whose settled grade (`settled_by`: how it was settled) is not the expert's.
+
+    `state`: "reopened" until a lead decides it anew, then "decided" with `decided_grade`.
+    """
+
+    pair: str
+    query_id: str
+    doc_id: str
+    category: str | None
+    settled_grade: int
+    settled_by: str
+    expert_grade: int
+    note: str | None
+    draw: int
+    answered_at: datetime
+    state: Literal["reopened", "decided"]
+    decided_grade: int | None = None
+
+    @property
+    def distance(self) -> int:
+        return abs(self.settled_grade - self.expert_grade)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRate:
+    """Errors of one kind among the pairs checked: the share, its exact 95 % interval (Clopper & Pearson 1934), and
+    `bound`, the upper limit of the whole population's share that the sample proves with 95 % confidence (exact,
+    hypergeometric: one-sided). All None when nothing is checked."""
+
+    errors: int
+    checked: int
+    rate: float | None
+    ci95: Interval | None
+    bound: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "errors": self.errors, "checked": self.checked, "rate": self.rate,
+            "ci95": list(self.ci95) if self.ci95 else None, "upper_bound": self.bound,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityStatus:
+    """How the quality control of a dataset stands; every count is of the present round (0: nothing was ever drawn).
+
+    `drawn` = `checked` + `unrateable` (the expert cannot rate it; neither error nor checked) + `barred` (can no longer
+    be judged by the one it was drawn for) + `waiting`. `settled_since`: settled pairs that came after the last draw, of
+    which it says nothing. `verdicts`: by rule; `further`: how many more pairs without an error would pass by the bound
+    (0 when passed, None when no sample of this population can). `sentences`: what all this means, most important first.
+    """
+
+    dataset: str
+    rule: QualityRule
+    round: int
+    population: int
+    outside: int
+    settled_since: int
+    drawn: int
+    checked: int
+    unrateable: int
+    barred: int
+    waiting: int
+    rates: Mapping[str, ErrorRate]
+    verdicts: Mapping[str, Verdict]
+    further: int | None
+    sentences: tuple[Message, ...]
+    draws: tuple[QualityDraw, ...]
+    errors: tuple[QualityError, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """By the dataset's own rule."""
+        return self.verdicts[self.rule]

@@ -1,0 +1,1 @@
+"""Quality control: a third expert's blind check of a sample of settled grades."""
