@@ -46,6 +46,34 @@ class QualityDraw:
 
 
 @dataclass(frozen=True, slots=True)
+class QualityStratum:
+    """Settled pairs of one category (None: of queries without one) and one settled grade: how many the sample speaks
+    for, how many of them the round holds already, and how many would be drawn."""
+
+    category: str | None
+    grade: int
+    population: int
+    drawn: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class QualityPreview:
+    """What a draw would do; nothing is written. `drawn`: what the round holds already, `pairs`: what would be added (0:
+    nothing is missing, and a draw would be refused)."""
+
+    round: int
+    annotator: str
+    rate: float
+    seed: int
+    population: int
+    outside: int
+    drawn: int
+    pairs: int
+    strata: tuple[QualityStratum, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class QualityError:
     """A drawn pair whose settled grade (`settled_by`: how it was settled) is not the expert's.
 
