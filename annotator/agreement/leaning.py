@@ -1,0 +1,59 @@
+"""What alpha would be without each annotator in turn: who, left out, would leave the others in better agreement.
+
+A pair's coincidences depend only on how many gave each grade, and few such patterns occur. So for each annotator the
+patterns that stay are counted, and alpha comes out of those counts: no pass over the judgments per annotator.
+"""
+
+import numpy as np
+
+from annotator.agreement.judged import CATEGORIES, CELLS, Floats, Ints, Judged
+from annotator.agreement.krippendorff import coincidences, krippendorff_alpha
+
+METRIC = "ordinal"
+
+
+def leave_one_out(judged: Judged, annotators: int) -> list[float]:
+    """Krippendorff's ordinal alpha of the others' judgments, for each of `annotators` (they are numbered from 0).
+
+    NaN where it is undefined: the others share no pair, or all gave one and the same grade.
+    """
+    if not len(judged.pair):
+        return [float("nan")] * annotators
+    counts, place = _count(judged)
+    patterns, pattern = _find_patterns(counts)
+    grade = pattern[place] * CATEGORIES + judged.grade
+    whole = np.bincount(pattern, minlength=len(patterns))
+    size = len(patterns) * CATEGORIES
+    given = np.bincount(judged.annotator * size + grade, minlength=annotators * size)
+    given = given.reshape(annotators, len(patterns), CATEGORIES)
+    untouched = whole - given.sum(axis=2)
+    without = patterns[:, None, :] - np.eye(CATEGORIES)
+    tables = untouched @ _coincide(patterns) + given.reshape(annotators, size) @ _coincide(
+        without.reshape(size, CATEGORIES)
+    )
+    alphas = krippendorff_alpha(tables.reshape(annotators, CATEGORIES, CATEGORIES), METRIC)
+    return [float(alpha) for alpha in alphas]
+
+
+def _count(judged: Judged) -> tuple[Ints, Ints]:
+    """How many gave each grade, per pair, and each row's pair (rows are sorted by pair)."""
+    place = np.zeros(len(judged.pair), dtype=np.int64)
+    np.cumsum(judged.pair[1:] != judged.pair[:-1], out=place[1:])
+    counts = np.bincount(place * CATEGORIES + judged.grade, minlength=(int(place[-1]) + 1) * CATEGORIES)
+    return counts.reshape(-1, CATEGORIES), place
+
+
+def _find_patterns(counts: Ints) -> tuple[Ints, Ints]:
+    """The different rows of `counts`, and which of them each row is."""
+    base = int(counts.max()) + 1
+    codes = counts @ base ** np.arange(CATEGORIES)
+    _, first, pattern = np.unique(codes, return_index=True, return_inverse=True)
+    return counts[first], pattern
+
+
+def _coincide(patterns: Ints | Floats) -> Floats:
+    """The coincidence table of each pattern, flat; zeros where fewer than two judgments make none."""
+    tables = np.zeros((len(patterns), CELLS))
+    shared = (patterns.sum(axis=1) >= 2) & (patterns.min(axis=1) >= 0)
+    tables[shared] = coincidences(patterns[shared]).reshape(-1, CELLS)
+    return tables

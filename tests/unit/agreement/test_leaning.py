@@ -1,0 +1,51 @@
+"""Alpha without each annotator in turn."""
+
+import krippendorff
+import numpy as np
+import pytest
+
+from annotator.agreement.judged import Judged, sort_judged
+from annotator.agreement.leaning import leave_one_out
+
+
+def _judged(rows: list[tuple[int, int, int]]) -> Judged:
+    """From (pair, annotator, grade)."""
+    pair, annotator, grade = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    return sort_judged(pair // 3, pair, annotator, grade)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_alpha_over_the_judgments_of_the_others(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    grades = random.integers(0, 4, (80, 6)).astype(float)
+    grades[:, 1:] = np.where(random.random((80, 5)) < 0.5, grades[:, :1], grades[:, 1:])
+    grades[random.random(grades.shape) < 0.4] = np.nan
+    pair, annotator = np.nonzero(~np.isnan(grades))
+    found = leave_one_out(
+        sort_judged(pair // 4, pair, annotator, grades[pair, annotator].astype(np.int64)), annotators=6
+    )
+    for out, alpha in enumerate(found):
+        others = np.delete(grades, out, axis=1).T
+        held = krippendorff.alpha(others, value_domain=[0, 1, 2, 3], level_of_measurement="ordinal")
+        assert alpha == pytest.approx(held)
+
+
+def test_who_disagrees_with_all_others_leaves_them_in_better_agreement() -> None:
+    rows = [(pair, who, (pair + (who == 2)) % 4) for pair in range(40) for who in range(4)]
+    found = leave_one_out(_judged(rows), annotators=4)
+    assert found[2] == pytest.approx(1.0)
+    assert max(found[:2]) < 0.9
+
+
+def test_it_is_undefined_where_the_others_share_no_pair_or_do_not_vary() -> None:
+    assert np.isnan(leave_one_out(_judged([(0, 0, 1), (0, 1, 2)]), annotators=2)).all()
+    assert np.isnan(leave_one_out(_judged([]), annotators=3)).all()
+    only_one_varies = [(pair, who, pair % 4 if who == 0 else 2) for pair in range(7) for who in range(3)]
+    found = leave_one_out(_judged(only_one_varies), annotators=3)
+    assert np.isnan(found[0]) and not np.isnan(found[1])
+
+
+def test_who_judged_nothing_changes_nothing() -> None:
+    rows = [(pair, who, (pair * who) % 4) for pair in range(12) for who in range(3)]
+    found = leave_one_out(_judged(rows), annotators=5)
+    assert found[3] == found[4] and not np.isnan(found[3])
