@@ -14,16 +14,21 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
-from annotator.accounts.service import require_role
+from annotator.accounts.service import require_person, require_role
 from annotator.agreement.diagnosis import diagnose
 from annotator.agreement.judged import CATEGORIES, Floats, Ints, Judged, sort_judged
 from annotator.agreement.measure import mean_kappas, measure
-from annotator.domain.agreement import AgreementReport, Finding, GroupAgreement, Value
-from annotator.domain.errors import ValidationError
+from annotator.agreement.own import measure_own
+from annotator.domain.agreement import AgreementReport, Finding, GroupAgreement, Selection, Value
+from annotator.domain.behind import OwnAgreement, PairsBehind
+from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS
+from annotator.domain.messages import say
 from annotator.domain.people import Actor
+from annotator.storage.behind_selection import list_selected
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.own_agreement import list_own_couples
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, PersonRow, QueryRow
 
 MAX_RESAMPLES = 100_000
@@ -94,6 +99,41 @@ def measure_agreement(
             )
         ),
     )
+
+
+def list_pairs_behind(
+    database: Database, actor: Actor, dataset: str, selection: Selection, *, limit: int, offset: int = 0
+) -> PairsBehind:
+    """The pairs that a figure or a sentence is about: the furthest apart first, then in the queries' order. For leads,
+    who see nothing of a pair that they have still to judge themselves."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return list_selected(
+            session,
+            dataset_pk,
+            actor.person_id,
+            selection,
+            limit=limit,
+            offset=offset,
+            find_quick=lambda _: None,
+        )
+
+
+def show_own_agreement(
+    database: Database, actor: Actor, dataset: str, *, resamples: int = 1000, seed: int = 0
+) -> OwnAgreement:
+    """How well the annotator agrees with all others together. NotAllowed unless the dataset's leads allow it."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "annotator")
+        if not row.show_own_agreement:
+            raise NotAllowed(
+                say("the leads of {dataset} have not opened this to annotators", dataset=dataset)
+            )
+        person = require_person(actor)
+        rows = list_own_couples(session, key_of(row.pk), person)
+    return measure_own(rows, person, resamples=resamples, seed=seed)
 
 
 def compute_kappa(session: Session, dataset_pk: int) -> Value:

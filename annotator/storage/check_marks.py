@@ -84,6 +84,16 @@ def list_repeat_answers(
     session: Session, dataset_pk: int, annotator_pk: int | None = None
 ) -> dict[int, list[tuple[int | None, int | None]]]:
     """By annotator_pk: (the answer that held when the pair came again, the answer on the repeat) for each repeat."""
+    found: dict[int, list[tuple[int | None, int | None]]] = {}
+    for (annotator, _pair_pk), answers in sorted(list_repeats(session, dataset_pk, annotator_pk).items()):
+        found.setdefault(annotator, []).append(answers)
+    return found
+
+
+def list_repeats(
+    session: Session, dataset_pk: int, annotator_pk: int | None = None
+) -> dict[tuple[int, int], tuple[int | None, int | None]]:
+    """The same by (annotator_pk, pair_pk), in no particular order."""
     named = {"dataset_pk": dataset_pk, "annotator_pk": annotator_pk}
     before: dict[tuple[int, int], int | None] = {}
     both: dict[tuple[int, int], tuple[int | None, int | None]] = {}
@@ -95,10 +105,7 @@ def list_repeat_answers(
             both[place] = (both[place][0], grade)
         elif place in before:
             both[place] = (before[place], grade)
-    found: dict[int, list[tuple[int | None, int | None]]] = {}
-    for (annotator, _pair_pk), answers in sorted(both.items()):
-        found.setdefault(annotator, []).append(answers)
-    return found
+    return both
 
 
 def count_marked(session: Session, dataset_pk: int) -> dict[str, int]:

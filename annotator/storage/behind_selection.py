@@ -1,0 +1,134 @@
+"""From a `Selection`, as an address says it, to its pairs: who and which group is meant, and what checks say.
+
+Reads by `storage/behind.py`; a check's pairs come from `storage/check_marks.py`. Refuses a person, a group or a kind that
+there is not.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.agreement import Selection
+from annotator.domain.behind import PairsBehind
+from annotator.domain.errors import ValidationError
+from annotator.domain.grades import GRADES
+from annotator.domain.ground_truth import QUERY_FIELDS
+from annotator.domain.messages import Message, say
+from annotator.storage.behind import Found, Wanted, find_behind, show_behind, sort_found
+from annotator.storage.check_marks import list_check_answers, list_repeats
+from annotator.storage.find import find_person, key_of
+from annotator.storage.tables import DocumentRow, QueryRow
+
+CHECKS = ("repeat", "gold")
+KINDS = ("shared", "differing", *CHECKS, "quick")
+DOCUMENT = "document:"
+FindQuick = Callable[[int], float | None]
+"""Below how many seconds a judgment of this annotator (a key) is suspiciously quick; None: that is not known."""
+
+
+def list_selected(
+    session: Session,
+    dataset_pk: int,
+    person_pk: int | None,
+    selection: Selection,
+    *,
+    limit: int,
+    offset: int,
+    find_quick: FindQuick,
+) -> PairsBehind:
+    """The selection's pairs from `offset` on, as `person_pk` may read them (None: the operator, who may read all)."""
+    check_selection(selection)
+    names = selection.annotators
+    if selection.by == "annotator" and selection.value is not None:
+        names = (*names, selection.value)
+    annotators = tuple(key_of(find_person(session, name).pk) for name in dict.fromkeys(names))
+    notes: Mapping[int, Message] = {}
+    if selection.kind in CHECKS:
+        checks = _list_checks(session, dataset_pk, annotators[0], selection.kind)
+        found = sort_found(session, dataset_pk, list(checks))
+        notes = {one.pair_pk: note for one, note in checks.items()}
+        total, found = len(found), found[offset : offset + limit]
+    else:
+        below = find_quick(annotators[0]) if selection.kind == "quick" else None
+        if selection.kind == "quick" and below is None:
+            return PairsBehind(0, ())
+        queries, documents = _find_group(session, dataset_pk, selection.by, selection.value)
+        wanted = Wanted(
+            dataset_pk, annotators, selection.grades, selection.kind == "differing", queries, documents, below
+        )
+        total, found = find_behind(session, wanted, limit=limit, offset=offset)
+    return PairsBehind(total, tuple(show_behind(session, dataset_pk, person_pk, found, notes)))
+
+
+def check_selection(selection: Selection) -> None:
+    """ValidationError when it says nothing that could be found."""
+    if selection.kind not in KINDS:
+        raise ValidationError(say("pairs: expected one of {kinds}, found {kind!r}", kinds=", ".join(KINDS), kind=selection.kind))  # fmt: skip
+    if selection.kind in (*CHECKS, "quick") and len(selection.annotators) != 1:
+        raise ValidationError(say("these pairs are one annotator's: expected one name, found {n}", n=len(selection.annotators)))  # fmt: skip
+    if len(selection.annotators) > 2:
+        raise ValidationError(say("expected two annotators at the most, found {n}", n=len(selection.annotators)))  # fmt: skip
+    if selection.grades is not None and not set(selection.grades) <= set(GRADES):
+        raise ValidationError(say("expected grades from 0 to 3, found {grades}", grades=", ".join(map(str, selection.grades))))  # fmt: skip
+
+
+def _list_checks(session: Session, dataset_pk: int, annotator_pk: int, kind: str) -> dict[Found, Message]:
+    """The pairs that this annotator answered otherwise than before, or otherwise than is right, with both answers."""
+    answers: dict[int, tuple[int | None, int | None]] = {}
+    if kind == "repeat":
+        repeats = list_repeats(session, dataset_pk, annotator_pk)
+        answers = {pair_pk: both for (_annotator, pair_pk), both in repeats.items()}
+    else:
+        for one in list_check_answers(session, dataset_pk, annotator_pk):
+            if one.kind == "gold":
+                answers[one.pair_pk] = (one.right, one.given)
+    return {
+        Found(pair_pk, _measure_distance(before, given)): _say_answers(kind, before, given)
+        for pair_pk, (before, given) in answers.items()
+        if before != given
+    }
+
+
+def _measure_distance(before: int | None, given: int | None) -> int:
+    return 0 if before is None or given is None else abs(before - given)
+
+
+def _say_answers(kind: str, before: int | None, given: int | None) -> Message:
+    named = {"before": _name(before), "given": _name(given)}
+    if kind == "gold":
+        return say("right: {before}, given: {given}", **named)
+    return say("first {before}, then {given}", **named)
+
+
+def _name(grade: int | None) -> str:
+    return say("unrateable") if grade is None else str(grade)
+
+
+def _find_group(
+    session: Session, dataset_pk: int, by: str | None, value: str | None
+) -> tuple[Collection[int] | None, Collection[int] | None]:
+    """The keys of the group's queries, or of its documents; None for all."""
+    if by is None or by == "annotator":
+        return None, None
+    if by.startswith(DOCUMENT):
+        rows = session.execute(
+            select(col(DocumentRow.pk), col(DocumentRow.extra)).where(
+                col(DocumentRow.dataset_pk) == dataset_pk
+            )
+        )
+        return None, [key_of(pk) for pk, extra in rows if _read(extra, by.removeprefix(DOCUMENT)) == value]
+    of_dataset = col(QueryRow.dataset_pk) == dataset_pk
+    if by in QUERY_FIELDS:
+        column = col(getattr(QueryRow, by))
+        given = column.is_(None) if value is None else column == value
+        return [key_of(pk) for pk in session.scalars(select(col(QueryRow.pk)).where(of_dataset, given))], None
+    found = session.execute(select(col(QueryRow.pk), col(QueryRow.extra)).where(of_dataset)).all()
+    if not any(by in extra for _, extra in found):
+        raise ValidationError(say("cannot group by {by!r}", by=by))
+    return [key_of(pk) for pk, extra in found if _read(extra, by) == value], None
+
+
+def _read(extra: Mapping[str, object], name: str) -> str | None:
+    return None if extra.get(name) is None else str(extra[name])
