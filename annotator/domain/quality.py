@@ -74,6 +74,16 @@ class QualityPreview:
 
 
 @dataclass(frozen=True, slots=True)
+class QualityExpert:
+    """Somebody who can sign in and has a role: how many of the settled pairs they judged, and how many they can check."""
+
+    username: str
+    name: str
+    judged: int
+    available: int
+
+
+@dataclass(frozen=True, slots=True)
 class QualityError:
     """A drawn pair whose settled grade (`settled_by`: how it was settled) is not the expert's.
 
