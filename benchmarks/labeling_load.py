@@ -71,10 +71,10 @@ def fill(database: Database, *, queries: int, depth: int, judged_by: int, overla
     create_dataset(database, OPERATOR, DATASET, now=NOW, settings={"overlap": str(overlap), "seed": "7"})
     documents = max(depth, queries * depth // 10)
     with database.write() as session:
-        _trust(session)
+        trust(session)
         dataset_pk = key_of(find_dataset(session, DATASET).pk)
         rubric_pk = key_of(find_rubric(session, dataset_pk).pk)
-        _add_people(session, dataset_pk, people)
+        add_people(session, dataset_pk, people)
         rows = [{"pk": at + 1, "dataset_pk": dataset_pk, "position": at, "query_id": f"Q{at:05}",
                  "text": f"検索 {at} 검색 handler queue", "extra": {}} for at in range(queries)]  # fmt: skip
         add_rows(session, QueryRow, rows)
@@ -86,7 +86,7 @@ def fill(database: Database, *, queries: int, depth: int, judged_by: int, overla
         add_rows(session, DocumentTextRow, rows)
     for first in range(0, queries, 200):
         with database.write() as session:
-            _trust(session)
+            trust(session)
             places = range(first * depth, min(queries, first + 200) * depth)
             add_rows(session, PairRow, [_pair(dataset_pk, at, depth, documents, judged_by) for at in places])
             _judge(session, dataset_pk, rubric_pk, places, depth, judged_by)
@@ -101,13 +101,13 @@ def fill(database: Database, *, queries: int, depth: int, judged_by: int, overla
         connection.execute(text("ANALYZE"))
 
 
-def _trust(session: Session) -> None:
+def trust(session: Session) -> None:
     """Rows made here refer to rows made here: PostgreSQL need not look each one up."""
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text("SET LOCAL session_replication_role = replica"))
 
 
-def _add_people(session: Session, dataset_pk: int, people: int) -> None:
+def add_people(session: Session, dataset_pk: int, people: int) -> None:
     add_rows(
         session,
         PersonRow,
@@ -154,7 +154,8 @@ def _judge(
             )  # fmt: skip
             current.append(
                 {"pair_pk": at + 1, "annotator_pk": person, "judgment_pk": pk, "dataset_pk": dataset_pk,
-                 "outcome": "graded", "grade": grade, "purpose": "independent"}
+                 "outcome": "graded", "grade": grade, "purpose": "independent", "rubric_pk": rubric_pk,
+                 "seconds": 4.25, "made_at": int(NOW.timestamp())}
             )  # fmt: skip
     add_rows(session, JudgmentRow, judgments)
     add_rows(session, CurrentJudgmentRow, current)

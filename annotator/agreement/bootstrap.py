@@ -5,16 +5,20 @@ query is drawn or left out. A resample is then a weighted sum of per-query count
 few matrix products. Efron & Tibshirani (1993), An Introduction to the Bootstrap, ch. 13.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator, default_rng
+from numpy.typing import NDArray
 
-from annotator.agreement.judged import Floats, Ints
+from annotator.agreement.judged import Floats, Ints, number
 
-CHUNK = 4_000_000
+AT_ONCE = 640_000  # weights at a time: what fits into a processor's cache
+KEPT = 128_000_000  # weights that are kept for the next walk, a byte each; more are drawn again
 MIN_DEFINED = 0.5
+ENDS = (2.5, 97.5)
+Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +29,54 @@ class Block:
     features: Floats
 
 
+@dataclass(slots=True)
+class Resamples:
+    """How often each of these queries (sorted, each once) is drawn in each of `count` resamples.
+
+    The same seed and queries give the same resamples, however often they are walked through.
+    """
+
+    queries: Ints
+    count: int
+    seed: int
+    _kept: list[NDArray[np.uint8]] = field(default_factory=list, repr=False)
+
+    def __iter__(self) -> Iterator[tuple[slice, Singles]]:
+        """Some resamples at a time: which they are, and their weights, queries x resamples."""
+        size = len(self.queries)
+        if not size or not self.count:
+            return
+        step = max(1, min(self.count, AT_ONCE // size))
+        random = default_rng(self.seed)
+        whole = len(self._kept) == -(-self.count // step)
+        keep = not whole and size * self.count <= KEPT
+        if not whole:
+            self._kept.clear()
+        for turn, start in enumerate(range(0, self.count, step)):
+            part = slice(start, min(start + step, self.count))
+            if whole:
+                yield part, self._kept[turn].astype(np.float32)
+                continue
+            weights = _draw(random, size, part.stop - start)
+            if keep and weights.max() < 256:
+                self._kept.append(weights.astype(np.uint8))
+            yield part, weights.astype(np.float32)
+
+    def sum(self, blocks: Sequence[Block]) -> list[Floats]:
+        """For each block its features summed over each resample: resamples x f. Every block's queries are among these."""
+        sums = [np.zeros((self.count, block.features.shape[1])) for block in blocks]
+        places = [np.searchsorted(self.queries, block.queries) for block in blocks]
+        for part, weights in self:
+            exact = weights.astype(np.float64)
+            for total, block, place in zip(sums, blocks, places, strict=True):
+                chosen = exact if len(place) == len(self.queries) else exact[place]
+                total[part] = chosen.T @ block.features
+        return sums
+
+
 def sum_by_query(query: Ints, features: Floats) -> Block:
     """One row per query from one row per pair (n x f)."""
-    queries, place = np.unique(query, return_inverse=True)
+    queries, place = number(query)
     columns = [np.bincount(place, weights=column, minlength=len(queries)) for column in features.T]
     return Block(queries, np.column_stack(columns) if columns else np.zeros((len(queries), 0)))
 
@@ -38,27 +87,15 @@ def resample_sums(blocks: Sequence[Block], *, resamples: int, seed: int) -> list
     All blocks see the same resamples, drawn from the queries that any of them has. Same seed, same result.
     """
     known = np.unique(np.concatenate([block.queries for block in blocks])) if blocks else np.zeros(0)
-    sums = [np.zeros((resamples, block.features.shape[1])) for block in blocks]
-    if not len(known):
-        return sums
-    places = [np.searchsorted(known, block.queries) for block in blocks]
-    random = default_rng(seed)
-    step = max(1, CHUNK // len(known))
-    for start in range(0, resamples, step):
-        rows = min(step, resamples - start)
-        weights = _draw(random, len(known), rows)
-        for total, block, place in zip(sums, blocks, places, strict=True):
-            total[start : start + rows] = weights[place].T @ block.features
-    return sums
+    return Resamples(known.astype(np.int64), resamples, seed).sum(blocks)
 
 
-def _draw(random: Generator, queries: int, resamples: int) -> Floats:
+def _draw(random: Generator, queries: int, resamples: int) -> Ints:
     """How often each query is drawn in each resample: queries x resamples; every column sums to `queries`."""
-    drawn = random.integers(0, queries, size=(resamples, queries))
+    drawn = random.integers(0, queries, size=(resamples, queries), dtype=np.uint32).astype(np.int64)
     drawn *= resamples
     drawn += np.arange(resamples)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=queries * resamples)
-    return counts.reshape(queries, resamples).astype(np.float64)
+    return np.bincount(drawn.ravel(), minlength=queries * resamples).reshape(queries, resamples)
 
 
 def interval(values: Floats) -> tuple[float, float] | None:
@@ -69,5 +106,22 @@ def interval(values: Floats) -> tuple[float, float] | None:
     defined = values[~np.isnan(values)]
     if not len(values) or len(defined) < MIN_DEFINED * len(values):
         return None
-    low, high = np.percentile(defined, [2.5, 97.5])
+    low, high = np.percentile(defined, ENDS)
     return float(low), float(high)
+
+
+def intervals(values: Floats) -> list[tuple[float, float] | None]:
+    """`interval` of each row (m x n), all at once where no figure is undefined."""
+    if not values.size:
+        return [None] * len(values)
+    undefined = np.isnan(values).any(axis=1)
+    found: list[tuple[float, float] | None] = [None] * len(values)
+    whole = np.flatnonzero(~undefined)
+    if len(whole):
+        for row, low, high in zip(
+            whole.tolist(), *np.percentile(values[whole], ENDS, axis=1).tolist(), strict=True
+        ):
+            found[row] = (low, high)
+    for row in np.flatnonzero(undefined).tolist():
+        found[row] = interval(values[row])
+    return found

@@ -4,14 +4,16 @@ Stands between the service, which reads the judgments, and the coefficients, whi
 Everything is counted per query, because the query is what the bootstrap resamples.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.grades import GRADES
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -19,6 +21,7 @@ Flags = NDArray[np.bool_]
 CATEGORIES = len(GRADES)
 CELLS = CATEGORIES * CATEGORIES
 TINY = 1e-12
+EXACT_IN_SINGLE = 2**24  # whole numbers up to here are exact in 32 bits, so sums of counts below it are
 
 
 def divide(numerator: Floats, denominator: Floats) -> Floats:
@@ -52,25 +55,29 @@ class Judged:
         """The rows for which `flags` holds."""
         return Judged(self.query[flags], self.pair[flags], self.annotator[flags], self.grade[flags])
 
-    def shared(self) -> "Judged":
-        """The rows of pairs that two or more annotators graded; a pair with one judgment does not count."""
+    def are_shared(self) -> Flags:
+        """Of each row whether another annotator graded its pair too."""
         met = np.zeros(len(self.pair), dtype=np.bool_)
         same = self.pair[1:] == self.pair[:-1]
         met[1:] = same
         met[:-1] |= same
-        return self.where(met)
+        return met
+
+    def shared(self) -> "Judged":
+        """The rows of pairs that two or more annotators graded; a pair with one judgment does not count."""
+        met = self.are_shared()
+        return self if met.all() else self.where(met)
 
 
-class Confusion(NamedTuple):
-    """How two annotators graded the pairs both judged: `counts[i]` is the 4x4 table, flat, of `queries[i]`.
+class Tables(NamedTuple):
+    """How every two annotators who share a pair graded. `first` < `second` (p each) are the annotators; `counts` is sparse,
+    p*16 rows by n `queries`: row 16 * t + 4 * r + c counts, per query, the pairs of table t that the first annotator
+    gave r and the second c."""
 
-    Rows are the grades of `first`, columns those of `second`; `first` < `second`.
-    """
-
-    first: int
-    second: int
+    first: Ints
+    second: Ints
     queries: Ints
-    counts: Floats
+    counts: "csr_array"
 
 
 class GradeCounts(NamedTuple):
@@ -86,24 +93,42 @@ def sort_judged(query: Ints, pair: Ints, annotator: Ints, grade: Ints) -> Judged
     return Judged(query[order], pair[order], annotator[order], grade[order])
 
 
-def list_confusions(judged: Judged, only: int | None = None) -> Iterator[Confusion]:
-    """The table of every two annotators who share a pair, in order; with `only`, of that annotator's."""
+def number(values: Ints) -> tuple[Ints, Ints]:
+    """The different values in order, and of each value its place among them: `np.unique`, without a sort where the values
+    lie close together."""
+    if not len(values):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    lowest = int(values.min())
+    reach = int(values.max()) - lowest + 1
+    if reach > 4 * len(values) + 1000:
+        found, place = np.unique(values, return_inverse=True)
+        return found, place
+    there = np.zeros(reach, dtype=np.bool_)
+    there[values - lowest] = True
+    places = np.cumsum(there) - 1
+    return np.flatnonzero(there) + lowest, places[values - lowest]
+
+
+def count_tables(judged: Judged, queries: Ints, only: int | None = None) -> Tables:
+    """The tables of every two annotators who share a pair, in order; with `only`, of that annotator's.
+
+    `queries` (sorted) holds every query of `judged`, and perhaps others: the columns of the counts.
+    """
+    from scipy.sparse import csr_array
+
     left, right = _share(judged)
     if only is not None:
         own = (judged.annotator[left] == only) | (judged.annotator[right] == only)
         left, right = left[own], right[own]
     first, second = judged.annotator[left], judged.annotator[right]
-    cell = judged.grade[left] * CATEGORIES + judged.grade[right]
-    query = judged.query[left]
-    order = np.lexsort((second, first))
-    first, second, cell, query = first[order], second[order], cell[order], query[order]
-    changes = np.flatnonzero((np.diff(first) != 0) | (np.diff(second) != 0)) + 1
-    for rows in np.split(np.arange(len(first)), changes) if len(first) else ():
-        queries, place = np.unique(query[rows], return_inverse=True)
-        counts = np.bincount(place * CELLS + cell[rows], minlength=len(queries) * CELLS)
-        yield Confusion(
-            int(first[rows[0]]), int(second[rows[0]]), queries, counts.reshape(-1, CELLS).astype(np.float64)
-        )
+    people = int(second.max()) + 1 if len(second) else 1
+    codes, table = number(first * people + second)
+    cell = table * CELLS + judged.grade[left] * CATEGORIES + judged.grade[right]
+    query = np.searchsorted(queries, judged.query)[left]
+    kind = np.float32 if len(left) < EXACT_IN_SINGLE else np.float64
+    shape = (len(codes) * CELLS, len(queries))
+    counts = csr_array((np.ones(len(left), dtype=kind), (cell, query)), shape=shape)
+    return Tables(codes // people, codes % people, queries, counts)
 
 
 def _share(judged: Judged) -> tuple[Ints, Ints]:
@@ -123,6 +148,16 @@ def _share(judged: Judged) -> tuple[Ints, Ints]:
 
 def count_grades(judged: Judged) -> GradeCounts:
     """How many annotators gave each grade, per pair, in the order of the pairs' numbers."""
-    _, start, place = np.unique(judged.pair, return_index=True, return_inverse=True)
-    counts = np.bincount(place * CATEGORIES + judged.grade, minlength=len(start) * CATEGORIES)
-    return GradeCounts(judged.query[start], counts.reshape(-1, CATEGORIES).astype(np.float64))
+    if not len(judged.pair):
+        return GradeCounts(judged.query, np.zeros((0, CATEGORIES)))
+    begins = np.concatenate([[True], judged.pair[1:] != judged.pair[:-1]])
+    place = np.cumsum(begins) - 1
+    pairs = int(place[-1]) + 1
+    counts = np.bincount(place * CATEGORIES + judged.grade, minlength=pairs * CATEGORIES)
+    return GradeCounts(judged.query[begins], counts.reshape(-1, CATEGORIES).astype(np.float64))
+
+
+def count_by_annotator(judged: Judged, annotators: int) -> Ints:
+    """How often each annotator gave each grade: annotators x 4."""
+    cells = np.bincount(judged.annotator * CATEGORIES + judged.grade, minlength=annotators * CATEGORIES)
+    return cells.reshape(-1, CATEGORIES)

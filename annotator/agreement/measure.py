@@ -11,22 +11,32 @@ from functools import partial
 import numpy as np
 
 from annotator.agreement import cohen, fleiss, gwet, krippendorff
-from annotator.agreement.bootstrap import Block, interval, resample_sums, sum_by_query
+from annotator.agreement.bootstrap import Block, Resamples, interval, intervals, sum_by_query
 from annotator.agreement.judged import (
     CATEGORIES,
     CELLS,
-    Confusion,
     Floats,
     GradeCounts,
+    Ints,
     Judged,
+    Tables,
+    count_by_annotator,
     count_grades,
-    divide,
-    flatten,
-    list_confusions,
+    count_tables,
+    number,
 )
 from annotator.agreement.observed import observed_agreement
+from annotator.agreement.pairwise import (
+    CUTS,
+    SHAPE,
+    PairSums,
+    compute_at,
+    compute_mean_leanings,
+    name_cut,
+    sum_pairs,
+)
+from annotator.agreement.paradox import compute_paradox
 from annotator.domain.agreement import Leaning, Measured, PairAgreement, Value
-from annotator.domain.grades import GRADES
 from annotator.domain.messages import say
 
 NO_SHARED_PAIR = say("no pair was judged independently by two annotators")
@@ -45,7 +55,6 @@ TOO_OFTEN_UNDEFINED = say("no interval: more than half of the resamples leave it
 PAIRS_AT_ONCE = 100_000
 SAME = gwet.identity_weights(CATEGORIES)
 NEAR = gwet.quadratic_weights(CATEGORIES)
-SIGNED = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +71,7 @@ class Sums:
 
     def value(self, compute: Callable[[Floats], Floats], why: str) -> Value:
         """The coefficient that `compute` makes of the counts; `why` says what NaN means."""
-        point = float(compute(self.total))
-        if np.isnan(point):
-            return Value(None, None, why)
-        ci95 = interval(compute(self.draws))
-        return Value(point, ci95, None if ci95 else self.no_interval)
+        return _value(float(compute(self.total)), interval(compute(self.draws)), why, self.no_interval)
 
 
 def measure(
@@ -80,49 +85,70 @@ def measure(
     if only is not None:
         judged = judged.where(np.isin(judged.pair, judged.pair[judged.annotator == only]))
     shared = judged.shared()
-    counted, everything = count_grades(shared), count_grades(judged)
-    confusions = list(list_confusions(shared, only))
-    cells, terms, *couples = _sum(
+    counted = count_grades(shared)
+    everything = counted if shared is judged else count_grades(judged)
+    drawn = _resample(counted.query, resamples, seed)
+    tables = count_tables(shared, drawn.queries, only)
+    pairs = sum_pairs(tables, drawn, annotators=len(names))
+    cells, terms = _sum(
         [
             _add_up(counted, lambda counts: krippendorff.coincidences(counts).reshape(-1, CELLS)),
             _add_up(counted, fleiss.fleiss_terms),
-            *(Block(one.queries, one.counts) for one in confusions),
         ],
-        resamples, seed,
+        drawn, asked=resamples,
     )  # fmt: skip
-    tables = _stack(couples)
     same, near = _sum(
         [_add_up(everything, partial(_gwet_terms, weights=weights)) for weights in (SAME, NEAR)],
-        resamples, seed,
-    )  # fmt: skip
+        drawn if everything is counted else _resample(everything.query, resamples, seed),
+        asked=resamples,
+    )
     grade_counts = counted.counts.sum(axis=0)
     why = ONE_GRADE if len(counted.query) else NO_SHARED_PAIR
     varies = np.count_nonzero(grade_counts) > 1
-    observed = float(observed_agreement(tables.total.sum(axis=0)))
+    observed = float(observed_agreement(pairs.totals.sum(axis=0)))
     return Measured(
         pairs=len(counted.query),
         single_pairs=len(everything.query) - len(counted.query),
-        queries=len(np.unique(counted.query)),
+        queries=len(drawn.queries),
         observed_agreement=None if np.isnan(observed) else observed,
-        cohen_kappa=_kappas(tables, why),
+        cohen_kappa=_mean_kappas(pairs, cells.no_interval, why),
         fleiss_kappa=terms.value(fleiss.fleiss_kappa, why),
         krippendorff_alpha={metric: _alpha(cells, metric, why) for metric in krippendorff.METRICS},
         gwet_ac1=same.value(lambda sums: gwet.gwet_ac(sums, SAME), why) if varies else Value(None, None, why),
         gwet_ac2=near.value(lambda sums: gwet.gwet_ac(sums, NEAR), why) if varies else Value(None, None, why),
-        cut_points=tuple((start, _at_cut(tables, start, len(counted.query))) for start in GRADES[1:]),
-        annotator_pairs=tuple(
-            _pair(tables, place, (names[found.first], names[found.second]))
-            for place, found in enumerate(confusions)
-        ),
-        leanings=_leanings(tables, confusions, names),
+        cut_points=_cut_points(pairs, cells.no_interval, ONE_SIDE if len(counted.query) else why),
+        annotator_pairs=_list_pairs(tables, pairs, names, cells.no_interval),
+        leanings=_list_leanings(tables, pairs, names),
         grade_counts=tuple(int(count) for count in grade_counts),
+        grades_by_annotator={
+            name: tuple(counts)
+            for name, counts in zip(names, count_by_annotator(judged, len(names)).tolist(), strict=True)
+            if any(counts)
+        },
+        paradox=compute_paradox(pairs.totals) if len(tables.first) else None,
     )
 
 
 def mean_kappas(tables: Floats) -> Mapping[str, Value]:
     """Cohen's kappa of a dataset from its annotator pairs' tables (p x 4 x 4): the values of `measure`."""
     why = ONE_GRADE if len(tables) else NO_SHARED_PAIR
-    return _kappas(Sums(tables, np.zeros((len(tables), 0, *tables.shape[1:])), NO_RESAMPLES), why)
+    return {
+        kind: _value(float(cohen.mean_kappa(tables, weights)), None, why, NO_RESAMPLES)
+        for kind, weights in cohen.DISAGREEMENT.items()
+    }
+
+
+def _value(point: float, ci95: tuple[float, float] | None, why: str, no_interval: str) -> Value:
+    """A figure, or why it is none (`why`, when it is NaN); with its interval, or why it has none."""
+    if np.isnan(point):
+        return Value(None, None, why)
+    return Value(point, ci95, None if ci95 else no_interval)
+
+
+def _resample(query: Ints, resamples: int, seed: int) -> Resamples:
+    """The resamples of these queries (in any order, repeated): none where there are not two."""
+    queries, _ = number(query)
+    return Resamples(queries, resamples if len(queries) >= 2 else 0, seed)
 
 
 def _add_up(counted: GradeCounts, features: Callable[[Floats], Floats]) -> Block:
@@ -141,82 +167,75 @@ def _gwet_terms(counts: Floats, weights: Floats) -> Floats:
     return gwet.gwet_terms(counts, weights)
 
 
-def _sum(blocks: Sequence[Block], resamples: int, seed: int) -> list[Sums]:
+def _sum(blocks: Sequence[Block], drawn: Resamples, *, asked: int) -> list[Sums]:
     """Each block summed over all queries, and over the same resamples of them."""
-    queries = len(np.unique(np.concatenate([block.queries for block in blocks])))
-    count = resamples if queries >= 2 else 0
-    why = ONE_QUERY if queries < 2 else TOO_OFTEN_UNDEFINED if resamples else NO_RESAMPLES
-    draws = resample_sums(blocks, resamples=count, seed=seed)
+    why = ONE_QUERY if len(drawn.queries) < 2 else TOO_OFTEN_UNDEFINED if asked else NO_RESAMPLES
+    draws = drawn.sum(blocks)
     return [Sums(block.features.sum(axis=0), drawn, why) for block, drawn in zip(blocks, draws, strict=True)]
 
 
-def _stack(couples: Sequence[Sums]) -> Sums:
-    """The flat tables of p annotator pairs as one: total p x 4 x 4, draws p x resamples x 4 x 4."""
-    shape = (CATEGORIES, CATEGORIES)
-    if not couples:
-        return Sums(np.zeros((0, *shape)), np.zeros((0, 0, *shape)), ONE_QUERY)
-    total = np.stack([sums.total.reshape(shape) for sums in couples])
-    draws = np.stack([sums.draws.reshape(-1, *shape) for sums in couples])
-    return Sums(total, draws, couples[0].no_interval)
-
-
-def _kappas(tables: Sums, why: str) -> dict[str, Value]:
+def _mean_kappas(pairs: PairSums, no_interval: str, why: str) -> dict[str, Value]:
+    """The dataset's Cohen's kappa of each kind: the mean over annotator pairs, weighted by the pairs they share."""
     return {
-        name: tables.value(partial(cohen.mean_kappa, disagreement=weights), why)
-        for name, weights in cohen.DISAGREEMENT.items()
+        kind: _value(
+            float(cohen.mean_kappa(pairs.totals, weights)), interval(pairs.mean_kappa(kind)), why, no_interval
+        )
+        for kind, weights in cohen.DISAGREEMENT.items()
     }
 
 
 def _alpha(cells: Sums, metric: str, why: str) -> Value:
-    shape = (CATEGORIES, CATEGORIES)
     return cells.value(
-        lambda flat: krippendorff.krippendorff_alpha(flat.reshape(*flat.shape[:-1], *shape), metric), why
+        lambda flat: krippendorff.krippendorff_alpha(flat.reshape(*flat.shape[:-1], *SHAPE), metric), why
     )
 
 
-def _at_cut(tables: Sums, relevant_from: int, pairs: int) -> Value:
+def _cut_points(pairs: PairSums, no_interval: str, why: str) -> tuple[tuple[int, Value], ...]:
     weights = np.array([[0.0, 1.0], [1.0, 0.0]])
-    why = ONE_SIDE if pairs else NO_SHARED_PAIR
-    return tables.value(lambda counts: cohen.mean_kappa(cohen.cut_at(counts, relevant_from), weights), why)
-
-
-def _pair(tables: Sums, place: int, names: tuple[str, str]) -> PairAgreement:
-    own = Sums(tables.total[place], tables.draws[place], tables.no_interval)
-    return PairAgreement(
-        annotators=names,
-        pairs=int(own.total.sum()),
-        observed_agreement=float(observed_agreement(own.total)),
-        cohen_kappa={
-            name: own.value(partial(cohen.cohen_kappa, disagreement=weights), ONE_GRADE)
-            for name, weights in cohen.DISAGREEMENT.items()
-        },
-        confusion=tuple(tuple(int(count) for count in row) for row in own.total),
+    return tuple(
+        (
+            start,
+            _value(
+                float(cohen.mean_kappa(cohen.cut_at(pairs.totals, start), weights)),
+                interval(pairs.mean_kappa(name_cut(start))),
+                why,
+                no_interval,
+            ),
+        )
+        for start in CUTS
     )
 
 
-def _leanings(tables: Sums, confusions: Sequence[Confusion], names: Sequence[str]) -> tuple[Leaning, ...]:
-    """How much higher each annotator grades than the others on the same pairs, by annotator number."""
+def _list_pairs(
+    tables: Tables, pairs: PairSums, names: Sequence[str], no_interval: str
+) -> tuple[PairAgreement, ...]:
+    kappas = {kind: compute_at(pairs.totals, kind).tolist() for kind in cohen.DISAGREEMENT}
+    observed = observed_agreement(pairs.totals).tolist()
     found = []
-    for annotator in sorted({person for one in confusions for person in (one.first, one.second)}):
-        sign = np.array([(one.first == annotator) - (one.second == annotator) for one in confusions], float)
+    for place, (first, second) in enumerate(zip(tables.first.tolist(), tables.second.tolist(), strict=True)):
+        table = pairs.totals[place]
         found.append(
-            Leaning(
-                names[annotator],
-                int(_couples(tables.total, np.abs(sign))),
-                float(_mean_difference(tables.total, sign)),
-                interval(_mean_difference(tables.draws, sign)),
+            PairAgreement(
+                annotators=(names[first], names[second]),
+                pairs=int(table.sum()),
+                observed_agreement=observed[place],
+                cohen_kappa={
+                    kind: _value(values[place], pairs.kappas[kind][place], ONE_GRADE, no_interval)
+                    for kind, values in kappas.items()
+                },
+                confusion=tuple(tuple(row) for row in table.astype(np.int64).tolist()),
+                paradox=compute_paradox(table),
             )
         )
     return tuple(found)
 
 
-def _couples(tables: Floats, weight: Floats) -> Floats:
-    """Judgments compared, over p x … x 4 x 4 tables weighted by `weight` (p)."""
-    return np.tensordot(weight, flatten(tables) @ np.ones(CELLS), axes=1)
-
-
-def _mean_difference(tables: Floats, sign: Floats) -> Floats:
-    """The annotator's grade less the other's, on average; `sign` 1 where the rows are theirs, -1 the columns."""
-    return divide(
-        np.tensordot(sign, flatten(tables) @ SIGNED.ravel(), axes=1), _couples(tables, np.abs(sign))
+def _list_leanings(tables: Tables, pairs: PairSums, names: Sequence[str]) -> tuple[Leaning, ...]:
+    """How much higher each annotator grades than the others on the same pairs, by annotator number."""
+    first, second = tables.first.tolist(), tables.second.tolist()
+    means, couples = compute_mean_leanings(pairs.totals, first, second, len(names))
+    spans = intervals(pairs.mean_leaning())
+    return tuple(
+        Leaning(names[one], int(couples[one]), float(means[one]), spans[one])
+        for one in sorted({*first, *second})
     )

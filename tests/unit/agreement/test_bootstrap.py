@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from annotator.agreement import bootstrap
-from annotator.agreement.bootstrap import Block, interval, resample_sums, sum_by_query
+from annotator.agreement.bootstrap import Block, Resamples, interval, intervals, resample_sums, sum_by_query
 
 
 def _block(queries: list[int], features: list[list[float]]) -> Block:
@@ -34,7 +34,7 @@ def test_the_same_seed_gives_the_same_resamples_and_another_others() -> None:
 
 
 def test_a_large_dataset_is_resampled_in_pieces_that_miss_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "CHUNK", 25)
+    monkeypatch.setattr(bootstrap, "AT_ONCE", 25)
     (sums,) = resample_sums([_block(list(range(10)), [[1.0]] * 10)], resamples=11, seed=0)
     assert sums.tolist() == [[10.0]] * 11
 
@@ -67,3 +67,35 @@ def test_nothing_to_resample_is_no_error() -> None:
     assert resample_sums([], resamples=10, seed=0) == []
     (sums,) = resample_sums([Block(np.zeros(0, dtype=np.int64), np.zeros((0, 3)))], resamples=2, seed=0)
     assert sums.tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("kept", [0, 10**9])
+def test_a_second_walk_meets_the_same_resamples_whether_they_were_kept_or_not(
+    monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setattr(bootstrap, "KEPT", kept)
+    monkeypatch.setattr(bootstrap, "AT_ONCE", 25)
+    drawn = Resamples(np.arange(10), 7, seed=3)
+    walks = [[(part, weights.tolist()) for part, weights in drawn] for _ in range(3)]
+    assert walks[0] == walks[1] == walks[2]
+    assert [part for part, _ in walks[0]] == [slice(0, 2), slice(2, 4), slice(4, 6), slice(6, 7)]
+    assert {sum(row[n] for row in weights) for _, weights in walks[0] for n in range(len(weights[0]))} == {
+        10.0
+    }
+
+
+def test_a_walk_that_was_broken_off_spoils_no_later_one() -> None:
+    drawn = Resamples(np.arange(1000), 2000, seed=3)
+    next(iter(drawn))
+    whole, again = (np.concatenate([weights for _, weights in drawn], axis=1) for _ in range(2))
+    assert whole.shape == (1000, 2000)
+    assert (whole == again).all()
+
+
+def test_many_intervals_at_once_are_those_of_each() -> None:
+    values = np.random.default_rng(0).normal(size=(4, 101))
+    values[1, :10] = np.nan
+    values[2, :60] = np.nan
+    assert intervals(values) == [interval(row) for row in values]
+    assert intervals(values)[2] is None
+    assert intervals(np.zeros((2, 0))) == [None, None]
