@@ -64,14 +64,15 @@ class Resamples:
 
     def sum(self, blocks: Sequence[Block]) -> list[Floats]:
         """For each block its features summed over each resample: resamples x f. Every block's queries are among these."""
-        sums = [np.zeros((self.count, block.features.shape[1])) for block in blocks]
-        places = [np.searchsorted(self.queries, block.queries) for block in blocks]
+        widths = [block.features.shape[1] for block in blocks]
+        features = np.zeros((len(self.queries), sum(widths)))
+        ends = np.cumsum(widths, dtype=np.int64)
+        for block, end, width in zip(blocks, ends, widths, strict=True):
+            features[np.searchsorted(self.queries, block.queries), end - width : end] = block.features
+        sums = np.zeros((self.count, features.shape[1]))
         for part, weights in self:
-            exact = weights.astype(np.float64)
-            for total, block, place in zip(sums, blocks, places, strict=True):
-                chosen = exact if len(place) == len(self.queries) else exact[place]
-                total[part] = chosen.T @ block.features
-        return sums
+            sums[part] = weights.T.astype(np.float64) @ features
+        return np.split(sums, ends[:-1], axis=1) if blocks else []
 
 
 def sum_by_query(query: Ints, features: Floats) -> Block:

@@ -87,6 +87,15 @@ class GradeCounts(NamedTuple):
     counts: Floats
 
 
+class Patterns(NamedTuple):
+    """The different counts of grades that pairs have (u x 4), and how many pairs of each query have which: `pairs` is
+    sparse, n `queries` by u. A million pairs of three or four judgments have 55 patterns."""
+
+    counts: Floats
+    queries: Ints
+    pairs: "csr_array"
+
+
 def sort_judged(query: Ints, pair: Ints, annotator: Ints, grade: Ints) -> Judged:
     """Judged, from columns in any order."""
     order = np.lexsort((annotator, pair))
@@ -155,6 +164,18 @@ def count_grades(judged: Judged) -> GradeCounts:
     pairs = int(place[-1]) + 1
     counts = np.bincount(place * CATEGORIES + judged.grade, minlength=pairs * CATEGORIES)
     return GradeCounts(judged.query[begins], counts.reshape(-1, CATEGORIES).astype(np.float64))
+
+
+def find_patterns(counted: GradeCounts) -> Patterns:
+    """The same counts, each pattern once."""
+    from scipy.sparse import csr_array
+
+    base = int(counted.counts.max(initial=0)) + 1
+    codes, pattern = number((counted.counts @ base ** np.arange(CATEGORIES)).astype(np.int64))
+    queries, query = number(counted.query)
+    counts = np.stack([codes // base**grade % base for grade in range(CATEGORIES)], axis=1)
+    pairs = csr_array((np.ones(len(query)), (query, pattern)), shape=(len(queries), len(codes)))
+    return Patterns(counts.astype(np.float64), queries, pairs)
 
 
 def count_by_annotator(judged: Judged, annotators: int) -> Ints:

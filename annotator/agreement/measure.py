@@ -11,18 +11,19 @@ from functools import partial
 import numpy as np
 
 from annotator.agreement import cohen, fleiss, gwet, krippendorff
-from annotator.agreement.bootstrap import Block, Resamples, interval, intervals, sum_by_query
+from annotator.agreement.bootstrap import Block, Resamples, interval, intervals
 from annotator.agreement.judged import (
     CATEGORIES,
     CELLS,
     Floats,
-    GradeCounts,
     Ints,
     Judged,
+    Patterns,
     Tables,
     count_by_annotator,
     count_grades,
     count_tables,
+    find_patterns,
     number,
 )
 from annotator.agreement.observed import observed_agreement
@@ -52,7 +53,6 @@ ONE_QUERY = say("an interval needs shared pairs of two or more queries")
 NO_RESAMPLES = say("no interval was asked for")
 TOO_OFTEN_UNDEFINED = say("no interval: more than half of the resamples leave it undefined")
 
-PAIRS_AT_ONCE = 100_000
 SAME = gwet.identity_weights(CATEGORIES)
 NEAR = gwet.quadratic_weights(CATEGORIES)
 
@@ -88,17 +88,19 @@ def measure(
     counted = count_grades(shared)
     everything = counted if shared is judged else count_grades(judged)
     drawn = _resample(counted.query, resamples, seed)
+    patterns = find_patterns(counted)
     tables = count_tables(shared, drawn.queries, only)
     pairs = sum_pairs(tables, drawn, annotators=len(names))
     cells, terms = _sum(
         [
-            _add_up(counted, lambda counts: krippendorff.coincidences(counts).reshape(-1, CELLS)),
-            _add_up(counted, fleiss.fleiss_terms),
+            _add_up(patterns, lambda counts: krippendorff.coincidences(counts).reshape(-1, CELLS)),
+            _add_up(patterns, fleiss.fleiss_terms),
         ],
         drawn, asked=resamples,
     )  # fmt: skip
+    all_patterns = patterns if everything is counted else find_patterns(everything)
     same, near = _sum(
-        [_add_up(everything, partial(_gwet_terms, weights=weights)) for weights in (SAME, NEAR)],
+        [_add_up(all_patterns, partial(_gwet_terms, weights=weights)) for weights in (SAME, NEAR)],
         drawn if everything is counted else _resample(everything.query, resamples, seed),
         asked=resamples,
     )
@@ -151,16 +153,9 @@ def _resample(query: Ints, resamples: int, seed: int) -> Resamples:
     return Resamples(queries, resamples if len(queries) >= 2 else 0, seed)
 
 
-def _add_up(counted: GradeCounts, features: Callable[[Floats], Floats]) -> Block:
-    """The features of each pair's counts, summed per query, for some pairs at a time: for a million pairs, all of
-    them at once would need hundreds of MB."""
-    starts = range(0, max(1, len(counted.query)), PAIRS_AT_ONCE)
-    parts = [slice(start, start + PAIRS_AT_ONCE) for start in starts]
-    blocks = [sum_by_query(counted.query[part], features(counted.counts[part])) for part in parts]
-    if len(blocks) == 1:
-        return blocks[0]
-    queries = np.concatenate([block.queries for block in blocks])
-    return sum_by_query(queries, np.concatenate([block.features for block in blocks]))
+def _add_up(patterns: Patterns, features: Callable[[Floats], Floats]) -> Block:
+    """The features of each pair's counts, summed per query: computed once for each pattern."""
+    return Block(patterns.queries, patterns.pairs @ features(patterns.counts))
 
 
 def _gwet_terms(counts: Floats, weights: Floats) -> Floats:

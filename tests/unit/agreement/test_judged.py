@@ -9,6 +9,7 @@ from annotator.agreement.judged import (
     count_grades,
     count_tables,
     divide,
+    find_patterns,
     number,
     sort_judged,
 )
@@ -96,6 +97,25 @@ def test_grades_are_counted_per_pair_under_its_query() -> None:
     counted = count_grades(_judged((9, 5, 0, 3), (7, 1, 0, 0), (7, 1, 1, 0), (9, 5, 1, 1)))
     assert counted.query.tolist() == [7, 9]
     assert counted.counts.tolist() == [[2, 0, 0, 0], [0, 1, 0, 1]]
+
+
+def test_each_pattern_of_counts_is_kept_once_and_its_pairs_are_counted_by_query() -> None:
+    rows = [
+        (9, 5, 0, 3),
+        (9, 5, 1, 1),
+        (7, 1, 0, 0),
+        (7, 1, 1, 0),
+        (9, 6, 0, 1),
+        (9, 6, 1, 3),
+        (7, 2, 0, 3),
+        (7, 2, 1, 1),
+    ]
+    found = find_patterns(count_grades(_judged(*rows)))
+    assert sorted(found.counts.tolist()) == [[0, 1, 0, 1], [2, 0, 0, 0]]
+    mixed = found.counts.tolist().index([0, 1, 0, 1])
+    assert found.queries.tolist() == [7, 9]
+    assert found.pairs.toarray()[:, mixed].tolist() == [1, 2]
+    assert found.pairs.toarray()[:, 1 - mixed].tolist() == [1, 0]
 
 
 def test_division_by_nothing_is_undefined() -> None:
