@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from annotator.domain.answers import Answer
 from annotator.domain.grades import Rubric
 from annotator.domain.settling import PairStatus
 
@@ -18,7 +19,8 @@ from annotator.domain.settling import PairStatus
 class CaseJudgment:
     """One annotator's current judgment. `letter` (A, B, …) is a place in this case, not a person.
 
-    `simulated`: it is nobody's.
+    `simulated`: it is nobody's. `quality`: it is quality control's: given once the pair was settled, by somebody
+    who knew nothing of that.
     """
 
     letter: str
@@ -27,6 +29,7 @@ class CaseJudgment:
     note: str | None
     guideline_version: int
     simulated: bool
+    quality: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class Case:
 
     `decisions`: oldest first. `seen`: hand it back to `adjudicate`. `barred`: why the asking person may
     not decide this case, None when they may. `text_changed`: a judgment was made on an older text.
+    `contested_grade`: what is settled, or was until quality control reopened the pair (`status` "reopened").
     """
 
     pair: str
@@ -67,6 +71,19 @@ class Case:
     rubric: Rubric
     seen: str
     barred: str | None
+    contested_grade: int | None = None
+
+
+def hide_names(answers: Iterable[Answer], *, seed: int, pair: str) -> tuple[CaseJudgment, ...]:
+    """The answers as a lead sees them: letters instead of names, in the order of `shuffle`."""
+    by_name = {f"quality {one.annotator}" if one.quality else one.annotator: one for one in answers}
+    return tuple(
+        CaseJudgment(
+            name_letter(index), answer.outcome, answer.grade, answer.note,
+            answer.guideline_version, answer.simulated, answer.quality,
+        )
+        for index, answer in enumerate(by_name[name] for name in shuffle(by_name, seed=seed, pair=pair))
+    )  # fmt: skip
 
 
 def shuffle(names: Iterable[str], *, seed: int, pair: str) -> list[str]:

@@ -1,14 +1,14 @@
 """The queue of disagreements: how far apart, how much it matters, since when, and in which order.
 
-Stands after judging: a pair whose independent judgments differ waits here for a lead. Pure rules; whether a
-pair is a disagreement at all is decided by `domain/settling.py`.
+Stands after judging: a pair whose independent judgments differ waits here for a lead, and so does one that quality
+control reopened. Pure rules; whether a pair is either is decided by `domain/settling.py`.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from annotator.domain.errors import ValidationError
 
@@ -21,10 +21,12 @@ IMPACT_DIGITS = 4
 class Disagreement:
     """A pair that needs, or had, a lead's decision.
 
-    `pair`: the id the app uses. `grades`: by annotator's username. `distance`: highest minus lowest grade,
+    `pair`: the id the app uses. `grades`: by annotator's username, an expert's of quality control among them.
+    `distance`: highest minus lowest grade, the one that was settled included while it is reopened,
     0-3 (0 when the annotators have come to agree since a decision). `impact`: see `compute_impact`.
-    `since`: when the judgments began to differ (when it was decided, if they differ no more). `simulated`:
-    whether some of the grades are nobody's. `yours`: whether the asking lead judged it, and so may not decide it.
+    `since`: when the judgments began to differ (when it was decided, if they differ no more; when the expert's grade
+    came, if that reopened it). `simulated`: whether some of the grades are nobody's. `yours`: whether the asking lead
+    judged it, and so may not decide it. `reopened`: open because quality control contradicts its settled grade.
     """
 
     pair: str
@@ -38,6 +40,14 @@ class Disagreement:
     since: datetime
     simulated: bool = False
     yours: bool = False
+    reopened: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """As the command line prints it: `reopened` only where it is so."""
+        found = asdict(self)
+        if not self.reopened:
+            del found["reopened"]
+        return found
 
 
 def compute_distance(grades: Iterable[int]) -> int:

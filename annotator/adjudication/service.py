@@ -2,6 +2,7 @@
 
 A decision is append-only: deciding again adds a revision. Refuses whoever is not a lead, a lead who judged the pair,
 a blank rationale, a pair that nobody disagrees on, and a decision on judgments that have changed since they were seen.
+A pair that quality control reopened is decided in the same way, and its expert is one of those who judged it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
-from annotator.adjudication.case import Case, CaseJudgment, Decision, digest_seen, name_letter, shuffle
+from annotator.adjudication.case import Case, Decision, digest_seen, hide_names
 from annotator.adjudication.decisions_file import DecisionLine, read_decisions
 from annotator.adjudication.queue import (
     Disagreement,
@@ -23,13 +24,14 @@ from annotator.adjudication.queue import (
     sort_disagreements,
 )
 from annotator.datasets.service import to_rubric
+from annotator.domain.answers import Answer
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, Problems, StateError
 from annotator.domain.grades import check_grade
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
+from annotator.domain.settling import OPEN
 from annotator.domain.texts import NO_WORDS, check_text
 from annotator.storage.cases import (
-    Answer,
     add_decisions,
     find_text,
     list_answers,
@@ -45,7 +47,7 @@ from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.pairs import PairState, list_contested_pairs, list_pair_states
 from annotator.storage.tables import AdjudicationRow, DocumentRow, PairRow, QueryRow
 
-DECIDABLE = ("disagreement", "adjudicated")
+DECIDABLE = (*OPEN, "adjudicated")
 BARRED = say("you judged this pair yourself; another lead must decide it")
 
 
@@ -62,7 +64,8 @@ class FileDecisions:
 def find_disagreements(
     database: Database, actor: Actor, dataset: str, *, sort: str = "distance"
 ) -> list[Disagreement]:
-    """Every pair whose judgments differ, and every decided pair; open ones first, then as `sort` says.
+    """Every pair whose judgments differ or that quality control reopened, and every decided pair; open ones first,
+    then as `sort` says.
 
     `sort`: "distance" (furthest apart first), "impact" or "age". Needs the role lead.
     """
@@ -112,12 +115,13 @@ def show_case(
             document_text=find_text(session, document),
             text_changed=any(answer.document_sha256 != document.text_sha256 for answer in answers),
             status=state.settlement.status,
-            judgments=_hide_names(answers, seed=row.seed if seed is None else seed, pair=state.key),
+            judgments=hide_names(answers, seed=row.seed if seed is None else seed, pair=state.key),
             decisions=decisions,
             rubric_version=rubric.version,
             rubric=to_rubric(rubric),
             seen=_digest(answers, decisions),
             barred=BARRED if list_judged_by(session, actor.person_id, [state.pair_pk]) else None,
+            contested_grade=state.contested_grade,
         )
     note_seen(database, state.pair_pk, actor.person_id, now=now)
     return case
@@ -135,7 +139,7 @@ def adjudicate(
     now: datetime,
     reason: str | None = None,
 ) -> Decision:
-    """Settle a disagreement, or decide it anew: append a revision and return it.
+    """Settle a disagreement or a reopened pair, or decide it anew: append a revision and return it.
 
     `seen` is the case's digest. ConflictError when the judgments or the decision changed since; of two leads
     who decide at once, one gets it. The same decision sent twice is one. NotAllowed for anybody but a lead
@@ -177,7 +181,8 @@ def adjudicate_file(
 ) -> FileDecisions:
     """Decide every pair of a CSV file (`query_id,doc_id,grade,rationale[,reason]`), or none of them.
 
-    A line that says what is decided already changes nothing; one that says otherwise adds a revision.
+    A line that says what is decided already changes nothing, unless quality control reopened the pair since; one that
+    says otherwise adds a revision.
     BadInput names every bad line. `path` is the file as the user named it.
     """
     lead_pk = require_person(actor)
@@ -195,7 +200,8 @@ def adjudicate_file(
         for line in lines:
             state = states[line.query_id, line.doc_id]
             last = decisions.get(state.pair_pk)
-            if last is None or _content(last)[1:] != (line.grade, line.rationale, line.reason):
+            same = last is not None and _content(last)[1:] == (line.grade, line.rationale, line.reason)
+            if not same or state.settlement.status == "reopened":
                 revision = last.revision + 1 if last else 1
                 decision = Decision(state.key, revision, line.grade, line.rationale, line.reason, now)
                 made.append((state.pair_pk, decision))
@@ -209,8 +215,12 @@ def _disagreement(
     state: PairState, answers: Sequence[Answer], best_rank: int | None, decision: AdjudicationRow | None
 ) -> Disagreement:
     grades = {answer.annotator: answer.grade for answer in answers if answer.grade is not None}
-    times = [(answer.judged_at, answer.grade) for answer in answers if answer.grade is not None]
-    since = find_since(times) or (decision.decided_at if decision else None)
+    times = [(one.judged_at, one.grade) for one in answers if one.grade is not None and not one.quality]
+    apart, since = list(grades.values()), find_since(times) or (decision.decided_at if decision else None)
+    reopened = state.settlement.status == "reopened"
+    if reopened:
+        since = state.errors[0].answered_at
+        apart += [] if state.contested_grade is None else [state.contested_grade]
     if since is None:
         raise StateError(say("{pair} is neither in disagreement nor decided", pair=f"{state.query_id} {state.doc_id}"))  # fmt: skip
     return Disagreement(
@@ -219,11 +229,12 @@ def _disagreement(
         doc_id=state.doc_id,
         category=state.category,
         grades=grades,
-        distance=compute_distance(grades.values()),
-        impact=compute_impact(grades.values(), best_rank),
-        status="open" if state.settlement.status == "disagreement" else "decided",
+        distance=compute_distance(apart),
+        impact=compute_impact(apart, best_rank),
+        status="open" if state.settlement.status in OPEN else "decided",
         since=since,
         simulated=any(answer.simulated for answer in answers),
+        reopened=reopened,
     )
 
 
@@ -257,17 +268,6 @@ def _check_lines(
             problems.add(line.line, "a pair that the deciding lead did not judge", named)
         elif state.settlement.status not in DECIDABLE:
             problems.add(line.line, "a pair whose judgments differ", f"{named} ({state.settlement.status})")
-
-
-def _hide_names(answers: Sequence[Answer], *, seed: int, pair: str) -> tuple[CaseJudgment, ...]:
-    by_name = {answer.annotator: answer for answer in answers}
-    return tuple(
-        CaseJudgment(
-            name_letter(index), answer.outcome, answer.grade, answer.note,
-            answer.guideline_version, answer.simulated,
-        )
-        for index, answer in enumerate(by_name[name] for name in shuffle(by_name, seed=seed, pair=pair))
-    )  # fmt: skip
 
 
 def _to_decisions(state: PairState, rows: Sequence[AdjudicationRow]) -> tuple[Decision, ...]:

@@ -27,13 +27,13 @@ def disagreements(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the pairs whose judgments differ, open ones first."""
+    """List the pairs whose judgments differ or that quality control reopened, open ones first."""
     from annotator.adjudication.service import find_disagreements
     from annotator.domain.people import OPERATOR
 
     found = find_disagreements(open_database(database), OPERATOR, dataset, sort=sort)
     if json:
-        print_json(found)
+        print_json([item.as_json() for item in found])
         return
     rows = [
         (
@@ -43,7 +43,7 @@ def disagreements(
             " ".join(f"{name}={grade}" for name, grade in item.grades.items()),
             item.distance,
             item.impact,
-            item.status,
+            "open (reopened)" if item.reopened else item.status,
             item.since,
         )
         for item in found

@@ -63,7 +63,8 @@ def pairs(
     status: Annotated[
         str | None,
         typer.Option(
-            metavar="S", help="unjudged, unrateable, single, unanimous, disagreement or adjudicated."
+            metavar="S",
+            help="unjudged, unrateable, imported, single, unanimous, disagreement, reopened or adjudicated.",
         ),
     ] = None,
     database: DatabaseOption = None,

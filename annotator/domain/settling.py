@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 PairStatus = Literal[
-    "unjudged", "unrateable", "imported", "single", "unanimous", "disagreement", "adjudicated"
+    "unjudged", "unrateable", "imported", "single", "unanimous", "disagreement", "reopened", "adjudicated"
 ]
 PAIR_STATUSES: tuple[str, ...] = (
-    "unjudged", "unrateable", "imported", "single", "unanimous", "disagreement", "adjudicated",
+    "unjudged", "unrateable", "imported", "single", "unanimous", "disagreement", "reopened", "adjudicated",
 )  # fmt: skip
+OPEN = ("disagreement", "reopened")
+"""Waits for a lead, and has no settled grade until one decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +27,29 @@ class Settlement:
 
 
 def settle(
-    grades: Sequence[int], unrateable: int, adjudicated: int | None, imported: int | None = None
+    grades: Sequence[int],
+    unrateable: int,
+    adjudicated: int | None,
+    imported: int | None = None,
+    errors: tuple[int, ...] = (),
 ) -> Settlement:
-    """Derive a pair's status from its current independent judgments and its current adjudication.
+    """Derive a pair's status from its current independent judgments, its current adjudication, and quality control.
 
     `grades`: the grades given, in any order. `unrateable`: how many said it cannot be rated.
     `adjudicated`: the lead's settled grade, None when there is no decision. `imported`: the grade of an
     earlier ground truth that is kept; any judgment made here takes its place.
     A disagreement is a pair whose independent judgments differ; it has no settled grade until it is
     adjudicated. One grade alone is "single": a grade, but nobody's second opinion.
+    `errors`: the grades of third experts that contradicted the grade that was settled then, and that no lead has
+    decided on since (`storage/reopened.py`). They reopen the pair, unless the grade that holds now is theirs.
     """
+    found = _settle(grades, unrateable, adjudicated, imported)
+    return Settlement("reopened", None) if any(grade != found.grade for grade in errors) else found
+
+
+def _settle(
+    grades: Sequence[int], unrateable: int, adjudicated: int | None, imported: int | None
+) -> Settlement:
     if adjudicated is not None:
         return Settlement("adjudicated", adjudicated)
     if not grades and not unrateable and imported is not None:

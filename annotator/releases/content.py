@@ -1,8 +1,8 @@
 """The content of a release: which pairs are qrels, in which order, and how many of each kind. Pure rules.
 
 A qrel is a settled pair: unanimous, adjudicated, judged by one annotator and marked "single", or kept from an
-earlier ground truth and marked "imported". Open disagreements, unrateable and unjudged pairs are absent and
-counted; absence is never grade 0. A query without any qrel is absent too: an evaluator would count it as one for
+earlier ground truth and marked "imported". Open disagreements, pairs that quality control reopened, unrateable and
+unjudged pairs are absent and counted; absence is never grade 0. A query without any qrel is absent too: an evaluator would count it as one for
 which nothing is relevant. Works query by query, so that a million qrels are never held at once.
 """
 
@@ -119,9 +119,10 @@ def count_content(
     """The manifest's counts: queries (and those left out, without a qrel), pairs, qrels, by_grade, and the pairs
     by status.
 
-    unanimous + adjudicated + single + imported = qrels; with disagreement, unrateable and unjudged they are the
-    pairs.
+    unanimous + adjudicated + single + imported = qrels; with disagreement, reopened, unrateable and unjudged they are
+    the pairs. `reopened` is named only where there is one: most datasets know no quality control.
     """
+    reopened = {"reopened": statuses["reopened"]} if statuses.get("reopened") else {}
     return {
         "queries": queries,
         "queries_without_qrels": queries - judged_queries,
@@ -129,6 +130,7 @@ def count_content(
         "qrels": sum(by_grade.get(grade, 0) for grade in GRADES),
         "by_grade": {str(grade): by_grade.get(grade, 0) for grade in GRADES},
         **{status: statuses.get(status, 0) for status in _LISTED},
+        **reopened,
     }
 
 

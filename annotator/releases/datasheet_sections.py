@@ -26,6 +26,7 @@ ORIGINS = (
 )
 LEFT_OUT = (
     ("disagreement", "annotators differ and nobody has decided"),
+    ("reopened", "quality control contradicts the grade and nobody has decided"),
     ("unrateable", "said to be unrateable"),
     ("unjudged", "judged by nobody"),
 )
@@ -167,7 +168,7 @@ def _write_limits(sheet: "Datasheet") -> Iterator[str]:
     yield from ("## Known limits", "")
     yield "- A document that is not in the pool was never judged; that is not grade 0. Neither is a pair left out below."
     for status, words in LEFT_OUT:
-        if counts[status]:
+        if counts.get(status):
             yield f"- Left out: {say_count(counts[status], 'pair')} ({words})."
     if counts["single"]:
         yield f"- Resting on one annotator alone, without a second opinion: {say_count(counts['single'], 'qrel')}."

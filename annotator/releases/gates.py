@@ -1,7 +1,7 @@
 """The gates of a release: what it needs, what was measured, and what a lead overrode and why. Pure rules.
 
 In this order: `kappa` (the dataset's unweighted Cohen's kappa reaches the setting `kappa_target`; undefined is not
-met), `disagreements` (none is open), `overlap` (no pair is short of judgments), `quality_control` (done and
+met), `disagreements` (none is open, also of those that quality control reopened), `overlap` (no pair is short of judgments), `quality_control` (done and
 passed), `coverage` (what the dataset declares as required), `relevant` (every judged query has a relevant
 document, or is listed as having none), `stale` (nothing rests on an older meaning of the grades, or on an older text).
 A gate that is not met stops a release unless a lead overrides it by name with a reason, which the manifest
@@ -60,7 +60,7 @@ class Gate:
 class GateFigures:
     """Everything the gates need, counted over the whole dataset; `…_pairs` and `…_queries`: some to name.
 
-    `kappa` None: undefined, and `kappa_why` says why. `short`: pairs that lack judgments; `uneven`: not each needs as
+    `kappa` None: undefined, and `kappa_why` says why. `reopened`: of the open `disagreements`. `short`: pairs that lack judgments; `uneven`: not each needs as
     many as `overlap`. `requirements` and
     `requirements_met`: how many are declared and met; `unmet`: the others as (requirement, required, measured).
     `without_relevant`: queries with a settled grade, but none from 1 on, that are not declared to have none.
@@ -74,6 +74,7 @@ class GateFigures:
     kappa: float | None
     kappa_why: str | None = None
     disagreements: int = 0
+    reopened: int = 0
     open_pairs: Sequence[Names] = ()
     overlap: int = 2
     uneven: bool = False
@@ -96,7 +97,9 @@ def check_gates(figures: GateFigures) -> tuple[Gate, ...]:
     name = figures.dataset
     return (
         check_kappa(figures.kappa_target, figures.kappa, figures.kappa_why, dataset=name),
-        check_disagreements(figures.disagreements, figures.open_pairs, dataset=name),
+        check_disagreements(
+            figures.disagreements, figures.open_pairs, reopened=figures.reopened, dataset=name
+        ),
         _check_overlap(figures),
         _check_quality_control(),
         _check_coverage(figures),
@@ -126,13 +129,23 @@ def check_kappa(target: float, value: float | None, why: str | None, *, dataset:
     return Gate("kappa", target, measured, False, why=below)
 
 
-def check_disagreements(opened: int, pairs: Sequence[Names] = (), *, dataset: str = "DATASET") -> Gate:
-    """No open disagreement."""
+def check_disagreements(
+    opened: int, pairs: Sequence[Names] = (), *, reopened: int = 0, dataset: str = "DATASET"
+) -> Gate:
+    """No open disagreement. `reopened`: how many of them quality control reopened."""
     why = say(
         "{opened:,} open: decide them (annotator disagreements {dataset}, annotator adjudicate {dataset} FILE --as LEAD)",
         opened=opened,
         dataset=dataset,
     )
+    if reopened:
+        why = say(
+            "{opened:,} open, {reopened:,} of them reopened by quality control: decide them (annotator disagreements "
+            "{dataset}, annotator adjudicate {dataset} FILE --as LEAD)",
+            opened=opened,
+            reopened=reopened,
+            dataset=dataset,
+        )
     return _check_none("disagreements", opened, why, pairs)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from annotator.domain.coverage import Coverage, QueryFacts
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import Query
-from annotator.domain.settling import Settlement
+from annotator.domain.settling import OPEN, Settlement
 from annotator.releases.gates import GateFigures
 from annotator.releases.staleness import is_on_older_text, is_stale
 
@@ -67,7 +67,7 @@ class Survey:
         if lacking:
             self.short.add(names)
         if grade is None:
-            if status == "disagreement":
+            if status in OPEN:
                 self.opened.add(names)
             return
         self.by_grade[grade] += 1
@@ -133,6 +133,7 @@ def list_figures(
         kappa=kappa,
         kappa_why=kappa_why,
         disagreements=survey.opened.count,
+        reopened=survey.statuses["reopened"],
         open_pairs=survey.opened.first,
         overlap=survey.overlap,
         uneven=survey.uneven,

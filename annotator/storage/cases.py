@@ -1,18 +1,18 @@
-"""What a lead's decision on a pair rests on: its current answers, its best rank, its decisions so far.
+"""What a lead's decision on a pair rests on: its current answers, quality control's too, its best rank, its decisions so far.
 
 Reads in chunks, so that a queue of any length costs a few statements. Used by adjudication.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.answers import Answer
 from annotator.storage.find import key_of
+from annotator.storage.quality_tables import QualityPairRow
 from annotator.storage.tables import (
     AdjudicationRow,
     CurrentJudgmentRow,
@@ -31,44 +31,36 @@ CHUNK = 500
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A current independent judgment, graded or unrateable, with its annotator's username, and whether that is nobody."""
-
-    event_id: str
-    annotator: str
-    outcome: str
-    grade: int | None
-    note: str | None
-    judged_at: datetime
-    document_sha256: str | None
-    guideline_version: int
-    simulated: bool
-
-
 def list_answers(session: Session, pair_pks: Collection[int]) -> dict[int, list[Answer]]:
-    """The current independent judgments of these pairs by pair_pk, each list by username."""
+    """The current independent judgments of these pairs, and quality control's, by pair_pk, each list by username."""
+    judged = (
+        select(JudgmentRow, col(PersonRow.username), col(PersonRow.simulated), col(RubricRow.version))
+        .join(PersonRow, col(PersonRow.pk) == JudgmentRow.annotator_pk)
+        .join(RubricRow, col(RubricRow.pk) == JudgmentRow.rubric_pk)
+    )
+    independent = judged.join(
+        CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == JudgmentRow.pk
+    ).where(
+        col(CurrentJudgmentRow.purpose) == "independent",
+        col(CurrentJudgmentRow.outcome) != "later",
+    )
+    checked = judged.join(QualityPairRow, col(QualityPairRow.judgment_pk) == JudgmentRow.pk).where(
+        col(QualityPairRow.outcome).is_not(None)
+    )
     found: dict[int, list[Answer]] = {}
     for some in _chunks(pair_pks):
-        statement = (
-            select(JudgmentRow, col(PersonRow.username), col(PersonRow.simulated), col(RubricRow.version))
-            .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == JudgmentRow.pk)
-            .join(PersonRow, col(PersonRow.pk) == JudgmentRow.annotator_pk)
-            .join(RubricRow, col(RubricRow.pk) == JudgmentRow.rubric_pk)
-            .where(
-                col(CurrentJudgmentRow.pair_pk).in_(some),
-                col(CurrentJudgmentRow.purpose) == "independent",
-                col(CurrentJudgmentRow.outcome) != "later",
-            )
-        )
-        for row, username, simulated, version in session.execute(statement):
-            answer = Answer(
-                row.event_id, username, row.outcome, row.grade, row.note,
-                row.judged_at, row.document_sha256, version, simulated,
-            )  # fmt: skip
-            found.setdefault(row.pair_pk, []).append(answer)
+        for quality, pair_pk, statement in (
+            (False, CurrentJudgmentRow.pair_pk, independent),
+            (True, QualityPairRow.pair_pk, checked),
+        ):
+            for row, username, simulated, version in session.execute(statement.where(col(pair_pk).in_(some))):
+                answer = Answer(
+                    row.event_id, username, row.outcome, row.grade, row.note,
+                    row.judged_at, row.document_sha256, version, simulated, quality,
+                )  # fmt: skip
+                found.setdefault(row.pair_pk, []).append(answer)
     for answers in found.values():
-        answers.sort(key=lambda answer: answer.annotator)
+        answers.sort(key=lambda answer: (answer.annotator, answer.quality))
     return found
 
 

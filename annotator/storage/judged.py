@@ -21,6 +21,7 @@ from annotator.storage.imported import ImportedQrel, list_kept_imports
 from annotator.storage.pairs import QUERIES_AT_ONCE, list_query_pks, settle_again
 from annotator.storage.plain import fetch_plain
 from annotator.storage.pool import select_documents_left
+from annotator.storage.reopened import OpenError, list_open_errors
 from annotator.storage.tables import (
     AdjudicationRow,
     CurrentJudgmentRow,
@@ -39,10 +40,10 @@ ROWS_AT_ONCE = 2_000
 
 def iterate_judged_queries(session: Session, dataset_pk: int) -> Iterator[JudgedQuery]:
     """Every query in the queries' order, with its pairs in no particular order, and what led to their settlement."""
-    versions = _list_versions(session, dataset_pk)
+    versions, errors = _list_versions(session, dataset_pk), list_open_errors(session, dataset_pk)
     for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
         queries = _list_queries(session, query_pks)
-        pairs = _list_pairs(session, dataset_pk, query_pks, queries, versions)
+        pairs = _list_pairs(session, dataset_pk, query_pks, queries, versions, errors)
         for query_pk in query_pks:
             yield queries[query_pk], pairs[query_pk]
 
@@ -95,6 +96,7 @@ def _list_pairs(
     query_pks: Sequence[int],
     queries: Mapping[int, Query],
     versions: Mapping[int, int],
+    errors: Mapping[int, tuple[OpenError, ...]],
 ) -> dict[int, list[JudgedPair]]:
     """The pairs of these queries, by query_pk."""
     chosen = col(PairRow.query_pk).in_(query_pks)
@@ -118,7 +120,8 @@ def _list_pairs(
         counted = [item.grade for item in given if item.purpose == "independent"]
         grades = tuple([grade for grade in counted if grade is not None])
         imported = kept.grade if kept else None
-        settlement = settle_again(grades, len(counted) - len(grades), decided, imported)
+        contrary = tuple([error.grade for error in errors[pk]]) if pk in errors else ()
+        settlement = settle_again(grades, len(counted) - len(grades), decided, imported, contrary)
         found[query_pk].append(
             JudgedPair(
                 queries[query_pk].query_id, doc_id, settlement.status, settlement.grade, tuple(given),

@@ -2,7 +2,8 @@
 
 Stands between judging and everything that follows: the list of pairs, the queue of disagreements, the
 gates and the releases all ask here, so that they cannot differ. The rule itself is `domain/settling.py`;
-what is current is `storage/current.py`; which grade of an earlier ground truth is kept, `storage/imported.py`.
+what is current is `storage/current.py`; which grade of an earlier ground truth is kept, `storage/imported.py`; what
+quality control reopened, `storage/reopened.py`.
 Pairs that a remap retired have left the pool and are in none of it.
 """
 
@@ -20,6 +21,7 @@ from annotator.storage.current import list_current_adjudications
 from annotator.storage.find import key_of
 from annotator.storage.imported import list_kept_imports
 from annotator.storage.plain import fetch_plain
+from annotator.storage.reopened import OpenError, list_open_errors
 from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, DocumentRow, PairRow, QueryRow
 
 FEW = 500
@@ -34,7 +36,8 @@ class PairState(NamedTuple):
     `grades`: grade by annotator_pk, in the order of annotator_pk. `unrateable`: how many said that it
     cannot be rated. `adjudicated`: the lead's current settled grade. `imported`: the grade of an earlier
     ground truth that is kept. Quality-control judgments and answers put off ("later") are in none of them.
-    `lacking`: how many judgments it still lacks, by `storage/work.py`.
+    `lacking`: how many judgments it still lacks, by `storage/work.py`. `errors`: what quality control found wrong with
+    it and nobody has decided on.
     """
 
     pair_pk: int
@@ -50,6 +53,14 @@ class PairState(NamedTuple):
     settlement: Settlement
     imported: int | None = None
     lacking: int = 0
+    errors: tuple[OpenError, ...] = ()
+
+    @property
+    def contested_grade(self) -> int | None:
+        """The grade that the judgments and decisions lead to, also where quality control has reopened the pair."""
+        return settle_again(
+            tuple(self.grades.values()), self.unrateable, self.adjudicated, self.imported
+        ).grade
 
 
 def iterate_pair_states(session: Session, dataset_pk: int) -> Iterator[PairState]:
@@ -57,8 +68,9 @@ def iterate_pair_states(session: Session, dataset_pk: int) -> Iterator[PairState
 
     The order is the same on every database, whatever its collation.
     """
+    errors = list_open_errors(session, dataset_pk)
     for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
-        yield from _read_states(session, dataset_pk, query_pks, col(PairRow.query_pk).in_(query_pks))
+        yield from _read_states(session, dataset_pk, query_pks, col(PairRow.query_pk).in_(query_pks), errors)
 
 
 def list_pair_states(
@@ -70,11 +82,15 @@ def list_pair_states(
     some = set(pair_pks)
     if len(some) > FEW:
         return [state for state in iterate_pair_states(session, dataset_pk) if state.pair_pk in some]
-    return _read_states(session, dataset_pk, None, col(PairRow.pk).in_(sorted(some))) if some else []
+    if not some:
+        return []
+    errors = list_open_errors(session, dataset_pk, some)
+    return _read_states(session, dataset_pk, None, col(PairRow.pk).in_(sorted(some)), errors)
 
 
 def list_contested_pairs(session: Session, dataset_pk: int) -> list[int]:
-    """The pair_pks that a lead may have to do with: independent grades that differ, or a decision.
+    """The pair_pks that a lead may have to do with: independent grades that differ, a decision, or an error that
+    quality control found.
 
     It narrows down what is read; whether a pair is a disagreement is settled by `list_pair_states`.
     """
@@ -89,7 +105,11 @@ def list_contested_pairs(session: Session, dataset_pk: int) -> list[int]:
         .group_by(col(CurrentJudgmentRow.pair_pk))
         .having(func.min(grade) < func.max(grade))
     )
-    return sorted({*session.scalars(differing), *list_current_adjudications(session, dataset_pk)})
+    decided, errors = (
+        list_current_adjudications(session, dataset_pk),
+        list_open_errors(session, dataset_pk),
+    )
+    return sorted({*session.scalars(differing), *decided, *errors})
 
 
 def list_query_pks(session: Session, dataset_pk: int) -> list[int]:
@@ -101,9 +121,14 @@ def list_query_pks(session: Session, dataset_pk: int) -> list[int]:
 
 
 def _read_states(
-    session: Session, dataset_pk: int, query_pks: Sequence[int] | None, chosen: ColumnElement[bool]
+    session: Session,
+    dataset_pk: int,
+    query_pks: Sequence[int] | None,
+    chosen: ColumnElement[bool],
+    errors: Mapping[int, tuple[OpenError, ...]],
 ) -> list[PairState]:
-    """The pairs for which `chosen` holds, in order. `query_pks`: the queries they belong to, where known."""
+    """The pairs for which `chosen` holds, in order. `query_pks`: the queries they belong to, where known. `errors`: at
+    least theirs, by pair_pk."""
     rows = _list_pairs(session, dataset_pk, chosen)
     judgments = _list_judgments(session, chosen)
     decisions = _list_decisions(session, chosen)
@@ -114,11 +139,13 @@ def _read_states(
         grades, unrateable = judgments.get(pk, _UNJUDGED)
         adjudicated = decisions.get(pk)
         imported = imports[pk].grade if pk in imports else None
-        settlement = settle_again(tuple(grades.values()), unrateable, adjudicated, imported)
+        found = errors.get(pk, ())
+        contrary = tuple([error.grade for error in found]) if found else ()
+        settlement = settle_again(tuple(grades.values()), unrateable, adjudicated, imported, contrary)
         states.append(
             PairState(
                 pk, key, query_pk, query_id, document_pk, doc_id, category,
-                grades, unrateable, adjudicated, settlement, imported, lacking,
+                grades, unrateable, adjudicated, settlement, imported, lacking, found,
             )
         )  # fmt: skip
     return states

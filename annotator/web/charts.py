@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 TEAL, AMBER, RED, GREY, VIOLET = "#25808c", "#b7791f", "#c2453d", "#7f8985", "#8a6fb8"
 STATES = {"complete": TEAL, "begun": AMBER, "untouched": GREY}
-STATUS_COLOURS = {"disagreement": RED, "unjudged": GREY, "unrateable": GREY, "imported": VIOLET}
+STATUS_COLOURS = {
+    "disagreement": RED, "reopened": AMBER, "unjudged": GREY, "unrateable": GREY, "imported": VIOLET,
+}  # fmt: skip
 MANY_QUERIES = 40
 BAR, ROW, AXIS = 16, 30, 64
 

@@ -11,7 +11,7 @@ NAMES = {
     for word in (
         say("all"), say("nothing"),
         say("unjudged"), say("unrateable"), say("imported"), say("single"), say("unanimous"),
-        say("disagreement"), say("adjudicated"),
+        say("disagreement"), say("reopened"), say("adjudicated"),
         say("complete"), say("begun"), say("untouched"),
         say("open"), say("decided"),
         say("distance"), say("impact"), say("age"),

@@ -15,7 +15,9 @@ from annotator.storage.current import derive_current
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.tables import (
+    AdjudicationRow,
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,
@@ -135,4 +137,67 @@ class JudgedWorld:
                 )
             )
             derive_current(session, self.dataset_pk, [pair_pk])
+        return event_id
+
+    def decide(self, lead: Actor, query_id: str, doc_id: str, grade: int) -> None:
+        """A lead's decision, a minute after whatever came before."""
+        self.judged += 1
+        with self.database.write() as session:
+            pair_pk = session.scalar(
+                select(col(PairRow.pk)).where(col(PairRow.key) == pair_key(self.name, query_id, doc_id))
+            )
+            known = session.scalars(select(AdjudicationRow).where(col(AdjudicationRow.pair_pk) == pair_pk))
+            session.add(
+                AdjudicationRow.model_validate(
+                    {
+                        "pair_pk": pair_pk,
+                        "revision": len(known.all()) + 1,
+                        "lead_pk": lead.person_id,
+                        "rubric_pk": find_rubric(session, self.dataset_pk).pk,
+                        "grade": grade,
+                        "rationale": "第17条",
+                        "decided_at": NOW + timedelta(minutes=self.judged),
+                    }
+                )
+            )
+
+    def check(
+        self,
+        expert: Actor,
+        query_id: str,
+        doc_id: str,
+        grade: int | None,
+        *,
+        settled: int,
+        drawn_by: Actor | None = None,
+        settled_by: str = "unanimous",
+        note: str | None = None,
+    ) -> str:
+        """Quality control of one settled pair: a draw of its own, and the expert's answer (None: unrateable), a minute
+        after whatever came before; returns the answer's event id."""
+        event_id = self.judge(expert, query_id, doc_id, grade, purpose="quality", note=note)
+        at = NOW + timedelta(minutes=self.judged)
+        with self.database.write() as session:
+            judgment = session.scalars(select(JudgmentRow).where(col(JudgmentRow.event_id) == event_id)).one()
+            drawn = session.scalars(
+                select(QualityDrawRow).where(col(QualityDrawRow.dataset_pk) == self.dataset_pk)
+            )
+            draw = QualityDrawRow.model_validate(
+                {
+                    "dataset_pk": self.dataset_pk, "number": len(drawn.all()) + 1, "round": 1,
+                    "annotator_pk": expert.person_id, "drawn_by_pk": drawn_by.person_id if drawn_by else None,
+                    "rate": 0.1, "seed": 3, "population": 40, "outside": 2, "drawn_at": at - timedelta(seconds=30),
+                }
+            )  # fmt: skip
+            session.add(draw)
+            session.flush()
+            session.add(
+                QualityPairRow.model_validate(
+                    {
+                        "draw_pk": draw.pk, "pair_pk": judgment.pair_pk, "settled_grade": settled,
+                        "settled_by": settled_by, "judgment_pk": judgment.pk, "outcome": judgment.outcome,
+                        "grade": grade, "answered_at": at,
+                    }
+                )
+            )  # fmt: skip
         return event_id

@@ -73,7 +73,7 @@ def test_a_dataset_goes_from_disagreement_to_release_step_by_step(database: Data
     world = Glance(database)
     world.judge_all((0, 0), (1, 1), (3, 3), (3, 2))
     assert world.look().statuses == {
-        "unjudged": 0, "unrateable": 0, "imported": 0, "single": 0, "unanimous": 3, "disagreement": 1, "adjudicated": 0,
+        "unjudged": 0, "unrateable": 0, "imported": 0, "single": 0, "unanimous": 3, "disagreement": 1, "reopened": 0, "adjudicated": 0,
     }  # fmt: skip
     assert world.steps() == ["agreement", "disagreements"]
     change_settings(database, OPERATOR, "d", {"kappa_target": "0.5"})

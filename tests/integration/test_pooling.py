@@ -228,7 +228,7 @@ def test_the_whole_pool_is_shown_with_its_counts(world: Pool) -> None:
     world.judge(world.person("김"), "Q2", "a", 3)
     found = show_pool(world.database, OPERATOR, "d")
     assert found.statuses == {
-        "unjudged": 3, "unrateable": 0, "imported": 0, "single": 1, "unanimous": 0, "disagreement": 0, "adjudicated": 0,
+        "unjudged": 3, "unrateable": 0, "imported": 0, "single": 1, "unanimous": 0, "disagreement": 0, "reopened": 0, "adjudicated": 0,
     }  # fmt: skip
     assert [(one.system, one.queries, one.candidates, one.only_here) for one in found.systems] == [
         ("bm25", 1, 1, 1),

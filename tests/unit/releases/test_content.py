@@ -106,6 +106,15 @@ def test_every_pair_is_counted_once() -> None:
     }  # fmt: skip
 
 
+def test_reopened_pairs_are_counted_where_there_are_any_and_are_no_qrels() -> None:
+    found = count_content(
+        queries=1, judged_queries=1, statuses={"unanimous": 2, "reopened": 3}, by_grade={1: 2}
+    )
+    assert (found["pairs"], found["qrels"], found["reopened"]) == (5, 2, 3)
+    none = count_content(queries=1, judged_queries=1, statuses={"unanimous": 2}, by_grade={1: 2})
+    assert "reopened" not in none
+
+
 def test_what_a_qrel_rests_on_is_listed_by_number() -> None:
     assert list_keys(pair("d", 2, given(72, 2), given(71, None), given(9, 0, purpose="qc"))) == "90 710 720"
     assert list_keys(pair("d", 2)) == ""

@@ -136,6 +136,15 @@ def test_figures_without_requirements_are_shown_as_that() -> None:
     assert "| queries | 3 |" in text
 
 
+def test_what_quality_control_reopened_is_left_out_and_said() -> None:
+    counts = {**MANIFEST["counts"], "reopened": 2}
+    text = write_datasheet(replace(SHEET, manifest={**MANIFEST, "counts": counts}))
+    assert (
+        "- Left out: 2 pairs (quality control contradicts the grade and nobody has decided)."
+        in text.splitlines()
+    )
+
+
 def test_of_very_many_queries_the_first_are_named() -> None:
     text = write_datasheet(replace(SHEET, without_relevant=[f"q{place}" for place in range(502)]))
     assert "q499, and 2 more" in text

@@ -54,6 +54,12 @@ def test_one_open_disagreement_is_one_too_many() -> None:
     assert (OPEN.required, OPEN.measured, OPEN.met) == (0, 3, False)
 
 
+def test_the_gate_tells_the_reopened_among_the_open() -> None:
+    assert str(check_disagreements(3, reopened=1, dataset="検索").why).startswith(
+        "3 open, 1 of them reopened by quality control: decide them (annotator disagreements 検索"
+    )
+
+
 def test_an_override_keeps_its_reason_and_its_author_but_meets_nothing() -> None:
     (low, opened) = override_gates([LOW, OPEN], {"kappa": " まだ半分 🙂 "}, by="lead_3")
     assert low.override == Override("まだ半分 🙂", "lead_3")

@@ -17,8 +17,9 @@ def state(
     decided: int | None = None,
     imported: int | None = None,
     lacking: int = 0,
+    errors: tuple[int, ...] = (),
 ) -> PairState:
-    settlement = settle(grades, unrateable, decided, imported)
+    settlement = settle(grades, unrateable, decided, imported, errors)
     given = dict(enumerate(grades))
     return PairState(
         pk,
@@ -59,6 +60,17 @@ def test_a_pair_is_short_as_long_as_it_lacks_judgments() -> None:
         "disagreement": 1,
     }  # fmt: skip
     assert dict(survey.by_grade) == {2: 3, 3: 1, 1: 1}
+
+
+def test_a_reopened_pair_is_open_and_no_qrel() -> None:
+    survey = count([state(1, 1, 2, 2, errors=(0,)), state(2, 1, 0, 3), state(3, 1, 1, 1)])
+    assert survey.opened.first == [("Q1", "d1"), ("Q1", "d2")]
+    assert dict(survey.by_grade) == {1: 1}
+    figures = list_figures(
+        survey, dataset="d", kappa_target=0.7, kappa=None, kappa_why="why", coverage=Coverage((), 0, 0),
+        without_relevant=[], requirements=None,
+    )  # fmt: skip
+    assert (figures.disagreements, figures.reopened) == (2, 1)
 
 
 def test_only_the_first_twenty_are_named_and_all_are_counted() -> None:
