@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 REASONS: tuple[str, ...] = ("unreadable", "wrong_language", "document_missing", "query_unclear", "other")
-PURPOSES: tuple[str, ...] = ("independent", "conditional", "training", "gold", "repeat")
+PURPOSES: tuple[str, ...] = ("independent", "conditional", "training", "gold", "repeat", "quality")
 COUNTED_PURPOSE = "independent"
 
 

@@ -32,6 +32,7 @@ from annotator.storage.handing import find_whole_text, read_handed
 from annotator.storage.leases import drop_expired_leases, take_leases
 from annotator.storage.offering import MOST_OF_A_QUERY, Ask, choose_pairs, choose_whole_query
 from annotator.storage.progress import list_annotator_progress, list_query_progress
+from annotator.storage.quality_work import list_waiting
 from annotator.storage.receiving import store_events
 from annotator.storage.standing import find_needless, read_standings
 from annotator.storage.worklist import (
@@ -49,7 +50,8 @@ class Exchange:
 
     `judged` are pairs of `have` that need nothing any more: the annotator judged them elsewhere (in another
     tab, on another device), or a lead has settled them.
-    `done` counts the annotator's current judgments and answered checks, `total` adds the pairs still open to them. `feedback`: what is
+    `done` counts the annotator's current judgments and answered checks, `total` adds the pairs still open to them (those
+    that quality control drew for them as well: nothing tells which). `feedback`: what is
     shown after answers in training. `surplus`: acknowledged events that came after their lease had run out, when
     others had done what the pair needs; they are kept. `training`: how far it is, None when there is none.
     """
@@ -116,12 +118,13 @@ def submit_judgments(
         shown = {key: one for key, one in held.items() if key not in judged}
         eligibility = find_eligibility(session, dataset_pk, person_pk)
         training = find_training(session, worklist, row, eligibility)
-        ask = Ask(row, actor.username, eligibility, shown, training, received.query_pk)
+        drawn = list_waiting(session, worklist)
+        ask = Ask(row, actor.username, eligibility, shown, training, received.query_pk, drawn)
         pairs = _hand_out(session, worklist, ask, want=want, whole=whole)
         checked, checks = count_checks(session, worklist, [*shown, *(pair.pair for pair in pairs)])
         answered, left = count_work(session, worklist, eligibility)
         done = answered + checked
-        total = done + left + checks
+        total = done + left + checks + len(drawn)
     return Exchange(
         tuple(received.acknowledged),
         (*malformed, *received.refused),

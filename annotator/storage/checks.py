@@ -147,8 +147,8 @@ def read_explanations(session: Session, pair_pks: Collection[int]) -> Mapping[in
 
 
 def count_checks(session: Session, worklist: Worklist, shown: Collection[str]) -> tuple[int, int]:
-    """How many gold pairs and repeats the annotator has answered, and how many are among those shown in the browser (by
-    key): a progress that left them out would tell which they are."""
+    """How many gold pairs, repeats and pairs of quality control the annotator has answered, and how many gold pairs and
+    repeats are among those shown in the browser (by key): a progress that left them out would tell which they are."""
     if not shown:
         return _count_answered(session, worklist), 0
     answered, among = run(session, _ANSWERED_AND_SHOWN, {**_named(worklist), "keys": list(shown)}).one()
@@ -234,6 +234,8 @@ SELECT (SELECT count(DISTINCT j.pair_pk) FROM check_pair c CROSS JOIN pair p CRO
   + (SELECT count(*) FROM repeated_pair r CROSS JOIN pair p
     WHERE p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk
       AND r.annotator_pk = :annotator_pk AND r.answered_at IS NOT NULL)
+  + (SELECT count(DISTINCT x.pair_pk) FROM quality_draw w CROSS JOIN quality_pair x
+    WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND x.outcome IS NOT NULL)
 """
 _SHOWN = """
 SELECT (SELECT count(*) FROM pair p JOIN check_pair c ON c.pair_pk = p.pk AND c.kind = 'gold' WHERE p.key IN :keys)
@@ -244,7 +246,7 @@ _ANSWERED_AND_SHOWN = prepare(f"SELECT ({_ANSWERED}), ({_SHOWN})", lists=["keys"
 
 
 def _count_answered(session: Session, worklist: Worklist) -> int:
-    """How many gold pairs and repeats the annotator has answered."""
+    """How many gold pairs, repeats and pairs of quality control the annotator has answered."""
     return int(run(session, _COUNT_ANSWERED, _named(worklist)).scalar_one())
 
 

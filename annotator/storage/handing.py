@@ -27,7 +27,9 @@ SELECT p.pk, p.key, q.query_id, q.text AS query, q.narrative, q.language, d.doc_
 FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
 LEFT JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
 LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
-LEFT JOIN judgment j ON j.pk = c.judgment_pk
+LEFT JOIN judgment j ON j.pk = coalesce((
+  SELECT max(x.judgment_pk) FROM quality_pair x CROSS JOIN quality_draw w
+  WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk), c.judgment_pk)
 WHERE p.pk IN :pairs""",
     lists=["pairs"],
 )

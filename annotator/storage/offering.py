@@ -1,5 +1,6 @@
 """Which pairs an annotator is handed next, in this order: training, and nothing else until it is passed; own answers that
-are outdated; ordinary pairs, with gold pairs and repeats among them; what was put off; what another tab holds.
+are outdated; pairs that quality control has drawn for them, which look like any other; ordinary pairs, with gold pairs
+and repeats among them; what was put off; what another tab holds.
 
 Ordinary pairs come query by query: first the query at hand, then those given to the annotator, those that others have
 begun, and fresh ones, each from a place on that is drawn with the dataset's seed for this annotator. Within a query,
@@ -22,6 +23,7 @@ from annotator.storage.find import key_of
 from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.leases import list_leased_elsewhere
 from annotator.storage.outdated import list_outdated
+from annotator.storage.quality_work import list_changeable
 from annotator.storage.standing import Standing
 from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, DatasetRow, PairRow
 from annotator.storage.worklist import (
@@ -50,7 +52,8 @@ class Offer:
 @dataclass(frozen=True, slots=True)
 class Ask:
     """What an annotator asks for: `username` draws the order; `have` is what the browser shows already, its latest
-    last; `training`: how far theirs is, None without one; `answered`: the query of what was just handed in."""
+    last; `training`: how far theirs is, None without one; `answered`: the query of what was just handed in; `drawn`: what
+    waits for them in quality control."""
 
     dataset: DatasetRow
     username: str
@@ -58,6 +61,7 @@ class Ask:
     have: Mapping[str, Standing]
     training: TrainingState | None
     answered: int | None = None
+    drawn: Sequence[OpenPair] = ()
 
     @property
     def held(self) -> set[int]:
@@ -84,9 +88,12 @@ def choose_pairs(session: Session, worklist: Worklist, ask: Ask, *, want: int) -
         return Offer(tuple(Handout(pk, training=True) for pk in pks), tuple(pks))
     outdated = list_outdated(session, worklist, limit=want + len(held))
     asked_again = [Handout(pk) for pk in outdated if pk not in held][:want]
-    ordinary, rest = _choose_ordinary(session, worklist, ask, held, want - len(asked_again))
+    drawn, drawn_last = _choose_drawn(session, worklist, ask, held)
+    left = want - len(asked_again) - len(drawn)
+    ordinary, rest = _choose_ordinary(session, worklist, ask, held, left)
     mixed = mix_in(session, worklist, ask.dataset, annotator=ask.username, ordinary=ordinary, held=held)
-    handouts = (asked_again + mixed + [Handout(pk) for pk in rest])[:want]
+    drawn_first, last = ([Handout(pk) for pk in pks] for pks in (drawn, [*rest, *drawn_last]))
+    handouts = (asked_again + drawn_first + mixed + last)[:want]
     return Offer(tuple(handouts), tuple(one.pair_pk for one in handouts[len(asked_again) :] if not one.key))
 
 
@@ -98,20 +105,36 @@ def choose_whole_query(session: Session, worklist: Worklist, ask: Ask, *, want: 
     if ask.training is not None and not ask.training.passed:
         return choose_pairs(session, worklist, ask, want=want)
     put_off: list[int] = []
-    for queries in chain(_list_queries(session, worklist, ask), [put_off]):
+    for queries in chain(_list_queries(session, worklist, ask, with_drawn=True), [put_off]):
         for query_pk in queries:
             found = list_open_pairs(session, worklist, ask.eligibility, [query_pk])
+            found += [pair for pair in ask.drawn if pair.query_pk == query_pk]
             if queries is not put_off and found and all(pair.put_off for pair in found):
                 put_off.append(query_pk)
                 continue
             if not found:
                 continue
-            answered = _list_answered(session, worklist, query_pk)
+            answered = _list_answered(session, worklist, query_pk) | list_changeable(
+                session, worklist, query_pk
+            )
             keys = {**answered, **{pair.pair_pk: pair.key for pair in found}}
             order = sorted(keys, key=lambda pk: place(ask.dataset.seed, ask.username, keys[pk]))
             pks = [pk for pk in order if pk not in ask.held][: min(want, MOST_OF_A_QUERY)]
             return Offer(tuple(map(Handout, pks)), tuple(pk for pk in pks if pk not in answered))
     return Offer((), ())
+
+
+def _choose_drawn(
+    session: Session, worklist: Worklist, ask: Ask, held: Collection[int]
+) -> tuple[list[int], list[int]]:
+    """The pairs drawn for quality control, and those of them that come after all others."""
+    if not ask.drawn:
+        return [], []
+    elsewhere = list_leased_elsewhere(session, worklist)
+    pairs = [pair for pair in ask.drawn if pair.pair_pk not in held]
+    last = {pair.pair_pk for pair in pairs if pair.put_off or pair.pair_pk in elsewhere}
+    order = _by_query(ask, pairs)
+    return [pk for pk in order if pk not in last], [pk for pk in order if pk in last]
 
 
 def _choose_ordinary(
@@ -146,24 +169,34 @@ def _choose_ordinary(
 
 def _by_query(ask: Ask, pairs: Sequence[OpenPair]) -> list[int]:
     """Those of a query together, the query at hand first."""
-    queries = {pair.query_pk for pair in pairs}
-    order = sorted(
-        queries, key=lambda pk: (pk != ask.at_hand, place(ask.dataset.seed, ask.username, f"query {pk}"))
-    )
-    return [pair.pair_pk for pk in order for pair in ask.sort(one for one in pairs if one.query_pk == pk)]
+    by_query: dict[int, list[OpenPair]] = {}
+    for pair in pairs:
+        by_query.setdefault(pair.query_pk, []).append(pair)
+    return [pair.pair_pk for pk in _sort_queries(ask, by_query) for pair in ask.sort(by_query[pk])]
 
 
-def _list_queries(session: Session, worklist: Worklist, ask: Ask) -> Iterator[list[int]]:
-    """The queries to take pairs from, a few at a time; looked up only as far as they are asked for."""
+def _sort_queries(ask: Ask, query_pks: Iterable[int]) -> list[int]:
+    """In the annotator's own order, the query at hand first."""
+    seed, name, at_hand = ask.dataset.seed, ask.username, ask.at_hand
+    return sorted(query_pks, key=lambda pk: (pk != at_hand, place(seed, name, f"query {pk}")))
+
+
+def _list_queries(
+    session: Session, worklist: Worklist, ask: Ask, *, with_drawn: bool = False
+) -> Iterator[list[int]]:
+    """The queries to take pairs from, a few at a time; looked up only as far as they are asked for. `with_drawn`: with those
+    that quality control has drawn from, right after the one at hand."""
     at_hand = ask.at_hand if ask.have else ask.answered or find_last_query(session, worklist)
     met: set[int] = set()
     if at_hand is not None:
         met.add(at_hand)
         yield [at_hand]
+    checked = {pair.query_pk for pair in ask.drawn} - met if with_drawn else set()
+    met.update(checked)
+    yield from ([pk] for pk in _sort_queries(ask, checked))
     given = [pk for pk in list_given_queries(session, worklist, ask.eligibility) if pk not in met]
-    given.sort(key=lambda pk: place(ask.dataset.seed, ask.username, f"query {pk}"))
     met.update(given)
-    yield from ([pk] for pk in given)
+    yield from ([pk] for pk in _sort_queries(ask, given))
     bounds = find_bounds(session, worklist)
     drawn = place(ask.dataset.seed, ask.username, f"turn {bounds.answered}")
     share = int.from_bytes(drawn, "big") / 2**64

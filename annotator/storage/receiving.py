@@ -21,6 +21,7 @@ from annotator.storage.current import derive_current
 from annotator.storage.find import key_of
 from annotator.storage.handing import Stored, find_stored, list_rubric_versions, list_text_hashes
 from annotator.storage.leases import drop_leases
+from annotator.storage.quality_work import follow_answers
 from annotator.storage.standing import Standing, is_others_repeat
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, JudgmentRow
 from annotator.storage.worklist import Worklist
@@ -134,6 +135,8 @@ def _find_purpose(session: Session, dataset: DatasetRow, one: Standing) -> str:
         return "repeat"
     if one.answered and one.purpose is not None:
         return one.purpose
+    if one.drawn:
+        return "quality"
     if one.kind is not None:
         return one.kind
     if one.judged < one.wanted:
@@ -160,7 +163,7 @@ def _is_surplus(one: Standing) -> bool:
 
 def _after(one: Standing, event: JudgmentEvent, purpose: str) -> Standing:
     """How the pair stands for the annotator once the event is stored, for the events after it."""
-    if purpose in COUNTED:
+    if purpose in COUNTED or purpose == "quality":
         return replace(one, outcome=event.outcome, purpose=purpose)
     return replace(one, leased=False, tried=one.tried or event.outcome != "later")
 
@@ -199,6 +202,8 @@ def _follow(
     counted = {one.pair_pk for _event, one, purpose in stored if purpose in COUNTED}
     if counted:
         derive_current(session, worklist.dataset_pk, counted)
+    checked = {one.pair_pk for _event, one, purpose in stored if purpose == "quality"}
+    follow_answers(session, worklist.annotator_pk, checked)
     repeats = {one.repeat_pk for event, one, _ in stored if one.repeat_pk and event.outcome != "later"}
     if repeats:
         note_repeats_answered(session, worklist, [key_of(pk) for pk in repeats])

@@ -13,6 +13,7 @@ from sqlmodel import col
 
 from annotator.storage.checks import find_repeats
 from annotator.storage.labeling_tables import RepeatRow
+from annotator.storage.quality_work import DECIDED_SINCE
 from annotator.storage.statements import prepare, run
 from annotator.storage.worklist import Worklist
 
@@ -20,12 +21,19 @@ _COLUMNS = """
 SELECT p.key, p.pk, p.query_pk, p.document_pk, p.retired_at IS NOT NULL, p.kept AND p.judged = 0, p.wanted, p.lacking,
   p.judged, k.kind, EXISTS (SELECT 1 FROM adjudication a WHERE a.pair_pk = p.pk),
   EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk),
-  l.pair_pk IS NOT NULL, c.outcome, c.purpose, c.stale
+  l.pair_pk IS NOT NULL, c.outcome, c.purpose, c.stale, (
+    SELECT max(CASE WHEN x.outcome IS NULL THEN 'waiting' WHEN {decided_since} THEN 'decided' ELSE x.outcome END)
+    FROM quality_pair x CROSS JOIN quality_draw w
+    WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk
+      AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk))
 FROM pair p LEFT JOIN check_pair k ON k.pair_pk = p.pk
 LEFT JOIN lease l ON l.pair_pk = p.pk AND l.annotator_pk = :annotator_pk
 LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
 WHERE p.dataset_pk + 0 = :dataset_pk AND p.{column} IN :named"""
-_BY_KEY, _BY_PK = (prepare(_COLUMNS.format(column=column), lists=["named"]) for column in ("key", "pk"))
+_BY_KEY, _BY_PK = (
+    prepare(_COLUMNS.format(column=column, decided_since=DECIDED_SINCE), lists=["named"])
+    for column in ("key", "pk")
+)
 _TRIED = prepare(
     "SELECT DISTINCT pair_pk FROM judgment WHERE pair_pk IN :named AND annotator_pk = :annotator_pk "
     "AND purpose = :kind AND outcome <> 'later'",
@@ -37,7 +45,8 @@ _TRIED = prepare(
 class Standing:
     """A pair, and how it stands for one annotator. `kept`: its grade is kept and nobody judged it; `kind`: "training",
     "gold" or None; `outcome`, `purpose`, `stale`: of the annotator's own current answer, None without one; `repeat_pk`:
-    the key is that of a repeat; `tried`: answered before as a check."""
+    the key is that of a repeat; `tried`: answered before as a check; `drawn`: for this annotator by quality control, so
+    `settled` only once a lead has decided on their answer."""
 
     pair_pk: int
     query_pk: int
@@ -56,6 +65,7 @@ class Standing:
     stale: int
     repeat_pk: int | None = None
     tried: bool = False
+    drawn: bool = False
 
     @property
     def answered(self) -> bool:
@@ -110,18 +120,24 @@ def _is_needed(one: Standing) -> bool:
         return not one.tried or one.leased
     if one.kind == "gold":
         return not one.tried
-    return one.lacking > 0
+    return one.drawn or one.lacking > 0
 
 
 def _standing(row: Any) -> Standing:
     _key, pk, query, document, retired, kept, wanted, lacking, judged, kind, settled, disclosed, leased = row[
         :13
     ]
-    outcome, purpose, stale = row[13:]
+    outcome, purpose, stale, drawn = row[13:]
+    if kind is not None or outcome not in (None, "later"):
+        drawn = None
+    if drawn is not None:
+        settled, outcome, purpose, stale = (
+            drawn == "decided", None if drawn == "waiting" else drawn, "quality", 0,
+        )  # fmt: skip
     flags = (bool(settled), bool(disclosed), bool(leased))
     return Standing(
         pk, query, document, bool(retired), bool(kept), wanted, lacking, judged, kind, *flags,
-        outcome, purpose, stale or 0,
+        outcome, purpose, stale or 0, drawn=drawn is not None,
     )  # fmt: skip
 
 

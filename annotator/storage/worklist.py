@@ -2,7 +2,8 @@
 
 A pair is open to somebody who has no current answer on it (or put it off), while it lacks more judgments than
 others hold it just now (`pair.lacking`, derived by `storage/work.py`), if its query is theirs
-(`storage/eligibility.py`), and they neither proposed it nor saw others' answers. Nothing here reads more than a query's
+(`storage/eligibility.py`), and they neither proposed it nor saw others' answers, nor check it for quality control
+(`storage/quality_work.py`). Nothing here reads more than a query's
 pairs; what is left over all queries is read from counters. CROSS JOIN: SQLite then starts from the smaller table.
 """
 
@@ -22,6 +23,8 @@ _OPEN = """
     WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk AND l.expires_at > :now)
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
   AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk)
+  AND NOT EXISTS (SELECT 1 FROM quality_pair x CROSS JOIN quality_draw w
+    WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk)
   AND {eligible}"""
 _OPEN_PAIRS = (
     "SELECT p.pk, p.key, p.query_pk, p.judged > 0, c.outcome IS NOT NULL FROM pair p LEFT JOIN current_judgment c "
@@ -59,7 +62,9 @@ SELECT (SELECT coalesce(sum(w.open_pairs), 0) FROM query_work w WHERE w.dataset_
      WHERE w.annotator_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND {eligible})
   - (SELECT count(*) FROM (
       SELECT d.pair_pk FROM disclosure d WHERE d.person_pk = :annotator_pk
-      UNION SELECT o.pair_pk FROM proposal o WHERE o.annotator_pk = :annotator_pk) x
+      UNION SELECT o.pair_pk FROM proposal o WHERE o.annotator_pk = :annotator_pk
+      UNION SELECT t.pair_pk FROM quality_draw s CROSS JOIN quality_pair t
+        WHERE s.dataset_pk = :dataset_pk AND s.annotator_pk = :annotator_pk AND t.draw_pk = s.pk) x
      CROSS JOIN pair w
      LEFT JOIN current_judgment c ON c.pair_pk = w.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
      WHERE w.pk = x.pair_pk AND w.dataset_pk = :dataset_pk AND w.lacking > 0 AND c.pair_pk IS NULL AND {eligible})"""
