@@ -201,7 +201,8 @@ class GroupAgreement:
 
 @dataclass(frozen=True, slots=True)
 class AgreementReport:
-    """The agreement of a dataset. `simulated`: some of the annotators are not people."""
+    """The agreement of a dataset. `simulated`: some of the annotators are not people. `outdated`: how many current
+    independent grades were made under an older guideline or on an older text: they count."""
 
     dataset: str
     annotators: tuple[str, ...]
@@ -215,6 +216,7 @@ class AgreementReport:
     verdict: Verdict | None = None
     periods: tuple[Period, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    outdated: int = 0
 
     @property
     def diagnosis(self) -> tuple[str, ...]:
@@ -243,6 +245,7 @@ class AgreementReport:
             "diagnosis": list(self.diagnosis),
             **({"verdict": self.verdict.as_json()} if self.verdict else {}),
             "left_out": [one.as_json() for one in self.left_out],
+            "outdated": self.outdated,
             "kappa_target": self.kappa_target,
             "resamples": self.resamples,
             "seed": self.seed,
