@@ -7,7 +7,7 @@ absence; a pair that one annotator judged adds nothing to agreement.
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sqlalchemy import ColumnElement, func, select
@@ -15,11 +15,11 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
-from annotator.agreement.diagnosis import diagnose
+from annotator.agreement.assess import assess
 from annotator.agreement.judged import CATEGORIES, Floats, Ints, Judged, sort_judged
 from annotator.agreement.measure import mean_kappas, measure
 from annotator.agreement.own import measure_own
-from annotator.domain.agreement import AgreementReport, Finding, GroupAgreement, Selection, Value
+from annotator.domain.agreement import AgreementReport, GroupAgreement, Selection, Value
 from annotator.domain.behind import OwnAgreement, PairsBehind
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS
@@ -80,6 +80,16 @@ def measure_agreement(
     labels = _read_groups(session, key_of(row.pk), by)
     measured = measure(found.judged, found.names, resamples=resamples, seed=seed)
     rubric = find_rubric(session, key_of(row.pk))
+    groups = _measure_groups(found, by, labels, resamples=resamples, seed=seed)
+    assessed = assess(
+        found.judged,
+        names=found.names,
+        measured=measured,
+        target=row.kappa_target,
+        grade_names=[entry["name"] for entry in rubric.grades],
+        groups=groups if by == "category" else (),
+        simulated=found.simulated,
+    )
     return AgreementReport(
         dataset=row.name,
         annotators=found.names,
@@ -87,17 +97,10 @@ def measure_agreement(
         kappa_target=row.kappa_target,
         resamples=resamples,
         seed=seed,
-        measured=measured,
-        groups=_measure_groups(found, by, labels, resamples=resamples, seed=seed),
-        findings=tuple(
-            Finding("", sentence)
-            for sentence in diagnose(
-                measured,
-                kappa_target=row.kappa_target,
-                grade_names=[entry["name"] for entry in rubric.grades],
-                simulated=found.simulated,
-            )
-        ),
+        measured=replace(measured, leanings=assessed.leanings),
+        groups=groups,
+        findings=assessed.findings,
+        verdict=assessed.verdict,
     )
 
 

@@ -162,14 +162,14 @@ def test_only_a_lead_sees_who_agrees_with_whom(world: TwoJudges, database: Datab
         compute_agreement(database, OPERATOR, "x")
 
 
-def test_simulated_annotators_are_told_apart_first(world: TwoJudges) -> None:
+def test_simulated_annotators_are_told_apart_right_after_the_verdict(world: TwoJudges) -> None:
     assert not world.report().simulated
     assert "simulated" not in world.report().as_json()
     robot = world.person("로봇", simulated=True)
     world.judge(robot, "q2", "文書1", 1)
     report = world.report()
     assert report.as_json()["simulated"] is True
-    assert report.diagnosis[0].startswith("Simulated judgments are included (로봇)")
+    assert report.diagnosis[1].startswith("Simulated judgments are included (로봇)")
 
 
 def test_pseudonyms_stand_for_every_name(world: TwoJudges, database: Database) -> None:
@@ -235,7 +235,7 @@ def test_undefined_values_are_null_with_a_reason_in_the_json(database: Database)
 
 def test_the_text_shows_the_diagnosis_the_figures_and_the_confusion(world: TwoJudges) -> None:
     shown = _run(world, "d", "--by", "annotator", "--resamples", "100").stdout
-    assert "- Cohen's kappa is 0.57 [" in shown
+    assert "Cohen's kappa is 0.57 [" in shown
     assert "Krippendorff's alpha, ordinal" in shown
     assert "rows 高橋, columns 고양이" in shown
     assert "0.667" in shown

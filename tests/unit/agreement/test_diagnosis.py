@@ -1,22 +1,25 @@
-"""The diagnosis: which sentence appears when, and in which order."""
+"""The diagnosis of judgments as they are: which finding appears when, in which order, and which pairs it points to."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
-from annotator.agreement.diagnosis import diagnose
+from annotator.agreement.assess import assess
 from annotator.agreement.judged import sort_judged
 from annotator.agreement.measure import measure
+from annotator.domain.agreement import Finding, Selection
 
 NAMES = ("김", "高橋", "zoë")
 GRADES = ("무관", "약간", "높음", "완벽")
 
 
-def _diagnose(
-    grades: list[tuple[int | None, ...]],
+def _find(
+    grades: Sequence[tuple[int | None, ...]],
     *,
     queries: int = 12,
     target: float = 0.7,
     simulated: tuple[str, ...] = (),
-) -> str:
+) -> tuple[Finding, ...]:
     rows = [
         (pair % queries, pair, annotator, grade)
         for pair, given in enumerate(grades)
@@ -25,78 +28,106 @@ def _diagnose(
     ]
     judged = sort_judged(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
     measured = measure(judged, NAMES, resamples=300, seed=0)
-    return "\n".join(diagnose(measured, kappa_target=target, grade_names=GRADES, simulated=simulated))
+    return assess(
+        judged, names=NAMES, measured=measured, target=target, grade_names=GRADES, simulated=simulated
+    ).findings
+
+
+def _diagnose(
+    grades: Sequence[tuple[int | None, ...]],
+    *,
+    queries: int = 12,
+    target: float = 0.7,
+    simulated: tuple[str, ...] = (),
+) -> str:
+    found = _find(grades, queries=queries, target=target, simulated=simulated)
+    return "\n".join(finding.sentence for finding in found)
+
+
+def _pick(found: Sequence[Finding], kind: str) -> Finding:
+    (one,) = (finding for finding in found if finding.kind == kind)
+    return one
 
 
 SAME = [(0, 0), (1, 1), (2, 2), (3, 3)]
 
 
-def test_nothing_judged_and_nothing_shared_are_told_apart() -> None:
-    assert "Nothing is judged yet" in _diagnose([])
-    assert "No pair was judged by two annotators (3 pairs by one)" in _diagnose([(1, None)] * 3)
+def test_nothing_judged_and_nothing_shared_are_told_apart_and_nothing_else_is_said() -> None:
+    assert _diagnose([]) == "Nothing is judged yet, so there is no agreement to measure."
+    said = _diagnose([(1, None)] * 3)
+    assert said.startswith("No pair was judged by two annotators (3 pairs by one)") and "\n" not in said
+    assert _find([])[0].pairs is None
 
 
-def test_simulated_judgments_are_named_first() -> None:
-    assert _diagnose(SAME * 12, simulated=("봇",)).startswith("Simulated judgments are included (봇)")
+def test_the_verdict_comes_first_then_that_judgments_are_simulated() -> None:
+    kinds = [finding.kind for finding in _find(SAME * 12, simulated=("봇",))]
+    assert kinds[:2] == ["verdict", "simulated"]
+    assert "Simulated judgments are included (봇)" in _diagnose(SAME * 12, simulated=("봇",))
     assert "Simulated" not in _diagnose(SAME * 12)
 
 
-def test_kappa_stands_beside_its_target() -> None:
-    assert "Cohen's kappa is 1.00 [1.00, 1.00] over 48 pairs of 12 queries: the target of 0.7 is met." in (
-        _diagnose(SAME * 12)
-    )
-    apart = [(0, 1), (1, 0), (2, 3), (3, 2)]
-    assert "below the target of 0.7. Talk about the disagreements" in _diagnose(apart * 12)
-
-
-def test_an_interval_that_holds_the_target_calls_for_more_pairs() -> None:
-    mixed = [*SAME * 9, *[(0, 1), (1, 3), (2, 1), (3, 2)] * 3]
-    assert "below the target of 0.7, but its interval reaches it" in _diagnose(mixed, queries=11)
-    assert "is met, but its interval reaches below" in _diagnose(mixed, queries=11, target=0.65)
-
-
-def test_an_undefined_kappa_does_not_meet_the_target() -> None:
-    said = _diagnose([(2, 2)] * 40)
-    assert "undefined over 40 pairs of 12 queries, so the target of 0.7 is not met" in said
-    assert "observed agreement is 100 %" in said
-
-
-def test_few_shared_pairs_or_queries_are_pointed_out() -> None:
-    assert "Too little is shared" in _diagnose(SAME * 2)
-    assert "Too little is shared" in _diagnose(SAME * 12, queries=9)
-    assert "Too little is shared" not in _diagnose(SAME * 12)
+def test_the_verdict_is_about_all_shared_pairs() -> None:
+    assert _find(SAME * 12)[0].pairs == Selection()
 
 
 def test_a_prevailing_grade_is_told_from_a_bad_rubric() -> None:
-    said = _diagnose([(0, 0)] * 118 + [(0, 1)] * 5 + [(1, 0)] * 2)
-    assert "agree on 94% of the judgments, yet 97% of all grades are 0 (무관)" in said
-    assert "AC1, which does not suffer from it, is 0.9" in said
+    found = _find([(0, 0)] * 118 + [(0, 1)] * 5 + [(1, 0)] * 2)
+    said = _pick(found, "paradox").sentence
+    assert "agree on 94% of the judgments, yet kappa is only -0.02" in said
+    assert "97% of all grades are 0 (무관; prevalence index 0.96)" in said
+    assert "Go by AC1, which does not suffer from it (0.9" in said
     assert "prevails" not in _diagnose(SAME * 12)
 
 
+def test_where_all_give_one_grade_kappa_is_undefined_for_that_reason() -> None:
+    said = _diagnose([(2, 2)] * 40)
+    assert "kappa is undefined over 40 pairs of 12 queries" in said
+    assert "kappa is low or undefined whatever the annotators do" in said
+
+
 def test_the_grades_confused_most_are_named_as_the_rubric_names_them() -> None:
-    said = _diagnose(SAME * 10 + [(1, 2)] * 6 + [(2, 1)] * 3 + [(0, 1)] * 2)
-    assert "1 (약간) and 2 (높음): 9 of the 11 times that two annotators differ" in said
+    grades = SAME * 10 + [(1, 2)] * 6 + [(2, 1)] * 3 + [(0, 1)] * 2
+    found = _pick(_find(grades), "confused")
+    assert "1 (약간) and 2 (높음): 9 of the 11 times that two annotators differ" in found.sentence
+    assert found.pairs == Selection("differing", grades=(1, 2))
     assert "confused" not in _diagnose(SAME * 12)
 
 
 def test_disagreements_far_apart_are_pointed_out() -> None:
-    assert "8 of the 12 times that two annotators differ, they are two or three grades apart" in _diagnose(
-        SAME * 10 + [(0, 3)] * 4 + [(2, 0)] * 4 + [(0, 1)] * 4
-    )
+    found = _find(SAME * 10 + [(0, 3)] * 4 + [(2, 0)] * 4 + [(0, 1)] * 4)
+    said = _pick(found, "apart").sentence
+    assert "8 of the 12 times that two annotators differ, they are two or three grades apart" in said
     assert "grades apart" not in _diagnose(SAME * 10 + [(0, 1)] * 12)
 
 
 def test_an_annotator_who_grades_higher_is_named_once_of_two() -> None:
-    said = _diagnose([(0, 1), (1, 2), (2, 2), (2, 3)] * 12)
-    assert "高橋 grades higher than the others on the same pairs, by 0.75 grades on average" in said
-    assert "김 grades lower" not in said
+    grades = [(0, 1), (1, 2), (2, 2), (2, 3)] * 12
+    found = _find(grades, queries=16)
+    assert "高橋 grades higher than the others on the same pairs, by 0.75" in _pick(found, "lenient").sentence
+    assert _pick(found, "lenient").pairs == Selection("differing", annotators=("高橋",))
+    assert [finding for finding in found if finding.kind == "severe"] == []
     assert "grades higher" not in _diagnose([(0, 1), (1, 0), (2, 2), (3, 3)] * 12)
 
 
-def test_of_three_annotators_the_one_who_leans_most_comes_first() -> None:
-    said = _diagnose([(0, 1, 0), (1, 2, 1), (2, 3, 2), (0, 1, 0)] * 12)
-    assert said.index("高橋 grades higher") < said.index("grades lower")
+def test_of_three_annotators_the_one_who_leans_most_comes_first_and_alpha_without_them_is_told() -> None:
+    grades = [(0, 1, 0), (1, 2, 1), (2, 3, 2), (0, 1, 0), (3, 3, 3)] * 12
+    found = _find(grades, queries=13)
+    kinds = [finding.kind for finding in found if finding.kind in ("lenient", "severe")]
+    assert kinds == ["lenient", "severe", "severe"]
+    assert "among the others alone ordinal alpha is 1.00 instead of 0.79" in _pick(found, "lenient").sentence
+    severe = [finding.sentence for finding in found if finding.kind == "severe"]
+    assert all("alpha" not in sentence for sentence in severe)
+
+
+def test_who_gives_the_higher_of_the_confused_grades_is_named() -> None:
+    one_sided = SAME * 12 + [(1, 2)] * 30 + [(2, 1)] * 2
+    found = [finding for finding in _find(one_sided) if finding.kind == "direction"]
+    assert [finding.sentence for finding in found] == [
+        "Between 1 and 2, 高橋 gives the higher grade: 30 of the 32 times that they and another confuse the two."
+    ]
+    assert found[0].pairs == Selection("differing", annotators=("高橋",), grades=(1, 2))
+    assert "gives the" not in _diagnose(SAME * 12 + [(1, 2)] * 16 + [(2, 1)] * 16)
+    assert "gives the" not in _diagnose(SAME * 12 + [(1, 2)] * 9)
 
 
 def test_near_misses_are_told_from_wide_ones() -> None:
@@ -106,9 +137,10 @@ def test_near_misses_are_told_from_wide_ones() -> None:
 
 
 def test_the_annotators_who_agree_least_are_named() -> None:
-    said = _diagnose([(0, 0, 1), (1, 1, 0), (2, 2, 2), (3, 3, 3)] * 12)
-    assert "agree least are 高橋 and zoë (0.33" in said
-    assert "most 김 and 高橋 (1.00" in said
+    found = _pick(_find([(0, 0, 1), (1, 1, 0), (2, 2, 2), (3, 3, 3)] * 12), "least")
+    assert "agree least are 高橋 and zoë (0.33" in found.sentence
+    assert "most 김 and 高橋 (1.00" in found.sentence
+    assert found.pairs == Selection("differing", annotators=("高橋", "zoë"))
 
 
 def test_annotator_pairs_without_variation_are_said_to_be_left_out() -> None:

@@ -1,0 +1,162 @@
+"""The sentences about grades and about categories: what is confused, what one grade that prevails does to kappa, and
+where agreement is below its target."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from annotator.agreement.claims import FEW_PAIRS, FEW_QUERIES, widen
+from annotator.agreement.confused import Concentration, Confused, Direction
+from annotator.agreement.paradox import compute_paradox, is_paradox
+from annotator.agreement.wording import show_pairs, show_value
+from annotator.domain.agreement import Finding, GroupAgreement, Measured, Selection
+from annotator.domain.messages import Message, join, say, say_n
+
+APART_SHARE = 0.25
+NEAR_MISSES = 0.15
+MOST_NAMED = 3
+MOST_CATEGORIES = 5
+
+
+def say_paradox(measured: Measured, target: float, names: Sequence[str]) -> list[Finding]:
+    """That kappa is low because one grade prevails, where that is so."""
+    observed, kappa = measured.observed_agreement, measured.cohen_kappa["unweighted"].value
+    tables = np.array([pair.confusion for pair in measured.annotator_pairs], dtype=np.float64)
+    indices = measured.paradox or (compute_paradox(tables) if len(tables) else None)
+    if indices is None or not is_paradox(indices, observed=observed, kappa=kappa, target=target):
+        return []
+    grade = max(range(len(measured.grade_counts)), key=lambda g: measured.grade_counts[g])
+    figures = {
+        "observed": observed,
+        "share": measured.grade_counts[grade] / sum(measured.grade_counts),
+        "grade": grade,
+        "name": names[grade],
+        "prevalence": f"{indices.prevalence:.2f}",
+    }
+    ac1 = measured.gwet_ac1.value
+    if kappa is None or ac1 is None:
+        sentence = say(
+            "The annotators agree on {observed:.0%} of the judgments, yet {share:.0%} of all grades are {grade} ({name}; "
+            "prevalence index {prevalence}): where one grade prevails, kappa is low or undefined whatever the annotators "
+            "do. Look at the grades each of them gave, and pool more candidates that may earn other grades.",
+            **figures,
+        )
+    else:
+        sentence = say(
+            "The kappa paradox is at work: the annotators agree on {observed:.0%} of the judgments, yet kappa is only "
+            "{kappa:.2f}, since {share:.0%} of all grades are {grade} ({name}; prevalence index {prevalence}). Go by AC1, "
+            "which does not suffer from it ({ac1:.2f}), and by the grades each of them gave; pool more candidates that may "
+            "earn other grades.",
+            kappa=kappa,
+            ac1=ac1,
+            **figures,
+        )
+    return [Finding("paradox", sentence)]
+
+
+def say_confused(found: Confused | None, names: Sequence[str]) -> list[Finding]:
+    """Which grades are confused most, who gives the higher of them, and in which categories."""
+    if found is None:
+        return []
+    grades = (found.low, found.high)
+    times = say_n("{n} time", "{n} times", found.total)
+    sentence = say(
+        "The grades confused most are {low} ({low_name}) and {high} ({high_name}): {most} of the {times} that two "
+        "annotators differ. Make the rubric say what tells them apart.",
+        low=found.low, low_name=names[found.low], high=found.high, high_name=names[found.high], most=found.times,
+        times=times,
+    )  # fmt: skip
+    said = [Finding("confused", sentence, Selection("differing", grades=grades))]
+    said += [_say_direction(one, grades) for one in found.directions[:MOST_NAMED]]
+    said += [_say_concentration(one, grades) for one in found.concentrations[:MOST_NAMED]]
+    if found.far / found.total >= APART_SHARE:
+        sentence = say(
+            "{far} of the {times} that two annotators differ, they are two or three grades apart: more than a question "
+            "of where one grade ends. Look whether a query can be read in two ways.",
+            far=found.far,
+            times=times,
+        )
+        said.append(Finding("apart", sentence, Selection("differing")))
+    return said
+
+
+def _say_direction(one: Direction, grades: tuple[int, int]) -> Finding:
+    figures = {"annotator": one.annotator, "of": one.of, "low": grades[0], "high": grades[1]}
+    if one.higher * 2 > one.of:
+        sentence = say(
+            "Between {low} and {high}, {annotator} gives the higher grade: {times} of the {of} times that they and "
+            "another confuse the two.",
+            times=one.higher,
+            **figures,
+        )
+    else:
+        sentence = say(
+            "Between {low} and {high}, {annotator} gives the lower grade: {times} of the {of} times that they and "
+            "another confuse the two.",
+            times=one.of - one.higher,
+            **figures,
+        )
+    return Finding("direction", sentence, Selection("differing", annotators=(one.annotator,), grades=grades))
+
+
+def _say_concentration(one: Concentration, grades: tuple[int, int]) -> Finding:
+    sentence = say(
+        "Above all in the category {category}, {low} and {high} are confused: in {rate:.0%} of its comparisons, {times} "
+        "times, and in {elsewhere:.0%} of the others. Give examples of it in the guideline.",
+        category=one.category, low=grades[0], high=grades[1], rate=one.times / one.couples, times=one.times,
+        elsewhere=one.elsewhere,
+    )  # fmt: skip
+    place = Selection("differing", grades=grades, by="category", value=one.category)
+    return Finding("concentrated", sentence, place)
+
+
+def say_order(measured: Measured) -> list[Finding]:
+    """That near misses are what keeps kappa down."""
+    plain, squared = (measured.cohen_kappa[name].value for name in ("unweighted", "quadratic"))
+    if plain is None or squared is None or squared - plain < NEAR_MISSES or measured.pairs < FEW_PAIRS:
+        return []
+    sentence = say(
+        "With near misses forgiven kappa is much higher (quadratic {squared:.2f}, unweighted {plain:.2f}): the annotators "
+        "order documents alike and differ in where a grade begins.",
+        squared=squared,
+        plain=plain,
+    )
+    return [Finding("near", sentence, Selection("differing"))]
+
+
+def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[Finding]:
+    """The groups whose kappa is surely below the target, lowest first; nothing where there is but one group."""
+    asked = [
+        group for group in groups
+        if group.value is not None and group.measured.pairs >= FEW_PAIRS
+        and group.measured.queries >= FEW_QUERIES and group.measured.cohen_kappa["unweighted"].ci95
+    ]  # fmt: skip
+    if len(groups) < 2:
+        return []
+    below = []
+    for group in asked:
+        kappa = group.measured.cohen_kappa["unweighted"]
+        if kappa.value is not None and kappa.ci95 and widen(kappa.value, kappa.ci95, len(asked))[1] < target:
+            below.append((kappa.value, group.value or "", group))
+    below.sort(key=lambda one: one[:2])
+    said = [
+        Finding("category", _say_category(group, target), Selection(by=group.by, value=group.value))
+        for _, _, group in below[:MOST_CATEGORIES]
+    ]
+    if len(below) > MOST_CATEGORIES:
+        named: Message = join(value for _, value, _ in below[MOST_CATEGORIES:])
+        said.append(
+            Finding("category", say("Agreement is below its target in these too: {named}.", named=named))
+        )
+    return said
+
+
+def _say_category(group: GroupAgreement, target: float) -> Message:
+    return say(
+        "In {category} agreement is below its target of {target:g}: Cohen's kappa is {kappa} over {pairs}. Read its "
+        "disagreements first.",
+        category=group.value,
+        target=target,
+        kappa=show_value(group.measured.cohen_kappa["unweighted"]),
+        pairs=show_pairs(group.measured.pairs),
+    )

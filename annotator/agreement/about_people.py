@@ -1,0 +1,223 @@
+"""The sentences about annotators: who is lenient or severe, what changed over time, who was in a hurry, who fails checks.
+
+They say what was seen and what to look at, never what a person is like.
+"""
+
+from collections.abc import Sequence
+
+from annotator.agreement.checks import Failing
+from annotator.agreement.claims import FEW_PAIRS, misses, widen
+from annotator.agreement.drift import Change
+from annotator.agreement.speed import Quick
+from annotator.agreement.wording import show_both, show_figure, show_pairs, show_value
+from annotator.domain.agreement import Finding, Interval, Leaning, Measured, Selection, Value
+from annotator.domain.messages import Message, join, say
+
+LEANS_BY = 0.2
+ALPHA_GAINS = 0.02
+
+
+def say_leanings(leanings: Sequence[Leaning], alpha: Value) -> list[Finding]:
+    """Who grades higher or lower than the others, most first. `alpha`: ordinal, of all."""
+    asked = [one for one in leanings if one.couples >= FEW_PAIRS and one.ci95]
+    claims = 1 if len(leanings) == 2 else len(asked)  # of two, one's gain is the other's loss
+    found = [
+        one for one in asked
+        if abs(one.mean) >= LEANS_BY and one.ci95 and misses(widen(one.mean, one.ci95, claims), 0.0)
+    ]  # fmt: skip
+    if len(leanings) == 2:
+        found = [one for one in found if one.mean > 0]
+    found.sort(key=lambda one: (-abs(one.mean), one.annotator))
+    return [
+        Finding(
+            "lenient" if one.mean > 0 else "severe",
+            _say_leaning(one, alpha.value),
+            Selection("differing", annotators=(one.annotator,)),
+        )
+        for one in found
+    ]
+
+
+def _say_leaning(one: Leaning, alpha: float | None) -> Message:
+    figures = {"annotator": one.annotator, "by": show_figure(abs(one.mean), _of_size(one))}
+    if one.alpha_without is None or alpha is None or one.alpha_without - alpha < ALPHA_GAINS:
+        if one.mean > 0:
+            return say(
+                "{annotator} grades higher than the others on the same pairs, by {by} grades on average: compare how "
+                "they read the rubric.",
+                **figures,
+            )
+        return say(
+            "{annotator} grades lower than the others on the same pairs, by {by} grades on average: compare how they "
+            "read the rubric.",
+            **figures,
+        )
+    figures |= {"alpha": f"{alpha:.2f}", "without": f"{one.alpha_without:.2f}"}
+    if one.mean > 0:
+        return say(
+            "{annotator} grades higher than the others on the same pairs, by {by} grades on average; among the others "
+            "alone ordinal alpha is {without} instead of {alpha}. Compare how they read the rubric.",
+            **figures,
+        )
+    return say(
+        "{annotator} grades lower than the others on the same pairs, by {by} grades on average; among the others alone "
+        "ordinal alpha is {without} instead of {alpha}. Compare how they read the rubric.",
+        **figures,
+    )
+
+
+def _of_size(one: Leaning) -> Interval | None:
+    """The interval of the absolute figure."""
+    return one.ci95 if one.ci95 is None or one.mean > 0 else (-one.ci95[1], -one.ci95[0])
+
+
+def say_changes(changes: Sequence[Change]) -> list[Finding]:
+    """What is otherwise at the end of the work than at its beginning."""
+    return [
+        Finding("drift", _say_agreement_changed(one))
+        if one.annotator is None
+        else Finding("drift", _say_leaning_changed(one), Selection(annotators=(one.annotator,)))
+        for one in changes
+    ]
+
+
+def _say_agreement_changed(one: Change) -> Message:
+    figures = {
+        "first": f"{one.first:.2f}",
+        "last": f"{one.last:.2f}",
+        "change": show_figure(one.last - one.first, one.ci95, signed=True),
+        "until": one.until,
+        "since": one.since,
+    }
+    if one.last < one.first:
+        return say(
+            "Agreement has fallen: Cohen's kappa is {first} over the first third of the pairs (until {until}) and {last} "
+            "over the last (since {since}), a change of {change}. See what came new; recall the guideline.",
+            **figures,
+        )
+    return say(
+        "Agreement has risen: Cohen's kappa is {first} over the first third of the pairs (until {until}) and {last} over "
+        "the last (since {since}), a change of {change}. Consider judging the first pairs once more.",
+        **figures,
+    )
+
+
+def _say_leaning_changed(one: Change) -> Message:
+    figures = {
+        "annotator": one.annotator,
+        "first": f"{one.first:+.2f}",
+        "last": f"{one.last:+.2f}",
+        "change": show_figure(one.last - one.first, one.ci95, signed=True),
+        "until": one.until,
+        "since": one.since,
+    }
+    if one.last < one.first:
+        return say(
+            "{annotator} has become more severe: against the others {first} grades over the first third of the pairs "
+            "(until {until}), {last} over the last (since {since}), a change of {change}.",
+            **figures,
+        )
+    return say(
+        "{annotator} has become more lenient: against the others {first} grades over the first third of the pairs (until "
+        "{until}), {last} over the last (since {since}), a change of {change}.",
+        **figures,
+    )
+
+
+def say_failing(failing: Sequence[Failing]) -> list[Finding]:
+    """Who is not consistent with themselves, who misses gold."""
+    return [
+        Finding(one.kind, _say_repeat(one) if one.kind == "repeat" else _say_gold(one), _checked_by(one))
+        for one in failing
+    ]
+
+
+def _checked_by(one: Failing) -> Selection:
+    return Selection(one.kind, annotators=(one.annotator,))
+
+
+def _say_repeat(one: Failing) -> Message:
+    return say(
+        "{annotator} gave the same answer again on {right} of {of} repeats only ({share:.0%}, 95 % interval {low:.0%} to "
+        "{high:.0%}): look at these pairs together; the guideline may leave them open.",
+        annotator=one.annotator, right=one.right, of=one.of, share=one.right / one.of, low=one.share[0],
+        high=one.share[1],
+    )  # fmt: skip
+
+
+def _say_gold(one: Failing) -> Message:
+    figures = {
+        "annotator": one.annotator, "right": one.right, "of": one.of, "share": one.right / one.of,
+        "low": one.share[0], "high": one.share[1],
+    }  # fmt: skip
+    if one.difference is None:
+        return say(
+            "{annotator} answered {right} of {of} gold pairs right ({share:.0%}, 95 % interval {low:.0%} to {high:.0%}): "
+            "go through the missed ones together.",
+            **figures,
+        )
+    return say(
+        "{annotator} answered {right} of {of} gold pairs right ({share:.0%}, 95 % interval {low:.0%} to {high:.0%}), on "
+        "average {difference} grades off: go through the missed ones together.",
+        difference=f"{one.difference:+.2f}",
+        **figures,
+    )
+
+
+def say_quick(quick: Sequence[Quick]) -> list[Finding]:
+    """Who was in a hurry, and it shows."""
+    return [
+        Finding(
+            "quick",
+            say(
+                "{annotator} took less than {limit:.1f} seconds over {judgments} ({median:.1f} is usual for them), "
+                "and matches the others there less: {matching:.0%} of the comparisons, {usually:.0%} elsewhere. "
+                "Look at these pairs.",
+                annotator=one.annotator, limit=one.limit, judgments=show_pairs(one.judgments), median=one.median,
+                matching=one.matching, usually=one.usually,
+            ),
+            Selection("quick", annotators=(one.annotator,)),
+        )
+        for one in quick
+    ]  # fmt: skip
+
+
+def say_annotator_pairs(measured: Measured) -> list[Finding]:
+    """Which annotator pairs have no kappa, and who agree least."""
+    pairs = measured.annotator_pairs
+    found = []
+    undefined = [pair for pair in pairs if pair.cohen_kappa["unweighted"].value is None]
+    if undefined and len(undefined) < len(pairs):
+        named: Message = join(show_both(pair.annotators) for pair in undefined[:3])
+        if len(undefined) > 3:
+            named = say("{named} and {n} more", named=named, n=len(undefined) - 3)
+        found.append(
+            Finding(
+                "undefined",
+                say(
+                    "Left out of the mean, since without variation their kappa is undefined: {named}.",
+                    named=named,
+                ),
+            )
+        )
+    known = [
+        pair for pair in pairs if pair.pairs >= FEW_PAIRS and pair.cohen_kappa["unweighted"].value is not None
+    ]
+    known.sort(key=lambda pair: (pair.cohen_kappa["unweighted"].value or 0.0, pair.annotators))
+    if len(known) > 1:
+        low, high = known[0], known[-1]
+        found.append(
+            Finding(
+                "least",
+                say(
+                    "The annotators who agree least are {low} ({low_kappa} over {pairs}), most {high} ({high_kappa}).",
+                    low=show_both(low.annotators),
+                    low_kappa=show_value(low.cohen_kappa["unweighted"]),
+                    pairs=show_pairs(low.pairs),
+                    high=show_both(high.annotators),
+                    high_kappa=show_value(high.cohen_kappa["unweighted"]),
+                ),
+                Selection("differing", annotators=low.annotators),
+            )
+        )
+    return found

@@ -1,0 +1,76 @@
+"""The verdict and every signal of one dataset, in one call: what the service wires into the report.
+
+Intervals here are drawn from the queries' influences (claims.py), not from resamples, so that no seed is needed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from annotator.agreement.checks import find_failing
+from annotator.agreement.confused import find_confused
+from annotator.agreement.couples import list_couples
+from annotator.agreement.diagnosis import diagnose
+from annotator.agreement.drift import Change, find_changes, find_completed, find_periods
+from annotator.agreement.judged import Floats, Ints, Judged
+from annotator.agreement.leaning import leave_one_out
+from annotator.agreement.speed import find_quick
+from annotator.agreement.verdict import judge
+from annotator.domain.agreement import Finding, GroupAgreement, Leaning, Measured, Period, Verdict
+from annotator.domain.calibration import AnnotatorResult
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What a report shows beside the figures. `leanings` are those measured, with alpha without each annotator."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    periods: tuple[Period, ...]
+    leanings: tuple[Leaning, ...]
+
+
+def assess(
+    judged: Judged,
+    *,
+    names: Sequence[str],
+    measured: Measured,
+    target: float,
+    grade_names: Sequence[str],
+    made_at: Ints | None = None,
+    seconds: Floats | None = None,
+    groups: Sequence[GroupAgreement] = (),
+    checks: Sequence[AnnotatorResult] = (),
+    simulated: Sequence[str] = (),
+) -> Assessment:
+    """Judge and diagnose. One row of `made_at` (seconds since 1970) and of `seconds` (active time; 0 or NaN: unknown) for
+    every row of `judged`; None leaves out what rests on it. `groups`: by category. `checks`: named as in `names`."""
+    verdict = judge(measured, target=target)
+    couples = list_couples(judged)
+    leanings = _add_alpha(measured.leanings, leave_one_out(judged, len(names)), names)
+    periods: tuple[Period, ...] = ()
+    changes: tuple[Change, ...] = ()
+    if made_at is not None:
+        completed = find_completed(couples, made_at)
+        periods, changes = find_periods(couples, completed, names), find_changes(couples, completed, names)
+    findings = diagnose(
+        measured=measured,
+        verdict=verdict,
+        leanings=leanings,
+        groups=groups,
+        changes=changes,
+        quick=() if seconds is None else find_quick(judged, seconds, couples, names),
+        failing=find_failing(checks),
+        confused=find_confused(measured, groups, couples, names),
+        simulated=simulated,
+        grade_names=grade_names,
+    )
+    return Assessment(verdict, findings, periods, leanings)
+
+
+def _add_alpha(
+    leanings: Sequence[Leaning], alphas: Sequence[float], names: Sequence[str]
+) -> tuple[Leaning, ...]:
+    without = {name: None if np.isnan(alpha) else alpha for name, alpha in zip(names, alphas, strict=True)}
+    return tuple(replace(one, alpha_without=without[one.annotator]) for one in leanings)

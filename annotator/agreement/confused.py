@@ -1,0 +1,153 @@
+"""The two grades confused most: how often, who gives the higher of them, and in which category it happens most.
+
+A confusion is a couple of judgments of one pair with these two grades. Who gives the higher is claimed of an annotator
+when their share of it misses an even split (interval by query); a category when it has at least CONCENTRATED times the
+rate of the other categories, and the difference of the two rates misses 0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotator.agreement.claims import cluster_interval, confidence, misses, normal_reach
+from annotator.agreement.couples import Couples, estimate_mean, tally
+from annotator.agreement.judged import CATEGORIES, Flags, Floats
+from annotator.domain.agreement import GroupAgreement, Interval, Measured
+
+FEW_CONFUSIONS = 10
+CONCENTRATED = 1.5
+ONE_SIDED = 0.65
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """Who gives the higher of two grades: `higher` of the `of` times that they are confused between this annotator and
+    another. `share`: its interval."""
+
+    annotator: str
+    higher: int
+    of: int
+    share: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Concentration:
+    """Where two grades are confused: in `times` of the `couples` of this category, elsewhere in the share `elsewhere`."""
+
+    category: str
+    times: int
+    couples: int
+    elsewhere: float
+
+
+@dataclass(frozen=True, slots=True)
+class Confused:
+    """The grades confused most (`low`, `high`): `times` of the `total` that two annotators differ; `far` of these are
+    two or three grades apart. `direction`: the annotators who surely give the higher or the lower, most one-sided first."""
+
+    low: int
+    high: int
+    times: int
+    total: int
+    far: int
+    directions: tuple[Direction, ...] = ()
+    concentrations: tuple[Concentration, ...] = ()
+
+
+def find_confused(
+    measured: Measured, groups: Sequence[GroupAgreement], couples: Couples, names: Sequence[str]
+) -> Confused | None:
+    """The confusion with what is sure about it; None where nobody differs. `groups`: by category, or none."""
+    table = _add_up(measured)
+    differing = np.triu(table + table.T, 1)
+    total = int(differing.sum())
+    if not total:
+        return None
+    rows, columns = np.triu_indices(CATEGORIES, 1)
+    counts = differing[rows, columns]
+    most = min(
+        range(len(counts)), key=lambda place: (-counts[place], columns[place] - rows[place], rows[place])
+    )
+    low, high = int(rows[most]), int(columns[most])
+    return Confused(
+        low=low,
+        high=high,
+        times=int(counts[most]),
+        total=total,
+        far=int(counts[columns - rows >= 2].sum()),
+        directions=_find_directions(couples, names, low, high),
+        concentrations=_find_concentrations(groups, couples, low, high),
+    )
+
+
+def _add_up(measured: Measured) -> Floats:
+    tables = [np.array(pair.confusion, dtype=np.float64) for pair in measured.annotator_pairs]
+    return np.asarray(sum(tables, np.zeros((CATEGORIES, CATEGORIES))))
+
+
+def _are_confused(couples: Couples, low: int, high: int) -> tuple[Flags, Flags]:
+    """Flags of the couples in which the first gave `high` and the second `low`, and the other way round."""
+    return couples.cell == high * CATEGORIES + low, couples.cell == low * CATEGORIES + high
+
+
+def _find_directions(couples: Couples, names: Sequence[str], low: int, high: int) -> tuple[Direction, ...]:
+    down, up = _are_confused(couples, low, high)
+    own = couples.take(np.flatnonzero(down | up))
+    first = (own.cell == high * CATEGORIES + low).astype(np.float64)
+    sums = tally(own, len(names), first, 1 - first)
+    counts = tally(own, len(names), None, None)
+    asked = np.flatnonzero(counts.sum(axis=1) >= FEW_CONFUSIONS).tolist()
+    two = (
+        np.count_nonzero(counts.any(axis=1)) == 2
+    )  # the one gives the higher where the other gives the lower
+    level = confidence(1 if two else len(asked))
+    found = []
+    for who in asked:
+        share = estimate_mean(sums[who], counts[who])
+        shown = cluster_interval(share)
+        one_sided = share.value if two else max(share.value, 1 - share.value)
+        if shown is None or one_sided < ONE_SIDED:
+            continue
+        if misses(cluster_interval(share, level=level), 0.5):
+            found.append(Direction(names[who], int(sums[who].sum()), share.couples, shown))
+    return tuple(sorted(found, key=lambda one: (-abs(one.higher / one.of - 0.5), one.annotator)))
+
+
+def _find_concentrations(
+    groups: Sequence[GroupAgreement], couples: Couples, low: int, high: int
+) -> tuple[Concentration, ...]:
+    """Most frequent first. Two binomial rates would be too sure of themselves, since the couples of a query go together:
+    their errors are stretched by how much wider the whole dataset's rate is by query than by couple."""
+    down, up = _are_confused(couples, low, high)
+    stretch = _measure_stretch(couples, down | up)
+    known = [(group.value, *_rate(group, low, high)) for group in groups if group.value is not None]
+    asked = [one for one in known if one[1] >= FEW_CONFUSIONS]
+    times, of = sum(one[1] for one in known), sum(one[2] for one in known)
+    found = []
+    for category, here, couples_here in asked:
+        if of == couples_here:
+            continue
+        rate, elsewhere = here / couples_here, (times - here) / (of - couples_here)
+        error = stretch * np.sqrt(
+            rate * (1 - rate) / couples_here + elsewhere * (1 - elsewhere) / (of - couples_here)
+        )
+        reach = normal_reach(confidence(len(asked))) * error
+        if rate >= CONCENTRATED * elsewhere and rate - elsewhere > reach:
+            found.append(Concentration(category, here, couples_here, elsewhere))
+    return tuple(sorted(found, key=lambda one: (-one.times / one.couples, one.category)))
+
+
+def _rate(group: GroupAgreement, low: int, high: int) -> tuple[int, int]:
+    """How often the two grades are confused in a category, and its couples."""
+    table = _add_up(group.measured)
+    return int(table[low, high] + table[high, low]), int(table.sum())
+
+
+def _measure_stretch(couples: Couples, flags: Flags) -> float:
+    """How many times wider the interval of a share is by query than by couple; at least 1."""
+    counts = np.bincount(couples.query, minlength=couples.queries).astype(np.float64)
+    sums = np.asarray(np.bincount(couples.query, weights=flags, minlength=couples.queries), dtype=np.float64)
+    share = estimate_mean(sums, counts)
+    plain = share.value * (1 - share.value) / share.couples
+    return max(1.0, float(np.sqrt((share.influence**2).sum() / plain))) if plain > 0 else 1.0

@@ -1,0 +1,162 @@
+"""Agreement over time: periods of the work, and whether its end differs from its beginning.
+
+A pair belongs to the time at which it was completed: its second judgment. Periods are ISO weeks (UTC) where the work
+spans three or more, else days where it spans three or more, else equal parts in the order of time. Small neighbours
+are joined until each has FEW_PAIRS pairs. Work of which no more than one period can be made has none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from annotator.agreement.claims import (
+    FEW_PAIRS,
+    FEW_QUERIES,
+    cluster_interval,
+    confidence,
+    misses,
+)
+from annotator.agreement.couples import Couples, Estimate, estimate_kappa, estimate_leanings, subtract
+from annotator.agreement.judged import Ints
+from annotator.domain.agreement import Interval, Leaning, Period, Value
+from annotator.domain.messages import say
+
+MOST_PERIODS = 12
+EQUAL_PARTS = 4
+SPAN = 3  # weeks or days that the work must span to be cut into them
+DAY = 24 * 60 * 60
+KAPPA_CHANGES_BY = 0.1
+LEANING_CHANGES_BY = 0.2
+NO_VARIATION = say("all grades of this period are one and the same")
+TOO_FEW_QUERIES = say("an interval needs pairs of {n} or more queries", n=FEW_QUERIES)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What changed from the first third of the pairs to the last: the kappa, or how much higher `annotator` grades than
+    the others. `ci95` is the difference's. `until` and `since`: the day the first third ended, and the last began."""
+
+    annotator: str | None
+    first: float
+    last: float
+    ci95: Interval
+    until: str
+    since: str
+
+
+def find_completed(couples: Couples, made_at: Ints) -> Ints:
+    """When each shared pair got its second judgment. `made_at`: seconds since 1970, of every judgment."""
+    pairs = int(couples.place.max()) + 1 if len(couples.place) else 0
+    completed = np.full(pairs, np.iinfo(np.int64).max)
+    np.minimum.at(completed, couples.place, np.maximum(made_at[couples.left], made_at[couples.right]))
+    return completed
+
+
+def find_periods(couples: Couples, completed: Ints, names: Sequence[str]) -> tuple[Period, ...]:
+    """The periods in order, each with its kappa, its observed agreement, and who leaned which way."""
+    number = _number_periods(completed)
+    if not len(number) or not number.max():
+        return ()
+    period = number[couples.place]
+    rows = np.argsort(period.astype(np.int8), kind="stable")
+    ends = np.cumsum(np.bincount(period))
+    return tuple(
+        _describe(couples.take(rows[start:end]), completed[number == place], names)
+        for place, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True))
+    )
+
+
+def _describe(couples: Couples, completed: Ints, names: Sequence[str]) -> Period:
+    leanings = estimate_leanings(couples, len(names))
+    return Period(
+        first=_day(completed.min()),
+        last=_day(completed.max()),
+        pairs=len(completed),
+        kappa=_value(estimate_kappa(couples, len(names))),
+        observed_agreement=float((couples.apart == 0).mean()),
+        leanings=tuple(
+            Leaning(name, found.couples, found.value, cluster_interval(found))
+            for name, found in zip(names, leanings, strict=True)
+            if found.couples >= FEW_PAIRS
+        ),
+    )
+
+
+def _value(found: Estimate) -> Value:
+    if np.isnan(found.value):
+        return Value(None, None, NO_VARIATION)
+    ci95 = cluster_interval(found)
+    return Value(found.value, ci95, None if ci95 else TOO_FEW_QUERIES)
+
+
+def _number_periods(completed: Ints) -> Ints:
+    """The period of each pair, numbered from 0 in the order of time."""
+    if not len(completed):
+        return completed
+    days = completed // DAY
+    for unit in ((days + 3) // 7, days):  # day 0 was a Thursday; weeks begin on Mondays
+        if len(np.unique(unit)) >= SPAN:
+            span = -(-int(unit.max() - unit.min() + 1) // MOST_PERIODS)
+            return _join_small((unit - unit.min()) // span)
+    parts = min(EQUAL_PARTS, len(completed) // FEW_PAIRS)
+    cuts = np.sort(completed)[[len(completed) * part // parts for part in range(1, parts)]]
+    return _join_small(np.searchsorted(np.unique(cuts), completed, side="right"))
+
+
+def _join_small(number: Ints) -> Ints:
+    """Neighbours joined until each has FEW_PAIRS; what is left at the end joins the last."""
+    joined = np.zeros(int(number.max()) + 1, dtype=np.int64)
+    current, pairs = 0, 0
+    sizes = np.bincount(number)
+    for place, size in enumerate(sizes):
+        joined[place] = current
+        pairs += size
+        if pairs >= FEW_PAIRS and sizes[place + 1 :].sum() >= FEW_PAIRS:
+            current, pairs = current + 1, 0
+    return joined[number]
+
+
+def find_changes(couples: Couples, completed: Ints, names: Sequence[str]) -> tuple[Change, ...]:
+    """What changed between the first and the last third of the pairs, in the order of time, beyond chance: the kappa,
+    and each annotator's leaning. The difference's interval by query must exclude 0, as strictly as so many questions
+    call for, and the difference be of some size. Nothing where a third has too few pairs or queries to tell."""
+    if len(completed) < 3 * FEW_PAIRS:
+        return ()
+    until, since = np.sort(completed)[[len(completed) // 3, -len(completed) // 3]]
+    if until >= since:
+        return ()
+    when = completed[couples.place]
+    kappas, leanings = [], []
+    for part in (couples.take(when <= until), couples.take(when >= since)):
+        kappas.append(estimate_kappa(part, len(names)))
+        leanings.append(estimate_leanings(part, len(names)))
+    if min(int(kappa.seen.sum()) for kappa in kappas) < FEW_QUERIES:
+        return ()
+    both = [
+        (who, first, last)
+        for who, first, last in zip(names, *leanings, strict=True)
+        if min(first.couples, last.couples) >= FEW_PAIRS
+    ]
+    level = confidence(1 + len(both))
+    days = (_day(until), _day(since))
+    found = [_compare(None, kappas[0], kappas[1], KAPPA_CHANGES_BY, level, days)]
+    found += [_compare(who, first, last, LEANING_CHANGES_BY, level, days) for who, first, last in both]
+    return tuple(change for change in found if change)
+
+
+def _compare(
+    who: str | None, first: Estimate, last: Estimate, least: float, level: float, days: tuple[str, str]
+) -> Change | None:
+    difference = subtract(last, first)
+    shown = cluster_interval(difference)
+    if shown is None or abs(difference.value) < least:
+        return None
+    if not misses(cluster_interval(difference, level=level), 0.0):
+        return None
+    return Change(who, first.value, last.value, shown, *days)
+
+
+def _day(moment: int) -> str:
+    return datetime.fromtimestamp(int(moment), UTC).date().isoformat()
