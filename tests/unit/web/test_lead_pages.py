@@ -89,8 +89,8 @@ def test_the_overview_of_an_empty_dataset_is_nothing_but_the_next_step(database:
 
 def test_agreement_begins_with_sentences_and_its_intervals_can_be_traced(world: JudgedWorld) -> None:
     app = open_page(world, "agreement")
-    assert app.text[0].value.startswith("Simulated judgments are included")
-    assert "Cohen's kappa is 0.27" in app.text[1].value
+    assert "Cohen's kappa is 0.27" in app.text[0].value
+    assert app.text[1].value.startswith("Simulated judgments are included")
     assert "1,000 bootstrap resamples of the queries, seed 0" in words(app)
     coefficients = app.dataframe[0].value
     assert "Krippendorff's α, ordinal" in list(coefficients["coefficient"])
