@@ -8,10 +8,14 @@ DIFFERED: tuple[Colour, Colour] = (251, 240, 228), (156, 74, 26)
 MIDDLE = 0.179  # of the luminance: there black and white have the same contrast, 4.58:1
 
 
-def colour_cell(count: int, most: int, *, same: bool) -> tuple[str, bool]:
+def colour_cell(count: float, most: float, *, same: bool) -> tuple[str, bool]:
     """The ground of a cell (#rrggbb) with `count` of at most `most` pairs, and whether black reads better on it."""
+    return colour_share(sqrt(count / most), same=same)
+
+
+def colour_share(share: float, *, same: bool) -> tuple[str, bool]:
+    """The same for how deep the colour shall be, 0 to 1."""
     low, high = AGREED if same else DIFFERED
-    share = sqrt(count / most)
     ground = [round(a + (b - a) * share) for a, b in zip(low, high, strict=True)]
     return "#{:02x}{:02x}{:02x}".format(*ground), _compute_luminance(ground) > MIDDLE
 

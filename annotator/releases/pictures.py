@@ -5,13 +5,12 @@ reader's colour scheme, so that it can be read on light and dark pages whichever
 a title and a description with every number for those who do not see it. Contrast of text: 4.5:1 and more.
 """
 
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from typing import Any
 
 from annotator.domain.cell_colours import colour_cell
 from annotator.domain.grades import GRADES
+from annotator.domain.svg import clean, cut, draw_text, frame_picture
 
 STYLE = (
     "<style>text{font-family:system-ui,sans-serif;font-size:14px;fill:#1c2326}.head{font-size:16px;font-weight:600}"
@@ -21,8 +20,6 @@ STYLE = (
 )
 MARGIN, WIDTH, BAR = 20, 640, 440
 CELL, PANEL_WIDTH, PANEL_HEIGHT, PANELS = 60, 330, 330, 4
-LONGEST = 66
-JOINERS = "\u200c\u200d"  # parts of emoji and of words in some scripts
 
 
 def draw_grades(by_grade: Mapping[str, int], grade_names: Sequence[str]) -> str:
@@ -30,22 +27,24 @@ def draw_grades(by_grade: Mapping[str, int], grade_names: Sequence[str]) -> str:
     counts = [by_grade[str(grade)] for grade in GRADES]
     total = sum(counts)
     said = [
-        f"grade {grade} ({_clean(grade_names[grade])}): {count:,}"
+        f"grade {grade} ({clean(grade_names[grade])}): {count:,}"
         for grade, count in zip(GRADES, counts, strict=True)
     ]
-    parts = [_text(MARGIN, 32, f"{total:,} qrels by grade", "head")]
+    parts = [draw_text(MARGIN, 32, f"{total:,} qrels by grade", "head")]
     for grade, count in zip(GRADES, counts, strict=True):
         top = 52 + grade * 52
         share = count / total if total else 0.0
-        parts.append(_text(MARGIN, top + 14, _cut(f"{grade} {grade_names[grade]}"), ""))
+        parts.append(draw_text(MARGIN, top + 14, cut(f"{grade} {grade_names[grade]}"), ""))
         parts.append(f'<rect class="rest" x="{MARGIN}" y="{top + 22}" width="{BAR}" height="14" rx="2"/>')
         if count:
             width = f"{max(share * BAR, 1):.1f}"
             parts.append(
                 f'<rect class="bar" x="{MARGIN}" y="{top + 22}" width="{width}" height="14" rx="2"/>'
             )
-        parts.append(_text(MARGIN + BAR + 12, top + 34, f"{count:,} ({share * 100:.1f} %)", ""))
-    return _picture(WIDTH, 270, "Distribution of grades", f"Of {total:,} qrels, {'; '.join(said)}.", parts)
+        parts.append(draw_text(MARGIN + BAR + 12, top + 34, f"{count:,} ({share * 100:.1f} %)", ""))
+    return frame_picture(
+        WIDTH, 270, "Distribution of grades", f"Of {total:,} qrels, {'; '.join(said)}.", parts, style=STYLE
+    )
 
 
 def draw_confusion(annotator_pairs: Sequence[Mapping[str, Any]], grade_names: Sequence[str]) -> str:
@@ -56,7 +55,7 @@ def draw_confusion(annotator_pairs: Sequence[Mapping[str, Any]], grade_names: Se
     title = "What two annotators gave on the pairs they share"
     if not shown:
         said = "No two annotators judged the same pair."
-        return _picture(WIDTH, 60, title, said, [_text(MARGIN, 36, said, "")])
+        return frame_picture(WIDTH, 60, title, said, [draw_text(MARGIN, 36, said, "")], style=STYLE)
     parts: list[str] = []
     for place, pair in enumerate(shown):
         left, top = (place % 2) * PANEL_WIDTH, (place // 2) * PANEL_HEIGHT
@@ -67,9 +66,11 @@ def draw_confusion(annotator_pairs: Sequence[Mapping[str, Any]], grade_names: Se
         legend.append(
             f"Drawn: the {PANELS} who share most of {len(annotator_pairs):,}; all are in manifest.json."
         )
-    parts += [_text(MARGIN, below + 20 * row, _cut(line), "quiet") for row, line in enumerate(legend, 1)]
+    parts += [draw_text(MARGIN, below + 20 * row, cut(line), "quiet") for row, line in enumerate(legend, 1)]
     described = " ".join(_describe(pair) for pair in shown)
-    return _picture(2 * PANEL_WIDTH, below + 20 * len(legend) + MARGIN, title, described, parts)
+    return frame_picture(
+        2 * PANEL_WIDTH, below + 20 * len(legend) + MARGIN, title, described, parts, style=STYLE
+    )
 
 
 def _draw_panel(pair: Mapping[str, Any]) -> Iterator[str]:
@@ -77,28 +78,28 @@ def _draw_panel(pair: Mapping[str, Any]) -> Iterator[str]:
     first, second = pair["annotators"]
     most = max(count for row in pair["confusion"] for count in row) or 1
     left, top, side = 54, 72, CELL * len(GRADES)
-    yield _text(
+    yield draw_text(
         MARGIN, 26, f"{pair['pairs']:,} pairs, {pair['observed_agreement'] * 100:.1f} % the same", "head"
     )
-    yield _text(left + side / 2, 48, _clean(second), "", middle=True)
-    yield _text(
+    yield draw_text(left + side / 2, 48, clean(second), "", anchor="middle")
+    yield draw_text(
         0,
         0,
-        _clean(first),
+        clean(first),
         "",
-        middle=True,
+        anchor="middle",
         place=f'transform="translate(22 {top + side / 2:g}) rotate(-90)"',
     )
     for grade in GRADES:
-        yield _text(left + CELL * (grade + 0.5), top - 6, str(grade), "quiet", middle=True)
-        yield _text(left - 12, top + CELL * (grade + 0.5) + 5, str(grade), "quiet", middle=True)
+        yield draw_text(left + CELL * (grade + 0.5), top - 6, str(grade), "quiet", anchor="middle")
+        yield draw_text(left - 12, top + CELL * (grade + 0.5) + 5, str(grade), "quiet", anchor="middle")
     for r, row in enumerate(pair["confusion"]):
         for c, count in enumerate(row):
             x, y = left + CELL * c, top + CELL * r
             ground, ink = _colour(count, most, same=r == c)
             size = CELL - 2
             yield f'<rect x="{x + 1}" y="{y + 1}" width="{size}" height="{size}" rx="2" {ground}/>'
-            yield _text(x + CELL / 2, y + CELL / 2 + 5, f"{count:,}", ink, middle=True)
+            yield draw_text(x + CELL / 2, y + CELL / 2 + 5, f"{count:,}", ink, anchor="middle")
 
 
 def _colour(count: int, most: int, *, same: bool) -> tuple[str, str]:
@@ -110,53 +111,9 @@ def _colour(count: int, most: int, *, same: bool) -> tuple[str, str]:
 
 
 def _describe(pair: Mapping[str, Any]) -> str:
-    first, second = (_clean(name) for name in pair["annotators"])
+    first, second = (clean(name) for name in pair["annotators"])
     rows = "; ".join(
         f"{first} {grade}: {', '.join(f'{count:,}' for count in row)}"
         for grade, row in zip(GRADES, pair["confusion"], strict=True)
     )
     return f"{pair['pairs']:,} pairs of {first} (rows) and {second} (columns, grades 0 to 3): {rows}."
-
-
-def _picture(width: int, height: int, title: str, described: str, parts: Sequence[str]) -> str:
-    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title about">',
-            f'<title id="title">{escape(title)}</title>',
-            f'<desc id="about">{escape(described)}</desc>',
-            STYLE,
-            f'<rect class="ground" width="{width}" height="{height}" rx="6"/>',
-            *parts,
-            "</svg>",
-            "",
-        ]
-    )
-
-
-def _text(x: float, y: float, words: str, kind: str, *, middle: bool = False, place: str = "") -> str:
-    marks = [place or f'x="{x:g}" y="{y:g}"']
-    marks += [f'class="{kind}"'] if kind else []
-    marks += ['text-anchor="middle"'] if middle else []
-    return f"<text {' '.join(marks)}>{escape(words)}</text>"
-
-
-def _cut(words: str) -> str:
-    """At most 66 columns, full-width characters counting two."""
-    kept: list[str] = []
-    room = LONGEST
-    for character in _clean(words):
-        room -= 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        if room < 0:
-            return "".join(kept).rstrip() + "…"
-        kept.append(character)
-    return "".join(kept)
-
-
-def _clean(words: str) -> str:
-    """Without characters that XML refuses or that turn the direction of what follows."""
-    return "".join(
-        character
-        for character in words
-        if character in JOINERS or unicodedata.category(character) not in ("Cc", "Cs", "Cf", "Cn")
-    )
