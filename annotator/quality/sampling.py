@@ -13,7 +13,8 @@ from fractions import Fraction
 from heapq import nsmallest
 from math import ceil
 
-from annotator.domain.order import place
+from annotator.domain.order import place as order_of
+from annotator.domain.quality import QualityStratum
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,18 @@ def draw_pairs(
     return drawn
 
 
+def count_strata(
+    free: Iterable[Settled], held: Iterable[Settled], drawn: Iterable[Settled]
+) -> tuple[QualityStratum, ...]:
+    """How many pairs of each category and grade there are, are held, and are drawn; queries without a category last."""
+    left, already, new = (Counter(pair.stratum for pair in pairs) for pairs in (free, held, drawn))
+    return tuple(
+        QualityStratum(category or None, grade, left[place] + already[place], already[place], new[place])
+        for place in sorted({*left, *already}, key=lambda one: (not one[0], *one))
+        for category, grade in [place]
+    )
+
+
 def share_out(
     sizes: Mapping[tuple[str, int], int],
     already: Mapping[tuple[str, int], int],
@@ -75,7 +88,7 @@ def share_out(
         stratum: max(Fraction(0), Fraction(size * target, population) - already.get(stratum, 0))
         for stratum, size in sizes.items()
     }
-    scale = missing / sum(wanted.values())  # below 1 where a stratum holds more than its share
+    scale = missing / sum(wanted.values(), Fraction(0))  # below 1 where a stratum holds more than its share
     shares = {stratum: share * scale for stratum, share in wanted.items()}
     return dict(zip(sizes, _round_at_random(list(shares.values()), start), strict=True))
 
@@ -94,4 +107,4 @@ def _round_at_random(shares: Sequence[Fraction], start: Fraction) -> list[int]:
 
 def _draw(seed: int, sample_round: int, name: str) -> bytes:
     """8 bytes that look drawn at random and are the same every time; others in every round."""
-    return place(seed, f"quality control, round {sample_round}", name)
+    return order_of(seed, f"quality control, round {sample_round}", name)

@@ -4,7 +4,7 @@ A role on the dataset or on every dataset that allows a query is enough. A query
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from sqlalchemy.orm import Session
@@ -32,6 +32,10 @@ class Eligibility:
     def prepare(self, statement: str, *, query: str) -> Prepared:
         """A statement whose {eligible} stands for the condition; `query`: the column that holds the query's key."""
         return _prepare(statement, query, self.given, self.allowed, tuple(self.values))
+
+    def only_expertise(self) -> "Eligibility":
+        """The same, to whomever the queries were given."""
+        return replace(self, given=False)
 
 
 @lru_cache(maxsize=256)

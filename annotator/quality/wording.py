@@ -1,0 +1,169 @@
+"""What the state of quality control means, in sentences that a lead can act on, most important first."""
+
+from math import ceil
+
+from annotator.domain.messages import Message, say, say_n
+from annotator.domain.quality import (
+    DEFAULT_RATE,
+    LIMIT,
+    ErrorRate,
+    QualityDraw,
+    QualityError,
+    QualityRule,
+    Verdict,
+)
+from annotator.quality.reading import Checked
+from annotator.quality.sampling import find_target
+
+_VERDICTS = {
+    ("bound", "passed"): say(
+        "Passed: the sample proves that fewer than 5 % of the settled grades are errors."
+    ),
+    ("bound", "failed"): say("Failed: the sample proves that 5 % or more of the settled grades are errors."),
+    ("bound", "undecided"): say(
+        "Not decided: the sample proves neither that fewer than 5 % of the settled grades are errors nor that more are."
+    ),
+    ("rate", "passed"): say("Passed by the rate: fewer than 5 % of the sample are errors."),
+    ("rate", "failed"): say("Failed by the rate: 5 % or more of the sample are errors."),
+    ("rate", "undecided"): say("Not decided by the rate: the sample is not yet checked to the last pair."),
+}
+
+
+def say_nothing_drawn(dataset: str) -> tuple[Message, ...]:
+    """What there is to say before the first draw."""
+    return (
+        say("No sample was drawn yet: nothing is known of the errors among the settled grades."),
+        say(
+            "Draw one for somebody who judged none of the pairs: {command}",
+            command=f"annotator qc draw {dataset} --annotator USER",
+        ),
+    )
+
+
+def say_status(
+    dataset: str,
+    rule: QualityRule,
+    sample: Checked,
+    rate: ErrorRate,
+    *,
+    verdicts: dict[str, Verdict],
+    further: int | None,
+    draw: QualityDraw,
+    errors: tuple[QualityError, ...],
+    since: int,
+) -> tuple[Message, ...]:
+    """The verdict, both readings, what would decide it, and what the sample says nothing of. `draw`: the latest."""
+    too_small = rule == "rate" and sample.drawn - sample.barred < find_target(sample.population, DEFAULT_RATE)
+    verdict = _VERDICTS[rule, verdicts[rule]]
+    if too_small:
+        verdict = say("Not decided by the rate: that rule asks for a sample of 10 % of the settled pairs.")
+    said = [
+        verdict,
+        *_say_readings(rate, sample),
+        *_say_further(dataset, sample, draw, verdicts["bound"], further),
+    ]
+    if sample.waiting:
+        said.append(say_n(
+            "{n:,} drawn pair still waits to be checked; all this is said of those that are.",
+            "{n:,} drawn pairs still wait to be checked; all this is said of those that are.",
+            sample.waiting,
+        ))  # fmt: skip
+    reopened = sum(error.state == "reopened" for error in errors)
+    if reopened:
+        said.append(say_n(
+            "{n:,} error waits for a lead's decision among the disagreements.",
+            "{n:,} errors wait for a lead's decision among the disagreements.",
+            reopened,
+        ))  # fmt: skip
+    return (*said, *_say_limits(sample, draw, since))
+
+
+def show_percent(share: float, *, at_most: bool = False) -> str:
+    """The percentage without its sign, to one decimal, or to more where one would hide on which side of 5 % it lies.
+    `at_most`: rounded up."""
+    for digits in (1, 2, 3, 4):
+        power = 10**digits
+        rounded = ceil(100 * power * share - 1e-9) / power if at_most else round(100 * share, digits)
+        if (rounded < 100 * LIMIT) == (share < LIMIT):
+            break
+    return f"{rounded:g}"
+
+
+def _say_readings(rate: ErrorRate, sample: Checked) -> list[Message]:
+    if rate.rate is None or rate.bound is None:
+        return [say("No pair of the sample is checked yet.")]
+    shown = {"rate": show_percent(rate.rate), "errors": rate.errors}
+    if rate.rate < LIMIT:
+        first = say_n(
+            "The rule as teams state it: {errors:,} of {n:,} checked pair is an error, {rate} %, which is below 5 %.",
+            "The rule as teams state it: {errors:,} of {n:,} checked pairs are errors, {rate} %, which is below 5 %.",
+            rate.checked, **shown,
+        )  # fmt: skip
+    else:
+        first = say_n(
+            "The rule as teams state it: {errors:,} of {n:,} checked pair is an error, {rate} %, which is not below 5 %.",
+            "The rule as teams state it: {errors:,} of {n:,} checked pairs are errors, {rate} %, which is not below 5 %.",
+            rate.checked, **shown,
+        )  # fmt: skip
+    second = say_n(
+        "What the sample proves: with 95 % confidence at most {bound} % of the {n:,} settled grade are errors.",
+        "What the sample proves: with 95 % confidence at most {bound} % of the {n:,} settled grades are errors.",
+        sample.population, bound=show_percent(rate.bound, at_most=True),
+    )  # fmt: skip
+    return [first, second]
+
+
+def _say_further(
+    dataset: str, sample: Checked, draw: QualityDraw, verdict: Verdict, further: int | None
+) -> list[Message]:
+    if verdict == "passed":
+        return []
+    if verdict == "failed" or further is None:
+        return [say(
+            "No further sample of these pairs can prove fewer than 5 %: decide the errors, look at what they have in common, and begin a new round: {command}",
+            command=f"annotator qc draw {dataset} --annotator {draw.annotator} --new-round",
+        )]  # fmt: skip
+    missing = further - sample.waiting
+    said = [say_n(
+        "{n:,} more pair without an error would prove it.",
+        "{n:,} more pairs without an error would prove it.",
+        further,
+    )]  # fmt: skip
+    if missing > 0:
+        said.append(say_n(
+            "For that {n:,} pair more has to be drawn: {command}",
+            "For that {n:,} pairs more have to be drawn: {command}",
+            missing,
+            command=f"annotator qc draw {dataset} --annotator {draw.annotator} --size {sample.drawn + missing}",
+        ))  # fmt: skip
+    return said
+
+
+def _say_limits(sample: Checked, draw: QualityDraw, since: int) -> list[Message]:
+    """What the sample says nothing of."""
+    said = []
+    if sample.unrateable:
+        said.append(say_n(
+            "{n:,} pair could not be rated by the expert; it counts neither as right nor as an error.",
+            "{n:,} pairs could not be rated by the expert; they count neither as right nor as errors.",
+            sample.unrateable,
+        ))  # fmt: skip
+    if sample.barred:
+        said.append(say_n(
+            "{n:,} drawn pair can no longer be judged by the one it was drawn for; it counts neither way.",
+            "{n:,} drawn pairs can no longer be judged by the one they were drawn for; they count neither way.",
+            sample.barred,
+        ))  # fmt: skip
+    if since:
+        said.append(say_n(
+            "{n:,} pair was settled since the last draw: the sample says nothing of it.",
+            "{n:,} pairs were settled since the last draw: the sample says nothing of them.",
+            since,
+        ))  # fmt: skip
+    if draw.outside:
+        said.append(say_n(
+            "{n:,} settled pair is outside: {annotator} has judged, proposed or seen it, or does not judge its query. The sample says nothing of it.",
+            "{n:,} settled pairs are outside: {annotator} has judged, proposed or seen them, or does not judge their queries. The sample says nothing of them.",
+            draw.outside, annotator=draw.annotator,
+        ))  # fmt: skip
+    return said

@@ -1,0 +1,80 @@
+"""A dataset whose pairs are settled, and an expert who judged none of them: made directly in storage."""
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from annotator.domain.people import OPERATOR, Actor
+from annotator.domain.quality import QualityDraw, QualityStatus
+from annotator.labeling.service import Exchange
+from annotator.quality.service import draw_sample, show_quality
+from annotator.storage.current import derive_current
+from annotator.storage.database import Database
+from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
+from annotator.storage.tables import JudgmentRow, PairRow
+from tests.integration.labeling_world import World
+
+
+class QualityWorld(World):
+    """`d` with `queries` × `documents` pairs, judged alike by ann and bea unless told otherwise; cho is the expert, and lea
+    the lead. The settled grade of the n-th pair is n % 4."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        queries: int = 4,
+        documents: int = 5,
+        settled: bool = True,
+        overlap: int = 2,
+    ) -> None:
+        super().__init__(database, queries=queries, documents=documents, overlap=overlap)
+        self.ann, self.bea, self.cho = (self.person(name) for name in ("ann", "bea", "cho"))
+        self.lea = self.person("lea", "lead")
+        with database.read() as session:
+            self.dataset_pk = key_of(find_dataset(session, "d").pk)
+            rows = session.scalars(select(PairRow).order_by(col(PairRow.pk))).all()
+            self.keys = {key_of(row.pk): row.key for row in rows}
+        self.pks = {key: pk for pk, key in self.keys.items()}
+        self.grades = {pk: place % 4 for place, pk in enumerate(self.keys)}
+        if settled:
+            self.settle(list(self.keys))
+
+    def settle(self, pks: list[int], *, by: tuple[Actor, ...] = ()) -> None:
+        """The pairs are judged with their grades, by ann and bea unless told otherwise."""
+        self.later(seconds=1)
+        with self.database.write() as session:
+            rubric_pk = find_rubric(session, self.dataset_pk).pk
+            for pk in pks:
+                for actor in by or (self.ann, self.bea):
+                    row = {
+                        "event_id": self.event(self.keys[pk])["id"], "pair_pk": pk, "annotator_pk": actor.person_id,
+                        "rubric_pk": rubric_pk, "outcome": "graded", "grade": self.grades[pk],
+                        "purpose": "independent", "document_sha256": "aa", "judged_at": self.now,
+                        "received_at": self.now, "seconds": 1.5,
+                    }  # fmt: skip
+                    session.add(JudgmentRow.model_validate(row))
+            derive_current(session, self.dataset_pk, pks)
+
+    def draw(self, annotator: str = "cho", **changes: object) -> QualityDraw:
+        """A draw by the operator, a second later."""
+        self.later(seconds=1)
+        return draw_sample(self.database, OPERATOR, "d", annotator=annotator, now=self.now, **changes)  # type: ignore[arg-type]
+
+    def status(self) -> QualityStatus:
+        return show_quality(self.database, OPERATOR, "d")
+
+    def drawn(self, number: int | None = None) -> dict[int, QualityPairRow]:
+        """The drawn pairs by pair_pk, of one draw or all."""
+        with self.database.read() as session:
+            statement = select(QualityPairRow).join(
+                QualityDrawRow, col(QualityDrawRow.pk) == col(QualityPairRow.draw_pk)
+            )
+            if number is not None:
+                statement = statement.where(col(QualityDrawRow.number) == number)
+            return {row.pair_pk: row for row in session.scalars(statement)}
+
+    def check(self, pk: int, grade: int | None, actor: Actor | None = None, **changes: object) -> Exchange:
+        """The expert answers a pair, a second later."""
+        self.later(seconds=1)
+        return self.send(actor or self.cho, self.event(self.keys[pk], grade, **changes))
