@@ -19,6 +19,7 @@ from annotator.agreement.assess import assess
 from annotator.agreement.judged import CATEGORIES, Floats, Ints, Judged, sort_judged
 from annotator.agreement.measure import mean_kappas, measure
 from annotator.agreement.own import measure_own
+from annotator.agreement.speed import limit_quick
 from annotator.domain.agreement import AgreementReport, GroupAgreement, Selection, Value
 from annotator.domain.behind import OwnAgreement, PairsBehind
 from annotator.domain.errors import NotAllowed, ValidationError
@@ -28,6 +29,7 @@ from annotator.domain.people import Actor
 from annotator.storage.behind_selection import list_selected
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.left_out import LeftOutJudgment, list_left_out
 from annotator.storage.own_agreement import list_own_couples
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, PersonRow, QueryRow
 
@@ -112,15 +114,18 @@ def list_pairs_behind(
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
-        return list_selected(
-            session,
-            dataset_pk,
-            actor.person_id,
-            selection,
-            limit=limit,
-            offset=offset,
-            find_quick=lambda _: None,
-        )
+        person = actor.person_id
+        return list_selected(session, dataset_pk, person, selection, limit=limit, offset=offset, limit_quick=limit_quick)  # fmt: skip
+
+
+def list_left_out_judgments(
+    database: Database, actor: Actor, dataset: str, kind: str, *, limit: int, offset: int = 0
+) -> list[LeftOutJudgment]:
+    """Judgments that are left out for this reason (`LeftOut.kind`), in the order in which they came in. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return list_left_out(session, dataset_pk, kind, limit=limit, offset=offset)
 
 
 def show_own_agreement(

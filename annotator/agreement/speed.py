@@ -51,6 +51,14 @@ def find_limit(median: float) -> float:
     return min(SHARE_OF_MEDIAN * median, MOST_SECONDS) if median == median else float("nan")
 
 
+def limit_quick(seconds: Sequence[float]) -> float | None:
+    """Below how many seconds a judgment of the one who took these is quick; None where no time is usual for them."""
+    times = np.array(seconds, dtype=np.float64)
+    (median,) = find_medians(np.zeros(len(times), dtype=np.int64), times, 1)
+    limit = find_limit(median)
+    return limit if limit == limit else None
+
+
 def find_quick(judged: Judged, seconds: Floats, couples: Couples, names: Sequence[str]) -> tuple[Quick, ...]:
     """The annotators of whom it holds, by name's order. `seconds` of every judgment; 0, NaN: unknown."""
     if not len(couples.left):

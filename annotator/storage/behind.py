@@ -37,7 +37,7 @@ WHERE {counts_a} AND a.annotator_pk = :first
 _QUICK = """
 SELECT a.pair_pk, coalesce((SELECT max(c.grade) - min(c.grade) FROM current_judgment c WHERE c.pair_pk = a.pair_pk
   AND {counts_c}), 0) AS distance FROM current_judgment a
-WHERE {counts_a} AND a.annotator_pk = :first AND a.seconds < :below{within}"""
+WHERE {counts_a} AND a.annotator_pk = :first AND a.seconds > 0 AND a.seconds < :below{within}"""
 _PAGE = """
 SELECT f.pair_pk, f.distance, count(*) OVER () FROM ({found}) f JOIN pair p ON p.pk = f.pair_pk JOIN query q ON q.pk = p.query_pk
 WHERE p.retired_at IS NULL ORDER BY f.distance DESC, q.position, f.pair_pk LIMIT :limit OFFSET :offset"""
@@ -46,6 +46,9 @@ _LIST = {
     "sqlite": "(SELECT value FROM json_each(:{name}))",
     "postgresql": "(SELECT CAST(value AS INTEGER) FROM json_array_elements_text(CAST(:{name} AS JSON)))",
 }
+_SECONDS = f"""
+SELECT a.seconds FROM current_judgment a
+WHERE {_COUNTS.format(c="a")} AND a.annotator_pk = :first AND a.seconds IS NOT NULL"""
 _GRADES = """
 SELECT c.pair_pk, c.annotator_pk, c.grade FROM current_judgment c WHERE c.pair_pk IN {pairs} AND {counts_c}"""
 _TO_JUDGE = """
@@ -91,6 +94,12 @@ def find_behind(
     if rows:
         return rows[0][2], [Found(pair_pk, distance) for pair_pk, distance, _ in rows]
     return session.execute(text(_COUNT.format(found=found)), values).scalar_one() if offset else 0, []
+
+
+def list_seconds(session: Session, dataset_pk: int, annotator_pk: int) -> list[float]:
+    """What each of the annotator's judgments that count took, where that is known."""
+    rows = session.execute(text(_SECONDS), {"dataset_pk": dataset_pk, "first": annotator_pk})
+    return [round(seconds, 2) for (seconds,) in rows]
 
 
 def sort_found(session: Session, dataset_pk: int, found: Collection[Found]) -> list[Found]:

@@ -4,7 +4,7 @@ Reads by `storage/behind.py`; a check's pairs come from `storage/check_marks.py`
 there is not.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -16,7 +16,7 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import QUERY_FIELDS
 from annotator.domain.messages import Message, say
-from annotator.storage.behind import Found, Wanted, find_behind, show_behind, sort_found
+from annotator.storage.behind import Found, Wanted, find_behind, list_seconds, show_behind, sort_found
 from annotator.storage.check_marks import list_check_answers, list_repeats
 from annotator.storage.find import find_person, key_of
 from annotator.storage.tables import DocumentRow, QueryRow
@@ -24,8 +24,8 @@ from annotator.storage.tables import DocumentRow, QueryRow
 CHECKS = ("repeat", "gold")
 KINDS = ("shared", "differing", *CHECKS, "quick")
 DOCUMENT = "document:"
-FindQuick = Callable[[int], float | None]
-"""Below how many seconds a judgment of this annotator (a key) is suspiciously quick; None: that is not known."""
+LimitQuick = Callable[[Sequence[float]], float | None]
+"""Below how many seconds a judgment of whoever took these seconds is suspiciously quick; None: that is not known."""
 
 
 def list_selected(
@@ -36,7 +36,7 @@ def list_selected(
     *,
     limit: int,
     offset: int,
-    find_quick: FindQuick,
+    limit_quick: LimitQuick,
 ) -> PairsBehind:
     """The selection's pairs from `offset` on, as `person_pk` may read them (None: the operator, who may read all)."""
     check_selection(selection)
@@ -51,9 +51,11 @@ def list_selected(
         notes = {one.pair_pk: note for one, note in checks.items()}
         total, found = len(found), found[offset : offset + limit]
     else:
-        below = find_quick(annotators[0]) if selection.kind == "quick" else None
-        if selection.kind == "quick" and below is None:
-            return PairsBehind(0, ())
+        below = None
+        if selection.kind == "quick":
+            below = limit_quick(list_seconds(session, dataset_pk, annotators[0]))
+            if below is None:
+                return PairsBehind(0, ())
         queries, documents = _find_group(session, dataset_pk, selection.by, selection.value)
         wanted = Wanted(
             dataset_pk, annotators, selection.grades, selection.kind == "differing", queries, documents, below
