@@ -74,6 +74,26 @@ def say_preparing() -> str:
     ))  # fmt: skip
 
 
+def say_quality() -> str:
+    """What quality control is, and its two readings."""
+    return _list((
+        tr(
+            "*Quality control* draws a share of the settled pairs, 10 % at first, for somebody who judged none of them. They "
+            "come to this person on the page *Label*, among the others and looking like them, without any grade."
+        ),
+        tr(
+            "Where their grade is not the settled one, that is an error: the pair goes back to *Disagreements*, and a lead "
+            "decides it anew."
+        ),
+        tr(
+            "Teams ask for fewer than 5 % errors in the sample. What a sample *proves* is less: after 60 pairs without an "
+            "error, fewer than 5 % of all settled pairs are errors, with 95 % confidence; with three errors among them it "
+            "takes about 150. Both readings stand side by side; a setting says which of them a release goes by."
+        ),
+        tr("If it is not decided, draw more. A sample is added to, never exchanged for another; every draw stays on record."),
+    ))  # fmt: skip
+
+
 def say_releases() -> str:
     """How the page Releases is used."""
     return _list((

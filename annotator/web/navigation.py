@@ -48,6 +48,7 @@ PAGES: tuple[Page, ...] = (
         "lead",
         ":material/balance:",
     ),
+    Page("quality", say("Quality control"), "annotator.web.pages.quality", "lead", ":material/verified:"),
     Page("pool", say("Pool"), "annotator.web.pages.pool", "lead", ":material/inventory_2:"),
     Page(
         "assignment", say("Assignment"), "annotator.web.pages.assignment", "lead", ":material/assignment_ind:"

@@ -25,6 +25,8 @@ def draw(context: PageContext) -> None:
             st.markdown(words.say_preparing())
             st.header(tr("What becomes of a pair"))
             st.markdown(words.say_statuses())
+            st.header(tr("Quality control"))
+            st.markdown(words.say_quality())
             st.header(tr("Releases"))
             st.markdown(words.say_releases())
         st.header(tr("What is recorded"))

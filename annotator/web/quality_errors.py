@@ -1,0 +1,97 @@
+"""The errors that quality control found, each with the way to its case, and what became of it.
+
+Only pairs that the expert has answered are here; those that wait are never listed anywhere.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from annotator.domain.messages import say
+from annotator.domain.quality import QualityError
+from annotator.web.guidance import draw_note, draw_numbers
+from annotator.web.html_table import escape_breakable
+from annotator.web.messages import tr, tr_n
+from annotator.web.names import name_word
+from annotator.web.times import show_time
+
+SHOWN = 100
+STATES = {"reopened": say("to be decided"), "decided": say("decided")}
+
+
+def draw_errors(dataset: str, errors: Sequence[QualityError]) -> None:
+    """In their order: those to be decided first. A long list is cut here, and whole in the table behind it."""
+    if not errors:
+        st.text(tr("No error so far."))
+        return
+    waiting = sum(one.state == "reopened" for one in errors)
+    if waiting:
+        said = tr_n(
+            "{n:,} pair is open again and waits among the disagreements for a lead who did not judge it.",
+            "{n:,} pairs are open again and wait among the disagreements for a lead who did not judge them.",
+            waiting,
+        )
+    else:
+        said = tr("Every one of them has been decided anew.")
+    draw_note(said)
+    _draw_table(dataset, errors[:SHOWN])
+    if len(errors) > SHOWN:
+        draw_note(tr("The first {shown} of {all} errors.", shown=SHOWN, all=len(errors)))
+    draw_numbers(tr("All errors as a table"), [_describe(one) for one in errors])
+
+
+def link_case(dataset: str, pair: str) -> str:
+    """The address of a pair's case among the disagreements."""
+    return f"/disagreements?{urlencode({'dataset': dataset, 'pair': pair})}"
+
+
+def name_state(one: QualityError) -> str:
+    """What became of it, in words."""
+    if one.decided_grade is None:
+        return tr(STATES[one.state])
+    if one.decided_grade == one.expert_grade:
+        return tr("decided {grade}, as the expert", grade=one.decided_grade)
+    if one.decided_grade == one.settled_grade:
+        return tr("decided {grade}, as before", grade=one.decided_grade)
+    return tr("decided {grade}", grade=one.decided_grade)
+
+
+def _draw_table(dataset: str, errors: Sequence[QualityError]) -> None:
+    caption = escape(tr("Errors found"))
+    columns = (tr("query"), tr("document"), tr("settled"), tr("expert"), tr("note"), tr("state"))
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(_draw_row(dataset, one) for one in errors)
+    st.html(
+        f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{caption}">'
+        f'<table class="annotator-table"><caption class="annotator-unseen">{caption}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _draw_row(dataset: str, one: QualityError) -> str:
+    told = tr("Look at {query_id}, {doc_id}", query_id=one.query_id, doc_id=one.doc_id)
+    category = f'<br><span class="annotator-soft">{escape(one.category)}</span>' if one.category else ""
+    link = (
+        f'<a class="annotator-link" href="{escape(link_case(dataset, one.pair))}" target="_self" '
+        f'title="{escape(told)}">{escape_breakable(one.doc_id)}</a>'
+    )
+    settled = f'{one.settled_grade} <span class="annotator-soft">{escape(name_word(one.settled_by))}</span>'
+    note = escape(one.note) if one.note else ""
+    cells = (link, settled, str(one.expert_grade), note, escape(name_state(one)))
+    marks = (' class="annotator-long"', "", "", ' class="annotator-long"' if note else "", "")
+    return (
+        f'<tr><th scope="row" dir="auto">{escape_breakable(one.query_id)}{category}</th>'
+        + "".join(f'<td dir="auto"{mark}>{cell}</td>' for cell, mark in zip(cells, marks, strict=True))
+        + "</tr>"
+    )
+
+
+def _describe(one: QualityError) -> dict[str, object]:
+    return {
+        tr("query"): one.query_id, tr("document"): one.doc_id, tr("category"): one.category or "",
+        tr("settled"): one.settled_grade, tr("settled by"): name_word(one.settled_by),
+        tr("expert"): one.expert_grade, tr("apart"): one.distance, tr("note"): one.note or "",
+        tr("draw"): one.draw, tr("answered"): show_time(one.answered_at), tr("state"): name_state(one),
+    }  # fmt: skip
