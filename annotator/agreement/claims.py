@@ -59,11 +59,12 @@ def misses(interval: Interval | None, null: float) -> bool:
     return interval is not None and (interval[0] > null or interval[1] < null)
 
 
-def exact_interval(found: int, of: int, *, level: float = SHOWN) -> Interval:
-    """Clopper and Pearson's interval of a share (1934, Biometrika 26); `of` is above 0."""
+def exact_interval(found: float, of: float, *, level: float = SHOWN) -> Interval:
+    """Clopper and Pearson's interval of a share (1934, Biometrika 26); `of` is above 0, and a fraction where it stands for
+    so many independent ones."""
     from scipy.special import betaincinv
 
     tail = (1 - level) / 2
-    low = 0.0 if found == 0 else float(betaincinv(found, of - found + 1, tail))
-    high = 1.0 if found == of else float(betaincinv(found + 1, of - found, 1 - tail))
+    low = 0.0 if found <= 0 else float(betaincinv(found, of - found + 1, tail))
+    high = 1.0 if found >= of else float(betaincinv(found + 1, of - found, 1 - tail))
     return low, high

@@ -1,7 +1,7 @@
 """The two grades confused most: how often, who gives the higher of them, and in which category it happens most.
 
 A confusion is a couple of judgments of one pair with these two grades. Who gives the higher is claimed of an annotator
-when their share of it misses an even split (interval by query); a category when it has at least CONCENTRATED times the
+when the interval of their share of it misses an even split; a category when it has at least CONCENTRATED times the
 rate of the other categories, and the difference of the two rates misses 0.
 """
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.agreement.claims import cluster_interval, confidence, misses, normal_reach
-from annotator.agreement.couples import Couples, estimate_mean, tally
+from annotator.agreement.claims import confidence, exact_interval, misses, normal_reach
+from annotator.agreement.couples import Couples, Estimate, estimate_mean, tally
 from annotator.agreement.judged import CATEGORIES, Flags, Floats
 from annotator.domain.agreement import GroupAgreement, Interval, Measured
 
@@ -23,12 +23,11 @@ ONE_SIDED = 0.65
 @dataclass(frozen=True, slots=True)
 class Direction:
     """Who gives the higher of two grades: `higher` of the `of` times that they are confused between this annotator and
-    another. `share`: its interval."""
+    another."""
 
     annotator: str
     higher: int
     of: int
-    share: Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +104,9 @@ def _find_directions(couples: Couples, names: Sequence[str], low: int, high: int
     found = []
     for who in asked:
         share = estimate_mean(sums[who], counts[who])
-        shown = cluster_interval(share)
         one_sided = share.value if two else max(share.value, 1 - share.value)
-        if shown is None or one_sided < ONE_SIDED:
-            continue
-        if misses(cluster_interval(share, level=level), 0.5):
-            found.append(Direction(names[who], int(sums[who].sum()), share.couples, shown))
+        if one_sided >= ONE_SIDED and misses(_widen_exact(share, level), 0.5):
+            found.append(Direction(names[who], int(sums[who].sum()), share.couples))
     return tuple(sorted(found, key=lambda one: (-abs(one.higher / one.of - 0.5), one.annotator)))
 
 
@@ -144,10 +140,20 @@ def _rate(group: GroupAgreement, low: int, high: int) -> tuple[int, int]:
     return int(table[low, high] + table[high, low]), int(table.sum())
 
 
+def _widen_exact(share: Estimate, level: float) -> Interval:
+    """The exact binomial interval of a share, as of so few independent couples as its spread by query amounts to: near 0
+    and 1 the spread alone would be too sure of itself."""
+    effective = share.couples / _stretch(share) ** 2
+    return exact_interval(share.value * effective, effective, level=level)
+
+
 def _measure_stretch(couples: Couples, flags: Flags) -> float:
-    """How many times wider the interval of a share is by query than by couple; at least 1."""
     counts = np.bincount(couples.query, minlength=couples.queries).astype(np.float64)
     sums = np.asarray(np.bincount(couples.query, weights=flags, minlength=couples.queries), dtype=np.float64)
-    share = estimate_mean(sums, counts)
-    plain = share.value * (1 - share.value) / share.couples
+    return _stretch(estimate_mean(sums, counts))
+
+
+def _stretch(share: Estimate) -> float:
+    """How many times wider the interval of a share is by query than by couple; at least 1."""
+    plain = share.value * (1 - share.value) / max(1, share.couples)
     return max(1.0, float(np.sqrt((share.influence**2).sum() / plain))) if plain > 0 else 1.0
