@@ -18,6 +18,7 @@ from annotator.cli import (
     labeling,
     people,
     pooling,
+    quality,
     releases,
     remapping,
     serving,
@@ -71,6 +72,7 @@ app.command("progress")(labeling.progress)
 app.command("agreement")(agreement.agreement)
 app.command("disagreements")(adjudication.disagreements)
 app.command("adjudicate")(adjudication.adjudicate)
+app.add_typer(quality.app, name="qc")
 app.add_typer(releases.app, name="release")
 app.command("convert", cls=CommandOnFormats)(conversion.convert)
 app.command("check", cls=CommandOnFormats)(conversion.check)

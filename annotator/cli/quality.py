@@ -1,0 +1,179 @@
+"""`annotator qc …`: a random sample of settled pairs for a third expert, and what it proves."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from annotator.cli.terminal import (
+    AsOption,
+    DatabaseOption,
+    DatasetArgument,
+    DryRunOption,
+    JsonOption,
+    now,
+    open_as,
+    print_json,
+    print_table,
+    to_json,
+)
+
+if TYPE_CHECKING:
+    from annotator.domain.quality import ErrorRate, QualityDraw, QualityPreview, QualityStatus
+
+app = typer.Typer(
+    help="Quality control: a third expert's blind check of settled grades.", no_args_is_help=True
+)
+KINDS = {
+    "any": "another grade",
+    "far": "2 or 3 grades apart",
+    "relevance": "relevant for one, not for the other",
+}
+
+
+@app.command()
+def draw(
+    dataset: DatasetArgument,
+    annotator: Annotated[
+        str,
+        typer.Option(metavar="USER", help="Who checks: somebody who judged none of the pairs.", show_default=False),
+    ],
+    rate: Annotated[
+        float | None,
+        typer.Option(help="Share of the settled pairs that the round's sample shall reach (default: 0.10).", show_default=False),
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option(metavar="N", help="Pairs that the round's sample shall reach, instead of a share.", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same pairs and seed give the same sample.")] = 0,
+    new_round: Annotated[bool, typer.Option("--new-round", help="Begin a new sample; earlier ones stay on record.")] = False,
+    dry_run: DryRunOption = False,
+    as_: AsOption = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:  # fmt: skip
+    """Draw settled pairs at random for somebody to judge once more, blind: they get them among their other pairs."""
+    from annotator.domain.quality import DEFAULT_RATE
+    from annotator.quality.service import draw_sample, preview_sample
+
+    if rate is not None and size is not None:
+        raise typer.BadParameter("expected --rate or --size, not both")
+    opened, actor = open_as(database, as_)
+    share = DEFAULT_RATE if rate is None else rate
+    asked: dict[str, Any] = {"annotator": annotator, "rate": share, "size": size, "seed": seed}
+    if dry_run:
+        found = preview_sample(opened, actor, dataset, **asked, new_round=new_round)
+        _print_preview(found, json=json)
+        return
+    made = draw_sample(opened, actor, dataset, **asked, new_round=new_round, now=now())
+    if json:
+        print_json(made)
+        return
+    _print_draw(dataset, made)
+
+
+@app.command()
+def status(
+    dataset: DatasetArgument,
+    as_: AsOption = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say what the sample shows and what it proves. Exit code 3 while the dataset's rule is not passed."""
+    from annotator.domain.errors import GateNotMet
+    from annotator.quality.service import show_quality
+
+    opened, actor = open_as(database, as_)
+    found = show_quality(opened, actor, dataset)
+    if json:
+        print_json(to_dict(found))
+    else:
+        _print_status(found)
+    if found.verdict != "passed":
+        raise GateNotMet(f"quality control of {dataset}: {found.verdict} (rule: {found.rule})")
+
+
+def to_dict(found: "QualityStatus") -> dict[str, Any]:
+    """Every field of the status and the verdict by the dataset's own rule, as JSON has them."""
+    from annotator.domain.quality import CONFIDENCE, LIMIT
+
+    whole: dict[str, Any] = to_json(found)
+    whole["rates"] = {kind: rate.as_json() for kind, rate in found.rates.items()}
+    for error, record in zip(whole["errors"], found.errors, strict=True):
+        error["distance"] = record.distance
+    return {"verdict": found.verdict, "limit": LIMIT, "confidence": CONFIDENCE, **whole}
+
+
+def _print_preview(found: "QualityPreview", *, json: bool) -> None:
+    if json:
+        print_json(found)
+        return
+    typer.echo(
+        f"Would draw {found.pairs:,} pairs for {found.annotator} in round {found.round}: "
+        f"the sample would hold {found.drawn + found.pairs:,} of {found.population:,} settled pairs; "
+        f"{found.outside:,} are outside."
+    )
+    rows = [(one.category or "", one.grade, one.population, one.drawn, one.pairs) for one in found.strata]
+    print_table(("category", "grade", "settled", "in the sample", "would be drawn"), rows, empty="")
+
+
+def _print_draw(dataset: str, made: "QualityDraw") -> None:
+    typer.echo(
+        f"Drew {made.pairs:,} of {made.population:,} settled pairs for {made.annotator} "
+        f"(draw {made.number}, round {made.round}, seed {made.seed})."
+    )
+    if made.outside:
+        typer.echo(
+            f"{made.outside:,} settled pairs are outside: {made.annotator} judged, proposed or saw them, "
+            "or does not judge their queries."
+        )
+    typer.echo(
+        f"{made.annotator} gets them in the app under Label. What comes of it: annotator qc status {dataset}"
+    )
+
+
+def _print_status(found: "QualityStatus") -> None:
+    typer.echo("\n".join(f"- {sentence}" for sentence in found.sentences) + "\n")
+    if not found.round:
+        return
+    counts = [
+        ("settled pairs the sample speaks for", found.population), ("drawn", found.drawn),
+        ("checked", found.checked), ("waiting", found.waiting), ("cannot be rated", found.unrateable),
+        ("can no longer be judged", found.barred), ("outside", found.outside),
+        ("settled since the last draw", found.settled_since),
+    ]  # fmt: skip
+    print_table((f"round {found.round}", "pairs"), counts, empty="")
+    typer.echo("")
+    rows = [_rate_row(KINDS[kind], rate) for kind, rate in found.rates.items()]
+    print_table(("errors", "found", "checked", "rate [95 %]", "at most (95 %)"), rows, empty="")
+    typer.echo("")
+    verdicts = [
+        (rule, verdict, "the dataset's rule" if rule == found.rule else "")
+        for rule, verdict in found.verdicts.items()
+    ]
+    print_table(("by", "verdict", ""), verdicts, empty="")
+    typer.echo("")
+    print_table(
+        ("draw", "round", "annotator", "pairs", "of", "outside", "rate", "seed", "drawn_by", "drawn_at"),
+        [
+            (one.number, one.round, one.annotator, one.pairs, one.population, one.outside, f"{one.rate:g}", one.seed, one.drawn_by, one.drawn_at)
+            for one in found.draws
+        ],
+        empty="",
+    )  # fmt: skip
+    if found.errors:
+        typer.echo("")
+        errors = [
+            (one.query_id, one.doc_id, one.category, one.settled_grade, one.settled_by, one.expert_grade, one.state, one.decided_grade)
+            for one in found.errors
+        ]  # fmt: skip
+        columns = ("query_id", "doc_id", "category", "settled", "by", "expert", "state", "decided")
+        print_table(columns, errors, empty="")
+
+
+def _rate_row(name: str, rate: "ErrorRate") -> tuple[object, ...]:
+    if rate.rate is None or rate.ci95 is None or rate.bound is None:
+        return name, rate.errors, rate.checked, "", ""
+    low, high = rate.ci95
+    return (
+        name, rate.errors, rate.checked, f"{rate.rate:.2%} [{low:.2%}, {high:.2%}]", f"{rate.bound:.2%}",
+    )  # fmt: skip
