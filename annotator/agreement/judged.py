@@ -98,8 +98,16 @@ class Patterns(NamedTuple):
 
 def sort_judged(query: Ints, pair: Ints, annotator: Ints, grade: Ints) -> Judged:
     """Judged, from columns in any order."""
-    order = np.lexsort((annotator, pair))
+    order = order_judged(pair, annotator)
     return Judged(query[order], pair[order], annotator[order], grade[order])
+
+
+def order_judged(pair: Ints, annotator: Ints) -> Ints:
+    """The order of the rows that sorts them by pair, then annotator (numbered from 0)."""
+    people = int(annotator.max(initial=0)) + 1
+    if len(pair) and int(pair.max()) < 2**62 // people:
+        return np.argsort(pair * people + annotator, kind="stable")
+    return np.lexsort((annotator, pair))
 
 
 def number(values: Ints) -> tuple[Ints, Ints]:

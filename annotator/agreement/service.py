@@ -5,9 +5,9 @@ quality control, third judgments asked for because two differed, and adjudicatio
 absence; a pair that one annotator judged adds nothing to agreement.
 """
 
-from array import array
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 from sqlalchemy import ColumnElement, func, select
@@ -15,27 +15,32 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
-from annotator.agreement.assess import assess
-from annotator.agreement.judged import CATEGORIES, Floats, Ints, Judged, sort_judged
-from annotator.agreement.measure import mean_kappas, measure
+from annotator.agreement.groups import Labels, label_by, label_by_version, label_by_week, look_up
+from annotator.agreement.judged import CATEGORIES, Floats, number
+from annotator.agreement.measure import mean_kappas
+from annotator.agreement.named import Named, name_judged
 from annotator.agreement.own import measure_own
+from annotator.agreement.report import Basis, make_report, measure_whole
 from annotator.agreement.speed import limit_quick
-from annotator.domain.agreement import AgreementReport, GroupAgreement, Selection, Value
+from annotator.calibration.service import list_results
+from annotator.domain.agreement import AgreementReport, Selection, Value
 from annotator.domain.behind import OwnAgreement, PairsBehind
+from annotator.domain.calibration import AnnotatorResult
 from annotator.domain.errors import NotAllowed, ValidationError
-from annotator.domain.ground_truth import QUERY_FIELDS
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.storage.behind_selection import list_selected
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, find_rubric, key_of
-from annotator.storage.left_out import LeftOutJudgment, list_left_out
+from annotator.storage.grades import read_grades
+from annotator.storage.groupings import DOCUMENT, read_document_labels, read_query_labels, read_versions
+from annotator.storage.groupings import GROUP_FIELDS as GROUP_FIELDS
+from annotator.storage.groupings import list_groupings as find_groupings
+from annotator.storage.left_out import LeftOutJudgment, count_left_out, list_left_out
 from annotator.storage.own_agreement import list_own_couples
-from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, PersonRow, QueryRow
+from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, PersonRow
 
 MAX_RESAMPLES = 100_000
-ROWS_AT_ONCE = 50_000
-GROUP_FIELDS: tuple[str, ...] = tuple(name for name in QUERY_FIELDS if name != "narrative")
 
 
 def compute_agreement(
@@ -47,10 +52,9 @@ def compute_agreement(
     resamples: int = 1000,
     seed: int = 0,
 ) -> AgreementReport:
-    """Every coefficient with its 95 % interval, per annotator pair, for the dataset, and by group.
+    """Every coefficient with its 95 % interval, per annotator pair, for the dataset, and by group; what it all means.
 
-    `by`: "annotator", a field of the queries (category, language, query_type, difficulty, primary_domain),
-    or a key of their metadata. `resamples` 0 leaves the intervals out. Real usernames: for leads only.
+    `by`: one of `list_groupings`. `resamples` 0 leaves the intervals out. Real usernames: for leads only.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -66,44 +70,41 @@ def measure_agreement(
     resamples: int = 1000,
     seed: int = 0,
     pseudonyms: Mapping[int, str] | None = None,
-    columns: "GradeColumns | None" = None,
 ) -> AgreementReport:
     """The same within a transaction that is open already; whoever calls it has checked the role.
 
-    `pseudonyms` (by annotator_pk) stand for the usernames, in the diagnosis too; releases use them. `columns`: the
-    grades where the caller has read them already; they are read otherwise.
+    `pseudonyms` (by annotator_pk) stand for the usernames, in the diagnosis too; releases use them.
     """
     if not 0 <= resamples <= MAX_RESAMPLES:
         raise ValidationError(f"resamples: expected 0 to {MAX_RESAMPLES}, found {resamples}")
     if seed < 0:
         raise ValidationError(f"seed: expected 0 or more, found {seed}")
-    columns = _read_grades(session, key_of(row.pk)) if columns is None else columns
-    found = _name_judged(session, columns.take(), pseudonyms)
-    labels = _read_groups(session, key_of(row.pk), by)
-    measured = measure(found.judged, found.names, resamples=resamples, seed=seed)
-    rubric = find_rubric(session, key_of(row.pk))
-    groups = _measure_groups(found, by, labels, resamples=resamples, seed=seed)
-    assessed = assess(
-        found.judged,
-        names=found.names,
-        measured=measured,
-        target=row.kappa_target,
-        grade_names=[entry["name"] for entry in rubric.grades],
-        groups=groups if by == "category" else (),
-        simulated=found.simulated,
-    )
-    return AgreementReport(
-        dataset=row.name,
-        annotators=found.names,
-        simulated=bool(found.simulated),
-        kappa_target=row.kappa_target,
-        resamples=resamples,
-        seed=seed,
-        measured=replace(measured, leanings=assessed.leanings),
-        groups=groups,
-        findings=assessed.findings,
-        verdict=assessed.verdict,
-    )
+    dataset_pk = key_of(row.pk)
+    found = _find_judged(session, dataset_pk, pseudonyms)
+    with ThreadPoolExecutor(1) as beside:  # arithmetic on one core, while the database counts on another
+        measuring = beside.submit(measure_whole, found, resamples=resamples, seed=seed)
+        left_out = count_left_out(session, dataset_pk)
+        basis = Basis(
+            dataset=row.name,
+            kappa_target=row.kappa_target,
+            grade_names=[entry["name"] for entry in find_rubric(session, dataset_pk).grades],
+            by=by,
+            groups=_label(session, dataset_pk, by, found) if by and by != "annotator" else None,
+            categories=_label(session, dataset_pk, "category", found),
+            checks=_list_checks(session, dataset_pk, found),
+            resamples=resamples,
+            seed=seed,
+        )
+        measured = measuring.result()
+    return make_report(found, basis, measured, left_out)
+
+
+def list_groupings(database: Database, actor: Actor, dataset: str) -> list[str]:
+    """Everything that the dataset's agreement can be grouped by. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return find_groupings(session, dataset_pk)
 
 
 def list_pairs_behind(
@@ -178,77 +179,10 @@ def _counting(row: type[CurrentJudgmentRow], dataset_pk: int) -> tuple[ColumnEle
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The judgments as columns (query: query_pk; annotator: place in `names`), and who the annotators are."""
-
-    judged: Judged
-    names: tuple[str, ...]
-    simulated: tuple[str, ...]
-
-
-class GradeColumns:
-    """The current independent grades of a dataset, collected pair by pair by somebody who reads them anyway."""
-
-    def __init__(self) -> None:
-        self._query, self._pair, self._annotator, self._grade = (array("q") for _ in range(4))
-
-    def add(self, query_pk: int, pair_pk: int, grades: Mapping[int, int]) -> None:
-        """A pair's grades by annotator_pk."""
-        for annotator_pk, grade in grades.items():
-            self._query.append(query_pk)
-            self._pair.append(pair_pk)
-            self._annotator.append(annotator_pk)
-            self._grade.append(grade)
-
-    def extend(self, columns: Sequence[Iterable[int]]) -> None:
-        """Many judgments as four columns: query_pk, pair_pk, annotator_pk, grade."""
-        for kept, more in zip((self._query, self._pair, self._annotator, self._grade), columns, strict=True):
-            kept.extend(more)
-
-    def take(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """query_pk, pair_pk, annotator_pk and grade of every judgment, handed over: nothing is left here."""
-        columns = (self._query, self._pair, self._annotator, self._grade)
-        self._query, self._pair, self._annotator, self._grade = (array("q") for _ in range(4))
-        query, pair, annotator, grade = (
-            np.frombuffer(column, dtype=np.int64) if column else np.zeros(0, dtype=np.int64)
-            for column in columns
-        )
-        return query, pair, annotator, grade
-
-
-def _read_grades(session: Session, dataset_pk: int) -> GradeColumns:
-    """The same from the database."""
-    statement = (
-        select(
-            col(PairRow.query_pk),
-            col(CurrentJudgmentRow.pair_pk),
-            col(CurrentJudgmentRow.annotator_pk),
-            col(CurrentJudgmentRow.grade),
-        )
-        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
-        .where(*_counting(CurrentJudgmentRow, dataset_pk), col(PairRow.retired_at).is_(None))
-    )
-    found = GradeColumns()
-    result = session.execute(statement, execution_options={"yield_per": ROWS_AT_ONCE})
-    for rows in result.partitions():
-        found.extend(list(zip(*rows, strict=True)))
-    return found
-
-
-def _name_judged(
-    session: Session, columns: tuple[Ints, Ints, Ints, Ints], pseudonyms: Mapping[int, str] | None
-) -> _Found:
-    query, pair, person, grade = columns
-    pks, annotator = np.unique(person, return_inverse=True)
-    people = _read_people(session, pks.tolist())
-    named = [(people[pk][0] if pseudonyms is None else pseudonyms[pk]) for pk in pks.tolist()]
-    order = sorted(range(len(named)), key=lambda place: named[place])
-    number = np.empty(len(named), dtype=np.int64)
-    number[order] = np.arange(len(named))
-    names = tuple(named[place] for place in order)
-    simulated = tuple(named[place] for place in order if people[int(pks[place])][1])
-    return _Found(sort_judged(query, pair, number[annotator], grade), names, simulated)
+def _find_judged(session: Session, dataset_pk: int, pseudonyms: Mapping[int, str] | None = None) -> Named:
+    """Every judgment that counts."""
+    read = read_grades(session, dataset_pk)
+    return name_judged(read, _read_people(session, number(read.annotator)[0].tolist()), pseudonyms)
 
 
 def _read_people(session: Session, pks: Sequence[int]) -> dict[int, tuple[str, bool]]:
@@ -258,38 +192,22 @@ def _read_people(session: Session, pks: Sequence[int]) -> dict[int, tuple[str, b
     return {key_of(pk): (username, simulated) for pk, username, simulated in people}
 
 
-def _read_groups(session: Session, dataset_pk: int, by: str | None) -> dict[int, str | None]:
-    """The value of this field or metadata key by query_pk. ValidationError when no query has such a one."""
-    if by is None or by == "annotator":
-        return {}
-    column = col(getattr(QueryRow, by)) if by in GROUP_FIELDS else col(QueryRow.extra)
-    rows = session.execute(
-        select(col(QueryRow.pk), column).where(col(QueryRow.dataset_pk) == dataset_pk)
-    ).all()
-    if by in GROUP_FIELDS:
-        return {key_of(pk): value for pk, value in rows}
-    keys = sorted({key for _, extra in rows for key in extra})
-    if by not in keys:
-        known = ", ".join((*GROUP_FIELDS, "annotator", *keys))
-        raise ValidationError(f"cannot group by {by!r}; there are: {known}")
-    return {key_of(pk): None if extra.get(by) is None else str(extra[by]) for pk, extra in rows}
+def _list_checks(session: Session, dataset_pk: int, found: Named) -> list[AnnotatorResult]:
+    """What the checks show of the annotators, under the names that the report uses."""
+    names = dict(zip(found.people, found.names, strict=True))
+    results = list_results(session, dataset_pk)
+    return [replace(result, annotator=names[pk]) for pk, result in results.items() if pk in names]
 
 
-def _measure_groups(
-    found: _Found, by: str | None, labels: Mapping[int, str | None], *, resamples: int, seed: int
-) -> tuple[GroupAgreement, ...]:
-    """One measurement per annotator or per value of the queries' field; queries without one come last."""
-    options: dict[str, int] = {"resamples": resamples, "seed": seed}
-    if by is None:
-        return ()
-    if by == "annotator":
-        return tuple(
-            GroupAgreement(by, name, measure(found.judged, found.names, only=number, **options))
-            for number, name in enumerate(found.names)
-        )
-    groups = []
-    for value in sorted(set(labels.values()), key=lambda label: (label is None, label or "")):
-        queries = [pk for pk, label in labels.items() if label == value]
-        judged = found.judged.where(np.isin(found.judged.query, queries))
-        groups.append(GroupAgreement(by, value, measure(judged, found.names, **options)))
-    return tuple(groups)
+def _label(session: Session, dataset_pk: int, by: str, found: Named) -> Labels:
+    """How the judgments are grouped. ValidationError for what nothing can be grouped by."""
+    judged = found.judged
+    if by == "week":
+        return label_by_week(judged, found.made_at)
+    if by == "guideline_version":
+        versions = read_versions(session, dataset_pk)
+        return label_by_version(judged, look_up(found.rubric, versions))
+    if by.startswith(DOCUMENT):
+        documents, attributes = read_document_labels(session, dataset_pk, by)
+        return label_by(look_up(judged.pair, documents), attributes)
+    return label_by(judged.query, read_query_labels(session, dataset_pk, by))

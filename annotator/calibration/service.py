@@ -172,29 +172,30 @@ def find_candidates(
 def compute_results(database: Database, actor: Actor, dataset: str) -> list[AnnotatorResult]:
     """What the checks show of each annotator, by username. For leads."""
     with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
-        row = session.get_one(DatasetRow, dataset_pk)
-        marked = count_marked(session, dataset_pk)
-        tries = _gather(list_check_answers(session, dataset_pk))
-        repeats = list_repeat_answers(session, dataset_pk)
-        members = session.scalars(
-            select(col(MembershipRow.person_pk)).where(
-                col(MembershipRow.role) == "annotator", col(MembershipRow.dataset_pk) == dataset_pk
-            )
+        return list(list_results(session, _require_lead(session, actor, dataset)).values())
+
+
+def list_results(session: Session, dataset_pk: int) -> dict[int, AnnotatorResult]:
+    """The same by person's key, within a transaction that is open already; whoever calls it has checked the role."""
+    row = session.get_one(DatasetRow, dataset_pk)
+    marked = count_marked(session, dataset_pk)
+    tries = _gather(list_check_answers(session, dataset_pk))
+    repeats = list_repeat_answers(session, dataset_pk)
+    members = session.scalars(
+        select(col(MembershipRow.person_pk)).where(
+            col(MembershipRow.role) == "annotator", col(MembershipRow.dataset_pk) == dataset_pk
         )
-        people = list_checked_people(session, {*members, *repeats, *(pk for pk, _kind in tries)})
-        found = []
-        for person in people:
-            pk = key_of(person.pk)
-            trained = tries.get((pk, "training"), [])
-            result = AnnotatorResult(
-                person.username, person.name, person.simulated,
-                score_training(trained, marked.get("training", 0), row.training_score),
-                score_gold(tries.get((pk, "gold"), [])),
-                score_repeats(repeats.get(pk, [])),
-            )  # fmt: skip
-            found.append(result)
-        return found
+    )
+    found = {}
+    for person in list_checked_people(session, {*members, *repeats, *(pk for pk, _kind in tries)}):
+        pk = key_of(person.pk)
+        found[pk] = AnnotatorResult(
+            person.username, person.name, person.simulated,
+            score_training(tries.get((pk, "training"), []), marked.get("training", 0), row.training_score),
+            score_gold(tries.get((pk, "gold"), [])),
+            score_repeats(repeats.get(pk, [])),
+        )  # fmt: skip
+    return found
 
 
 def show_own_checks(database: Database, actor: Actor, dataset: str, *, now: datetime) -> OwnChecks:

@@ -7,12 +7,11 @@ a few hundred queries at a time, in one read transaction: to count (`survey.py`)
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
@@ -29,10 +28,12 @@ from annotator.domain.ground_truth import Query
 from annotator.domain.messages import say
 from annotator.domain.overlap import say_overlap
 from annotator.domain.people import Actor, name_annotator, name_lead
+from annotator.domain.quality import QualityStatus
 from annotator.published.service import ReleaseDiff as ReleaseDiff
 from annotator.published.service import ReleaseFacts, Renames, read_facts, read_qrels, read_renames
 from annotator.releases.comparison import Comparison
 from annotator.releases.content import count_content, list_settled
+from annotator.releases.datasheet_quality import hide_people
 from annotator.releases.files import MANIFEST, SUMS
 from annotator.releases.folder import (
     check_free,
@@ -63,6 +64,7 @@ from annotator.storage.releases import (
     add_pseudonyms,
     add_release,
     count_decisions,
+    list_checkers,
     list_decided_on_older_text,
     list_decision_versions,
     list_judged_on_older_text,
@@ -75,9 +77,6 @@ from annotator.storage.releases import (
     list_systems,
 )
 from annotator.storage.tables import DatasetRow, ReleaseRow
-
-if TYPE_CHECKING:
-    from annotator.agreement.service import GradeColumns
 
 KEPT_CHANGES = 200  # how many changes of each kind CHANGES.md lists; every one is counted
 NO_RENAMES = Renames()
@@ -228,18 +227,22 @@ class _Surveyed:
     queries: Mapping[int, Query]
     coverage: Coverage
     without_relevant: list[str]
+    quality: QualityStatus
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is known before the first file is written."""
+    """What is known before the first file is written. `quality`: under pseudonyms."""
 
     snapshot: Snapshot
     found: _Surveyed
+    quality: QualityStatus
 
 
 def _survey(session: Session, row: DatasetRow, states: Iterable[PairState]) -> _Surveyed:
     """Count the pairs."""
+    from annotator.quality.service import compute_quality
+
     dataset_pk = key_of(row.pk)
     since = find_meaning_since(list_rubric_versions(session, dataset_pk))
     survey = Survey(
@@ -256,13 +259,8 @@ def _survey(session: Session, row: DatasetRow, states: Iterable[PairState]) -> _
         survey.add(names, state.query_pk, state.pair_pk, state.settlement, lacking=state.lacking)
     queries = list_queries(session, dataset_pk)
     coverage = measure_coverage(survey.list_facts(queries), row.requirements)
-    return _Surveyed(survey, queries, coverage, survey.list_without_relevant(queries))
-
-
-def _collect(states: Iterable[PairState], columns: "GradeColumns") -> Iterator[PairState]:
-    for state in states:
-        columns.add(state.query_pk, state.pair_pk, state.grades)
-        yield state
+    without = survey.list_without_relevant(queries)
+    return _Surveyed(survey, queries, coverage, without, compute_quality(session, dataset_pk))
 
 
 def _measure_kappa(session: Session, row: DatasetRow) -> Value:
@@ -282,26 +280,27 @@ def _check(found: _Surveyed, row: DatasetRow, kappa: Value) -> tuple[Gate, ...]:
         coverage=found.coverage,
         without_relevant=found.without_relevant,
         requirements=row.requirements,
+        quality=found.quality,
     )
     return compare_gates(figures)
 
 
 def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mapping[str, str]) -> _Plan:
     """Everything but the pairs. GateNotMet when a gate is neither met nor overridden."""
-    from annotator.agreement.service import GradeColumns, measure_agreement
+    from annotator.agreement.service import measure_agreement
 
     dataset_pk = key_of(row.pk)
-    columns = GradeColumns()
-    found = _survey(session, row, _collect(iterate_pair_states(session, dataset_pk), columns))
+    found = _survey(session, row, iterate_pair_states(session, dataset_pk))
     secrets = list_secrets(session, dataset_pk)
     deciders = count_decisions(session, dataset_pk)
-    people = list_participants(session, {lead_pk, *secrets, *deciders})
+    checkers = list_checkers(session, dataset_pk)
+    people = list_participants(session, {lead_pk, *secrets, *deciders, *checkers})
     known = list_pseudonyms(session, dataset_pk)
     new = assign_numbers(known, people, secrets, seed=row.seed)
     numbers = known | new
     publisher = name_lead(numbers[lead_pk])
     names = {pk: name_annotator(number) for pk, number in numbers.items()}
-    agreement = measure_agreement(session, row, seed=row.seed, pseudonyms=names, columns=columns)
+    agreement = measure_agreement(session, row, seed=row.seed, pseudonyms=names)
     kappa = agreement.measured.cohen_kappa["unweighted"]
     gates = override_gates(_check(found, row, kappa), overrides, by=publisher)
     reasons = explain(gates, found.survey.opened.first)
@@ -329,7 +328,8 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
         publisher=publisher,
         versions=tuple(release.version for release in list_releases_of_dataset(session, dataset_pk)),
     )
-    return _Plan(snapshot, found)
+    hidden = hide_people(found.quality, {person.username: numbers[person.key] for person in people})
+    return _Plan(snapshot, found, hidden)
 
 
 def _begin_comparison(session: Session, row: DatasetRow, *, keep: int | None) -> tuple[Comparison, Renames]:
@@ -370,6 +370,7 @@ def _write(session: Session, row: DatasetRow, plan: _Plan, order: Order, target:
                 without_relevant=plan.found.without_relevant,
                 without_qrels=plan.found.survey.list_without_qrels(plan.found.queries),
                 remapped=len({old for old, _, _ in renames.rows}),
+                quality=plan.quality,
             ),
         )
     return folder.path, made

@@ -1,0 +1,90 @@
+"""Which pairs belong together in a breakdown: by query, by document, by guideline version, by week. Pure arrays.
+
+Each shared pair is in one group only, so that the groups' pairs add up to the dataset's. Stands between the labels that the
+service reads and `measure`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from annotator.agreement.claims import FEW_PAIRS, FEW_QUERIES
+from annotator.agreement.judged import Flags, Ints, Judged, number
+from annotator.domain.agreement import Measured
+from annotator.domain.messages import Message, say, say_n
+
+DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The groups' names in the order in which they are shown, and the group of each row of the judgments (-1: none)."""
+
+    values: Sequence[str | None]
+    group: Ints
+
+    def __iter__(self) -> Iterator[tuple[str | None, Flags]]:
+        """Each group's name, and the rows that belong to it."""
+        for place, value in enumerate(self.values):
+            yield value, self.group == place
+
+
+def label_by(keys: Ints, labels: Mapping[int, str | None]) -> Labels:
+    """By the label of each row's key (its query, its document): in the order of the text, rows without one last. Every label
+    is a group, also those that no row has."""
+    values = sorted(set(labels.values()), key=lambda label: (label is None, label or ""))
+    places = {value: place for place, value in enumerate(values)}
+    known, place = number(keys)
+    of_key = np.array([places.get(labels.get(key), -1) for key in known.tolist()], dtype=np.int64)
+    return Labels(values, of_key[place] if len(place) else place)
+
+
+def look_up(keys: Ints, values: Mapping[int, int]) -> Ints:
+    """The value of each key; 0 for keys without one."""
+    known, place = number(keys)
+    found = np.array([values.get(key, 0) for key in known.tolist()], dtype=np.int64)
+    return found[place] if len(place) else place
+
+
+def label_by_version(judged: Judged, versions: Ints) -> Labels:
+    """By the guideline versions that a pair was judged under, `versions` being that of each row: "2", or "1–2" where its
+    annotators worked by different ones."""
+    pairs, place = number(judged.pair)
+    first = np.full(len(pairs), np.iinfo(np.int64).max)
+    last = np.zeros(len(pairs), dtype=np.int64)
+    np.minimum.at(first, place, versions)
+    np.maximum.at(last, place, versions)
+    spans, group = np.unique(np.stack([first, last], axis=1), axis=0, return_inverse=True)
+    values = [str(low) if low == high else f"{low}–{high}" for low, high in spans.tolist()]
+    return Labels(values, group.reshape(-1)[place])
+
+
+def label_by_week(judged: Judged, made_at: Ints) -> Labels:
+    """By the ISO week (UTC) in which a pair was judged a second time, `made_at` being the time of each row: "2026-W09"."""
+    order = np.lexsort((made_at, judged.pair))
+    pairs, place = number(judged.pair)
+    begins = np.searchsorted(judged.pair[order], pairs)
+    ends = np.append(begins[1:], len(order))
+    second = np.minimum(begins + 1, ends - 1)
+    day = made_at[order][second] // DAY if len(pairs) else pairs
+    days, of_pair = number(day)
+    weeks = [datetime.fromtimestamp(one * DAY, UTC).isocalendar() for one in days.tolist()]
+    names = [f"{week.year}-W{week.week:02}" for week in weeks]
+    values = sorted(set(names))
+    group = np.array([values.index(name) for name in names], dtype=np.int64)
+    return Labels(values, group[of_pair][place] if len(place) else place)
+
+
+def warn_of_few(measured: Measured) -> Message | None:
+    """Why a group says little; None where it has enough pairs of enough queries."""
+    if measured.pairs >= FEW_PAIRS and measured.queries >= FEW_QUERIES:
+        return None
+    return say(
+        "too few to say much: {pairs} of {queries}; aim for {least_pairs} pairs of {least_queries} queries",
+        pairs=say_n("{n} pair", "{n} pairs", measured.pairs),
+        queries=say_n("{n} query", "{n} queries", measured.queries),
+        least_pairs=FEW_PAIRS,
+        least_queries=FEW_QUERIES,
+    )
