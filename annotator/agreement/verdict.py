@@ -41,14 +41,13 @@ def count_further(kappa: Value, target: float, pairs: int) -> int | None:
     """About how many further double-judged pairs would take the target out of the interval, if kappa stays as it is and
     the new pairs are spread over new queries as the old ones are.
 
-    Queries are what is resampled, so the interval's reach towards the target shrinks with the root of their number;
-    pairs grow in proportion to queries. None where kappa equals the target or lies too near it.
+    Queries are what is resampled, so half the interval's width shrinks with the root of their number; pairs grow in
+    proportion to queries. None where kappa equals the target or lies too near it.
     """
     if kappa.value is None or kappa.ci95 is None or kappa.value == target:
         return None
     low, high = kappa.ci95
-    reach = kappa.value - low if kappa.value > target else high - kappa.value
-    needed = pairs * (reach / abs(kappa.value - target)) ** 2
+    needed = pairs * ((high - low) / 2 / abs(kappa.value - target)) ** 2
     return None if needed > OUT_OF_REACH * pairs else max(1, round_up(needed - pairs))
 
 

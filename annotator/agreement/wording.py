@@ -1,5 +1,6 @@
 """How figures are written in the sentences of the diagnosis: with their interval, with what they count."""
 
+import math
 from collections.abc import Sequence
 
 from annotator.domain.agreement import Interval, Value
@@ -32,6 +33,6 @@ def show_queries(number: int) -> Message:
 
 def round_up(number: float) -> int:
     """To two leading digits: an estimate of how much work is needed deserves no more."""
-    whole = -int(-number // 1)
+    whole = math.ceil(round(number, 6))
     unit = int(10 ** max(0, len(str(whole)) - 2))
     return -(-whole // unit) * unit

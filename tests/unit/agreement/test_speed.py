@@ -1,0 +1,73 @@
+"""Suspicious speed: far faster than is usual for the annotator, and in less agreement there."""
+
+import numpy as np
+import pytest
+
+from annotator.agreement.couples import list_couples
+from annotator.agreement.judged import Floats
+from annotator.agreement.speed import Quick, find_limit, find_medians, find_quick
+from tests.unit.agreement.simulated import Faults, Work, simulate
+
+NAMES = ("a", "b", "c")
+HURRIED = Faults(hurries=frozenset({1}))
+
+
+def _find(work: Work, seconds: Floats | None = None) -> tuple[Quick, ...]:
+    times = work.seconds if seconds is None else seconds
+    return find_quick(work.judged, times, list_couples(work.judged), NAMES)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_who_hurries_and_agrees_less_there_is_told_with_the_figures(seed: int) -> None:
+    work = simulate(seed, queries=60, faults=HURRIED)
+    (found,) = _find(work)
+    assert found.annotator == "b"
+    own = work.judged.annotator == 1
+    assert found.judgments == (own & (work.seconds < found.limit)).sum()
+    assert found.limit == found.median / 4 == pytest.approx(np.median(work.seconds[own]) / 4)
+    assert found.matching < found.usually - 0.1
+    assert found.ci95[1] < 0
+
+
+def test_speed_alone_is_no_sign() -> None:
+    work = simulate(0, queries=60)
+    seconds = np.where(np.arange(len(work.seconds)) % 5 == 0, 2.0, work.seconds)
+    assert _find(work, seconds) == ()
+
+
+def test_low_agreement_alone_is_no_sign() -> None:
+    work = simulate(0, queries=60, faults=HURRIED)
+    assert _find(work, np.full(len(work.seconds), 25.0)) == ()
+
+
+@pytest.mark.parametrize("unknown", [0.0, np.nan])
+def test_an_unknown_time_is_never_quick(unknown: float) -> None:
+    work = simulate(0, queries=60, faults=HURRIED)
+    assert _find(work, np.where(work.seconds == 2.0, unknown, work.seconds)) == ()
+    assert _find(work, np.full(len(work.seconds), unknown)) == ()
+
+
+def test_a_handful_of_quick_judgments_is_no_sign() -> None:
+    work = simulate(0, queries=60, faults=HURRIED)
+    quick = np.flatnonzero(work.seconds == 2.0)
+    seconds = work.seconds.copy()
+    seconds[quick[14:]] = 25.0
+    assert _find(work, seconds) == ()
+
+
+def test_quick_is_a_quarter_of_ones_own_median_and_never_more_than_ten_seconds() -> None:
+    assert find_limit(20.0) == 5.0
+    assert find_limit(40.0) == find_limit(300.0) == 10.0
+    assert np.isnan(find_limit(float("nan")))
+
+
+def test_what_is_usual_is_ones_own_and_needs_thirty_known_times() -> None:
+    annotator = np.repeat([0, 1, 2], 30)
+    seconds = np.concatenate([np.arange(1.0, 31.0), np.arange(101.0, 131.0), [0.0], np.arange(1.0, 30.0)])
+    found = find_medians(annotator, seconds, 4)
+    assert found[:2] == [15.5, 115.5]
+    assert np.isnan(found[2:]).all()
+
+
+def test_without_a_shared_pair_nothing_is_told() -> None:
+    assert _find(simulate(0, overlap=1, faults=HURRIED)) == ()

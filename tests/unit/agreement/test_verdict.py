@@ -1,0 +1,133 @@
+"""The verdict against the target: met, not met or not yet known, and what would make it known."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from annotator.agreement.judged import Judged, sort_judged
+from annotator.agreement.measure import measure
+from annotator.agreement.verdict import count_further, judge
+from annotator.domain.agreement import Measured, Value, Verdict
+from tests.unit.agreement.simulated import simulate
+
+SAME = [(0, 0), (1, 1), (2, 2), (3, 3)]
+
+
+def _measure(grades: Sequence[tuple[int, ...]], *, queries: int = 12, resamples: int = 300) -> Measured:
+    rows = [
+        (pair % queries, pair, annotator, grade)
+        for pair, given in enumerate(grades)
+        for annotator, grade in enumerate(given)
+    ]
+    judged = sort_judged(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
+    return measure(judged, ("a", "b"), resamples=resamples, seed=0)
+
+
+def _judge(grades: Sequence[tuple[int, ...]], target: float = 0.7, *, queries: int = 12) -> Verdict:
+    return judge(_measure(grades, queries=queries), target=target)
+
+
+def test_an_interval_wholly_at_or_above_the_target_meets_it() -> None:
+    found = _judge([*SAME * 12], target=1.0)
+    assert (found.state, found.further) == ("met", None)
+    assert found.sentence == (
+        "The target is met: Cohen's kappa is 1.00 [1.00, 1.00] over 48 pairs of 12 queries, its whole interval at or "
+        "above 1."
+    )
+
+
+def test_an_interval_wholly_below_the_target_does_not_meet_it() -> None:
+    found = _judge([(0, 1), (1, 0), (2, 3), (3, 2)] * 12)
+    assert (found.state, found.further) == ("not met", None)
+    assert "The target is not met: Cohen's kappa is -0.3" in found.sentence
+
+
+@pytest.mark.parametrize("target", [0.7, 0.65])
+def test_an_interval_that_spans_the_target_leaves_it_unknown_and_says_how_many_pairs_would_tell(
+    target: float,
+) -> None:
+    found = _judge([*SAME * 9, *[(0, 1), (1, 3), (2, 1), (3, 2)] * 3], target, queries=11)
+    assert found.state == "unknown" and found.further is not None
+    assert (
+        "spans it. If kappa stays where it is and new queries have as many pairs as these" in found.sentence
+    )
+    assert f"about {found.further} pairs more judged by two would tell" in found.sentence
+
+
+def test_so_many_pairs_more_do_tell() -> None:
+    """The same work several times over has the same kappa, and an interval as of so many queries."""
+    small = simulate(2, queries=30).judged
+
+    def judge_times(times: int) -> Verdict:
+        copies = [
+            replace(small, query=small.query + 100 * n, pair=small.pair + 1000 * n) for n in range(times)
+        ]
+        columns = (
+            np.concatenate([getattr(one, name) for one in copies])
+            for name in ("query", "pair", "annotator", "grade")
+        )
+        return judge(measure(Judged(*columns), ("a", "b", "c"), resamples=2000, seed=0), target=0.63)
+
+    once = judge_times(1)
+    assert once.state == "unknown" and once.further is not None
+    times = 1 + once.further / 300
+    assert times > 3
+    assert judge_times(round(times * 0.8)).state == "unknown"
+    assert judge_times(round(times * 1.2)).state != "unknown"
+
+
+def test_the_pairs_needed_grow_with_the_square_of_the_width_by_the_distance_from_the_target() -> None:
+    assert count_further(Value(0.6, (0.5, 0.7)), 0.5, 100) == 1  # the interval just touches it
+    assert count_further(Value(0.6, (0.4, 0.8)), 0.5, 100) == 300
+    assert count_further(Value(0.6, (0.4, 0.8)), 0.7, 100) == 300
+    assert count_further(Value(0.6, (0.45, 0.85)), 0.7, 100) == 300  # a lopsided interval evens out
+    assert count_further(Value(0.6, (0.44, 0.76)), 0.5, 100) == 160  # 156, rounded up
+
+
+def test_nothing_can_be_said_of_a_kappa_at_the_target_or_without_an_interval() -> None:
+    assert count_further(Value(0.7, (0.6, 0.8)), 0.7, 100) is None
+    assert count_further(Value(0.6999, (0.6, 0.8)), 0.7, 100) is None
+    assert count_further(Value(0.7), 0.7, 100) is None
+    assert count_further(Value(None, why="because"), 0.7, 100) is None
+
+
+def test_too_near_the_target_says_that_more_would_hardly_settle_it() -> None:
+    found = _judge([*SAME * 9, *[(0, 1), (1, 3), (2, 1), (3, 2)] * 3], 2 / 3, queries=11)
+    assert (found.state, found.further) == ("unknown", None)
+    assert "so near the target that judging more would hardly settle it" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("pairs", "queries", "missing"), [(8, 8, 22), (29, 29, 1), (28, 10, 2), (45, 9, 5), (300, 6, 200)]
+)
+def test_too_few_pairs_or_queries_prove_nothing_however_well_they_agree(
+    pairs: int, queries: int, missing: int
+) -> None:
+    found = _judge((SAME * 75)[:pairs], queries=queries)
+    assert (found.state, found.further) == ("unknown", missing)
+    assert "too little is shared" in found.sentence and "1.00 [1.00, 1.00]" in found.sentence
+
+
+def test_thirty_pairs_of_ten_queries_are_enough_for_a_verdict() -> None:
+    assert _judge((SAME * 9)[:30], queries=10).state == "met"
+
+
+def test_an_undefined_kappa_is_unknown_and_says_why() -> None:
+    found = _judge([(2, 2)] * 40)
+    assert (found.state, found.further) == ("unknown", None)
+    assert "kappa is undefined over 40 pairs of 12 queries (all who judged the same" in found.sentence
+    assert "too little is shared, 3 pairs of 3 queries" in _judge([(2, 2)] * 3).sentence
+
+
+def test_without_an_interval_it_is_unknown() -> None:
+    found = judge(_measure(SAME * 12, resamples=0), target=0.7)
+    assert found.state == "unknown"
+    assert "without an interval (no interval was asked for)" in found.sentence
+
+
+def test_where_nothing_is_shared_it_is_unknown() -> None:
+    found = _judge([(1,)] * 3)
+    assert (found.state, found.further, found.kappa.value) == ("unknown", None, None)
+    assert "(3 pairs by one)" in found.sentence
