@@ -169,9 +169,14 @@ def _draw_button(dataset: str, asked: Asked, found: QualityPreview, place: str) 
     label = tr_n("Draw {n:,} pair", "Draw {n:,} pairs", found.pairs)
     if asked.new_round:
         if st.button(label, type="primary", key=f"ask {place}"):
-            st.dialog(tr("Begin a new round?"))(_confirm)(dataset, asked, label)
+            confirm_dialog(dataset, asked, label)
         return
     st.button(label, type="primary", key=f"draw {place}", on_click=_draw, args=(dataset, asked))
+
+
+def confirm_dialog(dataset: str, asked: Asked, label: str) -> None:
+    """Open the dialog that asks whether a new round shall begin. `label`: of its button."""
+    st.dialog(tr("Begin a new round?"))(_confirm)(dataset, asked, label)
 
 
 def _confirm(dataset: str, asked: Asked, label: str) -> None:
