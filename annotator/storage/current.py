@@ -67,7 +67,7 @@ _FORGET = (
 )
 _ALL_PAIRS = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
 _MADE_AT = {
-    "sqlite": "CAST(strftime('%s', j.judged_at) AS INTEGER)",
+    "sqlite": "CAST(strftime('%s', substr(j.judged_at, 1, 19)) AS INTEGER)",
     "postgresql": "CAST(floor(extract(epoch FROM j.judged_at)) AS BIGINT)",
 }
 _OF_ALL = {

@@ -1,5 +1,6 @@
 """The migrations make exactly the tables of the program, and a newer database is left alone."""
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,9 @@ FIRST_ROWS = (
     ("document", {"pk": 1, "dataset_pk": 1, "doc_id": "법률_제17조", "title": "", "media_type": "text/plain", "extra": "{}"}),
     ("pair", {"pk": 1, "dataset_pk": 1, "query_pk": 1, "document_pk": 1, "key": "k", "judged": 1, "created_at": AT}),
     ("judgment", {"pk": 1, "event_id": "e", "pair_pk": 1, "annotator_pk": 1, "rubric_pk": 1, "outcome": "graded", "grade": 3,
-                  "purpose": "independent", "judged_at": AT, "received_at": AT}),
+                  "purpose": "independent", "judged_at": AT, "received_at": AT, "seconds": 1.5}),
+    ("current_judgment", {"pair_pk": 1, "annotator_pk": 1, "judgment_pk": 1, "dataset_pk": 1, "outcome": "graded", "grade": 3,
+                          "purpose": "independent"}),
     ("release", {"pk": 1, "dataset_pk": 1, "version": "1.0.0", "created_at": AT, "note": "", "content_sha256": "0",
                  "sums": "", "manifest": "{}"}),
     ("release_qrel", {"release_pk": 1, "position": 0, "query_id": "Q1", "doc_id": "법률_제17조", "grade": 3, "origin": "single"}),
@@ -127,6 +130,8 @@ def test_a_database_of_the_first_schema_keeps_every_row_and_its_locks(empty_data
         connection = session.connection()
         new = connection.execute(text("SELECT kept, retired_at FROM pair")).one()
         assert (bool(new[0]), new[1]) == (False, None)
+        made = connection.execute(text("SELECT rubric_pk, seconds, made_at FROM current_judgment")).one()
+        assert tuple(made) == (1, 1.5, int(datetime.fromisoformat(AT).timestamp()))
         assert connection.execute(text("SELECT change FROM rubric")).scalar_one() == "semantic"
         assert connection.execute(text("SELECT name, requirements FROM dataset")).one() == ("d", None)
         assert connection.execute(text("SELECT judgments, grade FROM release_qrel")).one() == (None, 3)

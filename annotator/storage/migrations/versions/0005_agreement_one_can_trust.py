@@ -20,7 +20,7 @@ COLUMNS = {
     'current_judgment': ("rubric_pk INTEGER", "seconds FLOAT", "made_at BIGINT"),
 }
 MADE_AT = {
-    'sqlite': "CAST(strftime('%s', j.judged_at) AS INTEGER)",
+    'sqlite': "CAST(strftime('%s', substr(j.judged_at, 1, 19)) AS INTEGER)",
     'postgresql': "CAST(floor(extract(epoch FROM j.judged_at)) AS BIGINT)",
 }
 
