@@ -17,6 +17,7 @@ from annotator.domain.agreement import Interval
 from annotator.domain.quality import CONFIDENCE, LIMIT
 
 LARGEST = 1_000_000  # further samples that are looked for without an end of the population
+ROUNDING = 1e-9  # by which a probability may be off: 1 of 20 is 0.05
 
 
 def compute_interval(errors: int, checked: int, *, confidence: float = CONFIDENCE) -> Interval:
@@ -48,7 +49,7 @@ def find_most(errors: int, checked: int, population: int, *, confidence: float =
     excluded = _find_first(
         errors + 1,
         highest,
-        lambda all_errors: _few(errors, checked, population, all_errors) <= 1 - confidence,
+        lambda all_errors: _few(errors, checked, population, all_errors) <= 1 - confidence + ROUNDING,
     )
     return highest if excluded is None else excluded - 1
 
@@ -57,7 +58,9 @@ def find_least(errors: int, checked: int, population: int, *, confidence: float 
     """The smallest number of errors in the population that the sample does not exclude; never less than were found."""
     highest = population - (checked - errors)
     found = _find_first(
-        errors, highest, lambda all_errors: _many(errors, checked, population, all_errors) > 1 - confidence
+        errors,
+        highest,
+        lambda all_errors: _many(errors, checked, population, all_errors) > 1 - confidence + ROUNDING,
     )
     return highest if found is None else found
 
@@ -76,7 +79,7 @@ def is_proven(
     confidence: float = CONFIDENCE,
 ) -> bool:
     """Whether the sample proves that fewer than `limit` of the population are errors."""
-    return checked > 0 and _chance_of_few(errors, checked, population, limit) <= 1 - confidence
+    return checked > 0 and _chance_of_few(errors, checked, population, limit) <= 1 - confidence + ROUNDING
 
 
 def is_disproven(

@@ -160,7 +160,7 @@ def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:
     errors = _list_errors(session, dataset_pk, pairs)
     sentences = say_status(
         row.name, rule, sample, rates["any"],
-        verdicts=verdicts, further=further, draw=last, errors=errors, since=since,
+        verdicts=verdicts, further=further, draws=[draw for draw in draws if draw.round == last.round], errors=errors, since=since,
     )  # fmt: skip
     return QualityStatus(
         dataset=row.name, rule=rule, round=last.round, population=last.population, outside=last.outside,

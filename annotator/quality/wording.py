@@ -1,5 +1,7 @@
 """What the state of quality control means, in sentences that a lead can act on, most important first."""
 
+from collections.abc import Sequence
+from itertools import accumulate
 from math import ceil
 
 from annotator.domain.messages import Message, say, say_n
@@ -12,6 +14,7 @@ from annotator.domain.quality import (
     QualityRule,
     Verdict,
 )
+from annotator.quality.looks import find_chance_of_passing
 from annotator.quality.reading import Checked
 from annotator.quality.sampling import find_target
 
@@ -48,11 +51,12 @@ def say_status(
     *,
     verdicts: dict[str, Verdict],
     further: int | None,
-    draw: QualityDraw,
+    draws: Sequence[QualityDraw],
     errors: tuple[QualityError, ...],
     since: int,
 ) -> tuple[Message, ...]:
-    """The verdict, both readings, what would decide it, and what the sample says nothing of. `draw`: the latest."""
+    """The verdict, both readings, what would decide it, and what the sample says nothing of. `draws`: of the round."""
+    draw = draws[-1]
     too_small = rule == "rate" and sample.drawn - sample.barred < find_target(sample.population, DEFAULT_RATE)
     verdict = _VERDICTS[rule, verdicts[rule]]
     if too_small:
@@ -68,6 +72,8 @@ def say_status(
             "{n:,} drawn pairs still wait to be checked; all this is said of those that are.",
             sample.waiting,
         ))  # fmt: skip
+    if len(draws) > 1:
+        said.append(_say_looks(draws))
     reopened = sum(error.state == "reopened" for error in errors)
     if reopened:
         said.append(say_n(
@@ -137,6 +143,15 @@ def _say_further(
             command=f"annotator qc draw {dataset} --annotator {draw.annotator} --size {sample.drawn + missing}",
         ))  # fmt: skip
     return said
+
+
+def _say_looks(draws: Sequence[QualityDraw]) -> Message:
+    sizes = list(accumulate(draw.pairs for draw in draws))
+    return say_n(
+        "This sample was drawn in {n:,} step: whoever looks at it after each and draws more until it passes lets too many errors pass in up to {chance} % of cases, not 5 %.",
+        "This sample was drawn in {n:,} steps: whoever looks at it after each and draws more until it passes lets too many errors pass in up to {chance} % of cases, not 5 %.",
+        len(draws), chance=show_percent(find_chance_of_passing(sizes, draws[-1].population), at_most=True),
+    )  # fmt: skip
 
 
 def _say_limits(sample: Checked, draw: QualityDraw, since: int) -> list[Message]:
