@@ -28,14 +28,19 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from sqlalchemy import select
+from sqlmodel import col
 
-from annotator.accounts.service import find_actor
+from annotator.accounts.service import add_person, find_actor
 from annotator.calibration.service import list_checks
 from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import submit_judgments
+from annotator.quality.service import draw_sample
 from annotator.questions.service import ask_question
 from annotator.storage.database import Database
+from annotator.storage.quality_tables import QualityPairRow
+from annotator.storage.tables import PairRow
 
 HERE = Path(__file__).parent
 ANNOTATOR = (sys.executable, "-c", "from annotator.cli.main import run; run()")
@@ -53,7 +58,7 @@ README = (
 )
 PAGES = {
     **{name: f"/{name}" for name in (
-        "overview", "label", "work", "guideline", "agreement", "disagreements", "pool", "assignment",
+        "overview", "label", "work", "guideline", "agreement", "disagreements", "quality", "pool", "assignment",
         "calibration", "releases", "people", "help", "account",
     )},
     "questions": "/questions",
@@ -82,6 +87,7 @@ DECISION = "It answers a part of the question: both annotators are half right."
 UNMET = ("disagreements", "overlap", "quality_control")
 REASON = "a demo: half of the pairs are left to label"
 QUESTION = "このひな形は別の目的のものですが、設問の半分はそのまま使えます。1 と 2 のどちらでしょうか。"
+OTHERWISE = "It names the part, but does not say how it is used."
 AT_HAND = ("D07", "시행령_제70조")
 FLAGS = "--disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 
@@ -151,6 +157,7 @@ def serve_demo() -> Iterator[tuple[str, dict[str, str]]]:
             printed = output.read_text(encoding="utf-8")
             publish_demo(Path(name), database)
             work_as_hana(database)
+            check_quality(database)
             yield (
                 f"http://127.0.0.1:{port}",
                 dict(re.findall(r"^(demo-\w+) +(\S+) +(?:annotator|lead)", printed, re.MULTILINE)),
@@ -195,6 +202,35 @@ def work_as_hana(address: str) -> None:
     ask_question(
         database, hana, "demo", pair=handed[0].pair, text=QUESTION, event_id=str(uuid.uuid4()), now=now
     )
+    database.dispose()
+
+
+def check_quality(address: str) -> None:
+    """Mei, who has judged nothing, is through most of a sample of settled pairs and sees two of them otherwise."""
+    database, now = Database(address), datetime.now(UTC)
+    add_person(database, OPERATOR, "demo-mei", name="Mei", role="annotator", dataset="demo", now=now)
+    with database.read() as session:
+        mei, sora = find_actor(session, "demo-mei"), find_actor(session, "demo-sora")
+    trained = [
+        answer(one.pair, one.grade, now)
+        for one in list_checks(database, OPERATOR, "demo")
+        if one.kind == "training"
+    ]
+    submit_judgments(database, mei, "demo", events=trained, have=[], want=1, now=now)
+    draw_sample(database, sora, "demo", annotator="demo-mei", rate=0.5, now=now)
+    with database.read() as session:
+        drawn = session.execute(
+            select(col(PairRow.key), col(QualityPairRow.settled_grade))
+            .join(QualityPairRow, col(QualityPairRow.pair_pk) == col(PairRow.pk))
+            .order_by(col(PairRow.key))
+        ).all()
+    seen = [
+        {**answer(key, (grade + 2) % 4, now), "note": OTHERWISE}
+        if place in (2, 9)
+        else answer(key, grade, now)
+        for place, (key, grade) in enumerate(drawn[: len(drawn) * 4 // 5])
+    ]
+    submit_judgments(database, mei, "demo", events=seen, have=[], want=1, now=now)
     database.dispose()
 
 

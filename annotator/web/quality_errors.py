@@ -15,6 +15,7 @@ from annotator.web.guidance import draw_note, draw_numbers
 from annotator.web.html_table import escape_breakable
 from annotator.web.messages import tr, tr_n
 from annotator.web.names import name_word
+from annotator.web.quality_download import draw_file_link, list_address
 from annotator.web.times import show_time
 
 SHOWN = 100
@@ -40,6 +41,7 @@ def draw_errors(dataset: str, errors: Sequence[QualityError]) -> None:
     if len(errors) > SHOWN:
         draw_note(tr("The first {shown} of {all} errors.", shown=SHOWN, all=len(errors)))
     draw_numbers(tr("All errors as a table"), [_describe(one) for one in errors])
+    draw_file_link(tr("Errors as CSV"), list_address(dataset, "errors"))
 
 
 def link_case(dataset: str, pair: str) -> str:

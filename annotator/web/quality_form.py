@@ -145,7 +145,7 @@ def _ask_round(status: QualityStatus, place: str) -> bool:
 def _say_expert(one: QualityExpert) -> str:
     name = f"{one.name} ({one.username})" if one.name else one.username
     judged = (
-        tr_n("judged {n:,} settled pair", "judged {n:,} settled pairs", one.judged)
+        tr_n("judged or checked {n:,} settled pair", "judged or checked {n:,} settled pairs", one.judged)
         if one.judged
         else tr("judged none of them")
     )

@@ -15,6 +15,7 @@ from annotator.web.html_table import draw_table
 from annotator.web.messages import tr, tr_n
 from annotator.web.plain_text import show_as
 from annotator.web.quality_chart import show_percent
+from annotator.web.quality_download import draw_file_link, list_address
 from annotator.web.quality_preview import say_outside
 from annotator.web.times import show_number, show_time
 
@@ -99,6 +100,13 @@ def _say_bound(status: QualityStatus) -> tuple[str, str]:
     )
 
 
+def say_waiting(status: QualityStatus) -> str:
+    """How many of the further pairs are drawn already, after the sentence that says how many it takes."""
+    if not status.waiting:
+        return ""
+    return " " + tr_n("{n:,} pair is drawn and waits.", "{n:,} pairs are drawn and wait.", status.waiting)
+
+
 def draw_counts(status: QualityStatus) -> None:
     """How far the sample of the present round is, and what it does not speak for."""
     told = (
@@ -132,13 +140,14 @@ def _list_notes(status: QualityStatus) -> list[str]:
     return found
 
 
-def draw_draws(draws: Sequence[QualityDraw]) -> None:
+def draw_draws(dataset: str, draws: Sequence[QualityDraw]) -> None:
     """The trail: every draw there was, the latest first. None is ever undone."""
     columns = (
         tr("draw"), tr("round"), tr("time"), tr("for"), tr("drawn by"), tr("pairs"), tr("of settled"), tr("outside"),
         tr("share"), tr("seed"),
     )  # fmt: skip
     draw_table(tr("Draws so far"), columns, [_describe(one) for one in reversed(draws)])
+    draw_file_link(tr("Draws as CSV"), list_address(dataset, "draws"))
 
 
 def _describe(one: QualityDraw) -> tuple[str, ...]:

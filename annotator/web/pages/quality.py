@@ -15,7 +15,7 @@ from annotator.web.page_context import PageContext
 from annotator.web.quality_errors import draw_errors
 from annotator.web.quality_form import draw_done, draw_form, draw_more
 from annotator.web.quality_rule import draw_rule
-from annotator.web.quality_view import draw_counts, draw_draws, draw_readings, draw_verdict
+from annotator.web.quality_view import draw_counts, draw_draws, draw_readings, draw_verdict, say_waiting
 
 
 def draw(context: PageContext) -> None:
@@ -32,7 +32,7 @@ def draw(context: PageContext) -> None:
         st.header(tr("Draw more"))
         draw_more(context, dataset, status)
         st.header(tr("Draws so far"))
-        draw_draws(status.draws)
+        draw_draws(dataset, status.draws)
         st.header(tr("Errors found"))
         draw_errors(dataset, status.errors)
     else:
@@ -70,5 +70,5 @@ def _draw_further(status: QualityStatus) -> None:
         points = project_bound(status)
         words = charts.describe_further(points, status.further)
         draw_chart(charts.chart_further(points, status.further), words)
-        draw_note(words)
+        draw_note(words + say_waiting(status))
         draw_numbers(tr("Numbers of this curve"), charts.list_further_rows(points))

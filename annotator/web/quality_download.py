@@ -1,0 +1,87 @@
+"""The figures, the draws and the errors of quality control as CSV files; for leads.
+
+`GET /api/quality?dataset=…&table=kinds|draws|errors`. UTF-8 with a BOM: spreadsheets then read every language. The columns
+are named in English in every language, as those of all files; a draw's pairs that are not answered are in none of them.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from html import escape
+from urllib.parse import quote, urlencode
+
+import streamlit as st
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from annotator.domain.errors import AnnotatorError, NotFound
+from annotator.domain.messages import say
+from annotator.domain.people import Actor
+from annotator.domain.quality import QualityDraw, QualityError, QualityStatus
+from annotator.quality.service import show_quality
+from annotator.storage.database import Database
+from annotator.web.api import refuse
+from annotator.web.signed_in import require_signed_in
+
+ADDRESS = "/api/quality"
+TABLES = ("kinds", "draws", "errors")
+KINDS = ("kind", "errors", "checked", "rate", "interval_from", "interval_to", "upper_bound")
+BOM = "\ufeff"
+
+
+def routes(database: Database) -> list[Route]:
+    """The route, for `web/app.py`."""
+
+    async def get_table(request: Request) -> Response:
+        asked, actor = request.query_params, require_signed_in(request).actor
+        dataset, table = asked.get("dataset", ""), asked.get("table", "")
+        try:
+            text = await run_in_threadpool(write_table, database, actor, dataset, table)
+        except AnnotatorError as error:
+            return refuse(error)
+        name = quote(f"{dataset}-quality-{table}.csv", safe="")
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+        return Response(text, media_type="text/csv", headers=headers)
+
+    return [Route(ADDRESS, get_table, methods=["GET"])]
+
+
+def list_address(dataset: str, table: str) -> str:
+    """The address of a table's file."""
+    return f"{ADDRESS}?{urlencode({'dataset': dataset, 'table': table})}"
+
+
+def draw_file_link(label: str, address: str) -> None:
+    """A link to a file that is kept, not shown."""
+    st.html(f'<a class="annotator-link" href="{escape(address)}" target="_self" download>{escape(label)}</a>')
+
+
+def write_table(database: Database, actor: Actor, dataset: str, table: str) -> str:
+    """A table as CSV. NotFound: there is no such table; NotAllowed: for leads only."""
+    if table not in TABLES:
+        raise NotFound(say("no table {table!r}; there are: {tables}", table=table, tables=", ".join(TABLES)))
+    made = io.StringIO()
+    csv.writer(made).writerows(
+        [
+            ["" if cell is None else cell for cell in row]
+            for row in _list_rows(show_quality(database, actor, dataset), table)
+        ]
+    )
+    return BOM + made.getvalue()
+
+
+def _list_rows(status: QualityStatus, table: str) -> list[Sequence[object]]:
+    if table == "kinds":
+        return [
+            KINDS,
+            *(
+                (kind, one.errors, one.checked, one.rate, *(one.ci95 or (None, None)), one.bound)
+                for kind, one in status.rates.items()
+            ),
+        ]
+    records, kind = (status.draws, QualityDraw) if table == "draws" else (status.errors, QualityError)
+    names = [one.name for one in fields(kind)]
+    return [names, *(list(asdict(record).values()) for record in records)]
