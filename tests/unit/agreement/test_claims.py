@@ -2,8 +2,9 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, ttest_1samp
 
 from annotator.agreement.assess import assess
 from annotator.agreement.claims import (
@@ -14,7 +15,13 @@ from annotator.agreement.claims import (
     misses,
     widen,
 )
-from annotator.agreement.couples import estimate_kappa, estimate_leanings, list_couples, subtract
+from annotator.agreement.couples import (
+    estimate_kappa,
+    estimate_leanings,
+    estimate_mean,
+    list_couples,
+    subtract,
+)
 from annotator.agreement.measure import measure
 from annotator.domain.agreement import GroupAgreement
 from tests.unit.agreement.simulated import Faults, simulate
@@ -24,7 +31,7 @@ SIGNALS = {"lenient", "severe", "drift", "quick", "direction", "concentrated", "
 
 
 def test_the_intervals_are_those_that_resampling_queries_gives() -> None:
-    work = simulate(3, queries=120)
+    work = simulate(3, queries=120, faults=Faults(leans={0: 0.7}))
     names = ("a", "b", "c")
     measured = measure(work.judged, names, resamples=2000, seed=0)
     couples = list_couples(work.judged)
@@ -35,6 +42,14 @@ def test_the_intervals_are_those_that_resampling_queries_gives() -> None:
     for found, leaning in zip(estimate_leanings(couples, 3), measured.leanings, strict=True):
         assert found.value == pytest.approx(leaning.mean)
         assert cluster_interval(found) == pytest.approx(leaning.ci95, abs=0.01)
+
+
+def test_with_one_couple_to_a_query_the_interval_of_a_mean_is_students() -> None:
+    values = np.random.default_rng(0).normal(1, 2, 14)
+    held = ttest_1samp(values, 0.0).confidence_interval(0.99)
+    assert cluster_interval(estimate_mean(values, np.ones(14)), level=0.99) == pytest.approx(
+        (held.low, held.high)
+    )
 
 
 def test_an_interval_of_kappa_covers_the_kappa_of_all_queries_there_could_be() -> None:

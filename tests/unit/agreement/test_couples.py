@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annotator.agreement.couples import estimate_kappa, estimate_leanings, list_couples
+from annotator.agreement.couples import estimate_kappa, estimate_leanings, estimate_mean, list_couples
 from annotator.agreement.judged import Judged, sort_judged
 from annotator.agreement.measure import measure
 from tests.unit.agreement.simulated import simulate
@@ -77,3 +77,9 @@ def test_two_hundred_annotators_are_no_trouble() -> None:
     names = tuple(f"a{number}" for number in range(200))
     held = measure(judged, names, resamples=0, seed=0).cohen_kappa["unweighted"].value
     assert estimate_kappa(list_couples(judged), 200).value == pytest.approx(held)
+
+
+def test_a_query_weighs_on_a_mean_by_how_far_it_lies_from_it() -> None:
+    found = estimate_mean(np.array([6.0, 1.0, 0.0]), np.array([3.0, 2.0, 0.0]))
+    assert (found.value, found.couples, found.seen.tolist()) == (1.4, 5, [True, True, False])
+    assert found.influence.tolist() == pytest.approx([(6 - 3 * 1.4) / 5, (1 - 2 * 1.4) / 5, 0.0])
