@@ -7,7 +7,7 @@ read in full.
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import select, text
@@ -60,6 +60,15 @@ SELECT p.pk FROM pair p WHERE p.pk IN {pairs}
       WHERE x.pair_pk = p.pk AND w.annotator_pk = :person_pk AND x.outcome IS NULL))"""
 
 
+_OF_VERSIONS = """
+SELECT w.pair_pk FROM current_judgment w JOIN rubric r ON r.pk = w.rubric_pk WHERE {counts}
+GROUP BY w.pair_pk HAVING min(r.version) = :version_low AND max(r.version) = :version_high"""
+_OF_WEEK = """
+SELECT w.pair_pk FROM current_judgment w WHERE {counts} GROUP BY w.pair_pk
+HAVING sum(CASE WHEN w.made_at < :week_begin THEN 1 ELSE 0 END) < 2
+  AND sum(CASE WHEN w.made_at < :week_end THEN 1 ELSE 0 END) >= 2"""
+
+
 class Found(NamedTuple):
     """A pair that was selected, and how far apart its grades are."""
 
@@ -68,20 +77,27 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A selection in keys. `annotators`: none, one or two. `queries`, `documents`: the group's, None: all.
+class Group:
+    """What keeps to a group; nothing: all pairs. `queries`, `documents`: its keys. `versions`: the first and the last
+    guideline that a pair was judged under. `week`: from when to when it was judged a second time, in seconds since 1970."""
 
-    `below`: only the first annotator's judgments that took fewer seconds, whether anybody else judged the pair or not.
-    """
+    queries: Collection[int] | None = None
+    documents: Collection[int] | None = None
+    versions: tuple[int, int] | None = None
+    week: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A selection in keys. `annotators`: none, one or two. `below`: only the first annotator's judgments that took fewer
+    seconds, whether anybody else judged the pair or not."""
 
     dataset_pk: int
     annotators: tuple[int, ...] = ()
     grades: tuple[int, int] | None = None
     differing: bool = False
-    queries: Collection[int] | None = None
-    documents: Collection[int] | None = None
     below: float | None = None
-    pairs: Collection[int] | None = field(default=None)
+    group: Group = Group()
 
 
 def find_behind(
@@ -200,7 +216,7 @@ def _write_within(session: Session, wanted: Wanted, subject: str, values: dict[s
     """The condition that keeps to a group, and what the search for all pairs then begins at."""
     within = places = ""
     for name, column, chosen in (
-        ("queries", "query_pk", wanted.queries), ("documents", "document_pk", wanted.documents),
+        ("queries", "query_pk", wanted.group.queries), ("documents", "document_pk", wanted.group.documents),
     ):  # fmt: skip
         if chosen is None:
             continue
@@ -211,10 +227,13 @@ def _write_within(session: Session, wanted: Wanted, subject: str, values: dict[s
             within += f" AND g.{column} IN {listed} AND c.pair_pk = g.pk"
         else:
             within += f" AND EXISTS (SELECT 1 FROM pair g WHERE g.pk = a.pair_pk AND g.{column} IN {listed})"
-    if wanted.pairs is not None:
-        values["pairs"] = json.dumps(sorted(wanted.pairs))
-        listed = _LIST[session.get_bind().dialect.name].format(name="pairs")
-        within += f" AND {subject}.pair_pk IN {listed}"
+    counts = _COUNTS.format(c="w")
+    if wanted.group.versions is not None:
+        values.update(zip(("version_low", "version_high"), wanted.group.versions, strict=True))
+        within += f" AND {subject}.pair_pk IN ({_OF_VERSIONS.format(counts=counts)})"
+    if wanted.group.week is not None:
+        values.update(zip(("week_begin", "week_end"), wanted.group.week, strict=True))
+        within += f" AND {subject}.pair_pk IN ({_OF_WEEK.format(counts=counts)})"
     return within, places
 
 

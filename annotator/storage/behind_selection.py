@@ -4,26 +4,23 @@ Reads by `storage/behind.py`; a check's pairs come from `storage/check_marks.py`
 there is not.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
-from sqlmodel import col
 
 from annotator.domain.agreement import Selection
 from annotator.domain.behind import PairsBehind
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
-from annotator.domain.ground_truth import QUERY_FIELDS
 from annotator.domain.messages import Message, say
-from annotator.storage.behind import Found, Wanted, find_behind, list_seconds, show_behind, sort_found
+from annotator.storage.behind import Found, Group, Wanted, find_behind, list_seconds, show_behind, sort_found
 from annotator.storage.check_marks import list_check_answers, list_repeats
 from annotator.storage.find import find_person, key_of
-from annotator.storage.tables import DocumentRow, QueryRow
+from annotator.storage.groupings import DOCUMENT, read_document_labels, read_query_labels
 
 CHECKS = ("repeat", "gold")
 KINDS = ("shared", "differing", *CHECKS, "quick")
-DOCUMENT = "document:"
 LimitQuick = Callable[[Sequence[float]], float | None]
 """Below how many seconds a judgment of whoever took these seconds is suspiciously quick; None: that is not known."""
 
@@ -56,10 +53,9 @@ def list_selected(
             below = limit_quick(list_seconds(session, dataset_pk, annotators[0]))
             if below is None:
                 return PairsBehind(0, ())
-        queries, documents = _find_group(session, dataset_pk, selection.by, selection.value)
-        wanted = Wanted(
-            dataset_pk, annotators, selection.grades, selection.kind == "differing", queries, documents, below
-        )
+        group = _find_group(session, dataset_pk, selection.by, selection.value)
+        differing = selection.kind == "differing"
+        wanted = Wanted(dataset_pk, annotators, selection.grades, differing, below, group)
         total, found = find_behind(session, wanted, limit=limit, offset=offset)
     return PairsBehind(total, tuple(show_behind(session, dataset_pk, person_pk, found, notes)))
 
@@ -108,29 +104,26 @@ def _name(grade: int | None) -> str:
     return say("unrateable") if grade is None else str(grade)
 
 
-def _find_group(
-    session: Session, dataset_pk: int, by: str | None, value: str | None
-) -> tuple[Collection[int] | None, Collection[int] | None]:
-    """The keys of the group's queries, or of its documents; None for all."""
+def _find_group(session: Session, dataset_pk: int, by: str | None, value: str | None) -> Group:
+    """What keeps to the group, by the rules of `agreement/groups.py`."""
     if by is None or by == "annotator":
-        return None, None
+        return Group()
+    if by == "guideline_version":
+        low, _, high = (value or "").partition("–")
+        return Group(versions=(int(low), int(high or low))) if low.isdecimal() else Group(queries=())
+    if by == "week":
+        return Group(week=_find_week(value or ""))
     if by.startswith(DOCUMENT):
-        rows = session.execute(
-            select(col(DocumentRow.pk), col(DocumentRow.extra)).where(
-                col(DocumentRow.dataset_pk) == dataset_pk
-            )
-        )
-        return None, [key_of(pk) for pk, extra in rows if _read(extra, by.removeprefix(DOCUMENT)) == value]
-    of_dataset = col(QueryRow.dataset_pk) == dataset_pk
-    if by in QUERY_FIELDS:
-        column = col(getattr(QueryRow, by))
-        given = column.is_(None) if value is None else column == value
-        return [key_of(pk) for pk in session.scalars(select(col(QueryRow.pk)).where(of_dataset, given))], None
-    found = session.execute(select(col(QueryRow.pk), col(QueryRow.extra)).where(of_dataset)).all()
-    if not any(by in extra for _, extra in found):
-        raise ValidationError(say("cannot group by {by!r}", by=by))
-    return [key_of(pk) for pk, extra in found if _read(extra, by) == value], None
+        _pairs, attributes = read_document_labels(session, dataset_pk, by)
+        return Group(documents=[pk for pk, label in attributes.items() if label == value])
+    labels = read_query_labels(session, dataset_pk, by)
+    return Group(queries=[pk for pk, label in labels.items() if label == value])
 
 
-def _read(extra: Mapping[str, object], name: str) -> str | None:
-    return None if extra.get(name) is None else str(extra[name])
+def _find_week(name: str) -> tuple[int, int]:
+    """From when to when an ISO week lasts ("2026-W09"), in seconds since 1970, UTC."""
+    try:
+        begin = datetime.strptime(f"{name}-1 +0000", "%G-W%V-%u %z")
+    except ValueError:
+        raise ValidationError(say("expected a week like 2026-W09, found {name!r}", name=name)) from None
+    return int(begin.timestamp()), int((begin + timedelta(weeks=1)).timestamp())

@@ -1,9 +1,10 @@
 """The pairs behind a figure: as many as it counts, in order, and none told to somebody who has still to judge it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import case, select, update
 from sqlmodel import col
 
 from annotator.accounts.service import find_actor
@@ -20,10 +21,10 @@ from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR, Actor
 from annotator.storage.database import Database
-from annotator.storage.find import key_of
+from annotator.storage.find import find_rubric, key_of
 from annotator.storage.labeling_tables import DisclosureRow, RepeatRow
 from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
-from annotator.storage.tables import PairRow
+from annotator.storage.tables import CurrentJudgmentRow, PairRow, RubricRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 GRADES = (  # of ann, 민준, 花子 (None: not judged) on each document
@@ -69,12 +70,26 @@ def test_every_cell_of_every_confusion_matrix_opens_as_many_pairs_as_it_counts(w
                 assert (found.total, len(found.pairs)) == (count, count)
 
 
-@pytest.mark.parametrize("by", ["category", "team", "annotator"])
+@pytest.mark.parametrize(
+    "by", ["category", "team", "annotator", "document:area", "guideline_version", "week"]
+)
 def test_every_group_opens_as_many_pairs_as_it_counts(world: JudgedWorld, by: str) -> None:
+    with world.database.write() as session:
+        grades = find_rubric(session, world.dataset_pk).grades
+        again = RubricRow(dataset_pk=world.dataset_pk, version=2, grades=grades, created_at=NOW)
+        session.add(again)
+        session.flush()
+        late = col(CurrentJudgmentRow.judgment_pk) % 3 == 0
+        values = {"rubric_pk": again.pk, "made_at": col(CurrentJudgmentRow.made_at) + 7 * 86_400}
+        session.execute(update(CurrentJudgmentRow).where(late).values(values))
     report = compute_agreement(world.database, OPERATOR, "d", by=by, resamples=0)
     assert len(report.groups) >= 2
     for group in report.groups:
-        assert find(world, Selection(by=by, value=group.value)).total == group.measured.pairs
+        selection = Selection(by=by, value=group.value)
+        assert find(world, selection).total == group.measured.pairs
+        for pair in group.measured.annotator_pairs:
+            both = replace(selection, annotators=pair.annotators)
+            assert by == "annotator" or find(world, both).total == pair.pairs
 
 
 def test_the_furthest_apart_come_first_then_the_order_of_the_queries(world: JudgedWorld) -> None:
@@ -228,6 +243,28 @@ def test_repeats_answered_otherwise_and_wrong_gold_pairs_are_listed_with_both_an
     (only,) = find(world, Selection("gold", ("ann",))).pairs
     assert (only.doc_id, only.distance, str(only.note)) == ("g1", 2, "right: 3, given: 1")
     assert find(world, Selection("gold", ("花子",))) == PairsBehind(0, ())
+
+
+def test_quick_judgments_are_those_far_below_ones_own_median(world: JudgedWorld) -> None:
+    assert find(world, Selection("quick", ("ann",))).total == 0, "of too few nothing is usual"
+    with world.database.read() as session:
+        person = find_actor(session, "ann")
+    for at in range(40):
+        world.pair("Q2", f"more{at}")
+        world.judge(person, "Q2", f"more{at}", 1)
+    seconds = case((col(CurrentJudgmentRow.pair_pk) % 8 == 0, 4.0), else_=20.0)
+    with world.database.write() as session:
+        session.execute(update(CurrentJudgmentRow).values(seconds=seconds))
+        quick = session.scalars(
+            select(col(CurrentJudgmentRow.pair_pk)).where(
+                col(CurrentJudgmentRow.seconds) < 5, col(CurrentJudgmentRow.annotator_pk) == person.person_id
+            )
+        ).all()
+    found = find(world, Selection("quick", ("ann",)))
+    assert found.total == len(quick) >= 5
+    assert [one.distance for one in found.pairs] == sorted(
+        (one.distance for one in found.pairs), reverse=True
+    )
 
 
 def test_only_leads_ask_and_what_there_is_not_is_refused(world: JudgedWorld) -> None:
