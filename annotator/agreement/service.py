@@ -5,7 +5,7 @@ quality control, third judgments asked for because two differed, and adjudicatio
 absence; a pair that one annotator judged adds nothing to agreement.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ from annotator.agreement.judged import CATEGORIES, Floats, number
 from annotator.agreement.measure import mean_kappas
 from annotator.agreement.named import Named, name_judged
 from annotator.agreement.own import measure_own
-from annotator.agreement.report import Basis, make_report, measure_whole
+from annotator.agreement.report import Basis, make_report, measure_first, measure_whole
 from annotator.agreement.speed import limit_quick
 from annotator.calibration.service import list_results
 from annotator.domain.agreement import AgreementReport, Selection, Value
@@ -29,6 +29,7 @@ from annotator.domain.calibration import AnnotatorResult
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
+from annotator.storage.agreement_stamp import read_agreement_stamp
 from annotator.storage.behind_selection import list_selected
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, find_rubric, key_of
@@ -51,15 +52,17 @@ def compute_agreement(
     by: str | None = None,
     resamples: int = 1000,
     seed: int = 0,
+    tell: Callable[[int, Value], None] | None = None,
 ) -> AgreementReport:
     """Every coefficient with its 95 % interval, per annotator pair, for the dataset, and by group; what it all means.
 
-    `by`: one of `list_groupings`. `resamples` 0 leaves the intervals out. Real usernames: for leads only.
+    `by`: one of `list_groupings`. `resamples` 0 leaves the intervals out. Real usernames: for leads only. `tell`: gets the
+    number of shared pairs and their kappa, yet without an interval, as soon as they are known.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
-        return measure_agreement(session, row, by=by, resamples=resamples, seed=seed)
+        return measure_agreement(session, row, by=by, resamples=resamples, seed=seed, tell=tell)
 
 
 def measure_agreement(
@@ -70,6 +73,7 @@ def measure_agreement(
     resamples: int = 1000,
     seed: int = 0,
     pseudonyms: Mapping[int, str] | None = None,
+    tell: Callable[[int, Value], None] | None = None,
 ) -> AgreementReport:
     """The same within a transaction that is open already; whoever calls it has checked the role.
 
@@ -81,6 +85,8 @@ def measure_agreement(
         raise ValidationError(f"seed: expected 0 or more, found {seed}")
     dataset_pk = key_of(row.pk)
     found = _find_judged(session, dataset_pk, pseudonyms)
+    if tell:
+        tell(*measure_first(found))
     with ThreadPoolExecutor(1) as beside:  # arithmetic on one core, while the database counts on another
         measuring = beside.submit(measure_whole, found, resamples=resamples, seed=seed)
         left_out = count_left_out(session, dataset_pk)
@@ -97,6 +103,14 @@ def measure_agreement(
         )
         measured = measuring.result()
     return make_report(found, basis, measured, left_out)
+
+
+def read_stamp(database: Database, actor: Actor, dataset: str) -> Hashable:
+    """A value that differs when a report would: for whoever keeps one. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return (dataset_pk, read_agreement_stamp(session, dataset_pk))
 
 
 def list_groupings(database: Database, actor: Actor, dataset: str) -> list[str]:

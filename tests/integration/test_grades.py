@@ -8,7 +8,9 @@ import pytest
 from sqlalchemy import text, update
 from sqlmodel import col
 
-from annotator.agreement.service import compute_agreement, list_groupings
+from annotator.agreement.service import compute_agreement, list_groupings, read_stamp
+from annotator.datasets.service import change_settings
+from annotator.domain.agreement import Value
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.storage.current import derive_current
@@ -170,3 +172,44 @@ def test_more_groups_than_can_be_compared_are_refused(world: World, monkeypatch:
     ):
         compute_agreement(world.database, OPERATOR, "d", by="source")
     assert compute_agreement(world.database, OPERATOR, "d").groups == ()
+
+
+def test_the_stamp_of_a_report_changes_with_what_it_rests_on_and_with_nothing_else(
+    world: World, database: Database
+) -> None:
+    seen = [read_stamp(database, OPERATOR, "d")]
+
+    def changes() -> bool:
+        seen.append(read_stamp(database, OPERATOR, "d"))
+        return seen[-1] != seen[-2]
+
+    assert not changes()
+    world.judge(world.ann, "q1 d", "d1 d", 3)
+    assert changes()
+    change_settings(database, OPERATOR, "d", {"lease_minutes": "5"})
+    assert not changes()
+    change_settings(database, OPERATOR, "d", {"kappa_target": "0.6"})
+    assert changes()
+    world.person("somebody new")
+    assert changes()
+    world.query("q9", "새 질의")
+    assert changes()
+    assert not changes()
+    with pytest.raises(NotAllowed):
+        read_stamp(database, world.ann, "d")
+
+
+def test_the_first_figures_are_told_before_the_report_and_are_its_own(
+    world: World, database: Database
+) -> None:
+    told: list[tuple[int, Value]] = []
+    for annotator, grades in ((world.ann, (0, 1, 2)), (world.bo, (0, 1, 1))):
+        for grade, (query_id, doc_id) in zip(
+            grades, (("q1 d", "d1 d"), ("q1 d", "d2 d"), ("q2 d", "d1 d")), strict=True
+        ):
+            world.judge(annotator, query_id, doc_id, grade)
+    report = compute_agreement(
+        database, OPERATOR, "d", resamples=10, tell=lambda pairs, kappa: told.append((pairs, kappa))
+    )
+    ((pairs, kappa),) = told
+    assert (pairs, kappa.value) == (report.measured.pairs, report.measured.cohen_kappa["unweighted"].value)

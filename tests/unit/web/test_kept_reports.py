@@ -1,0 +1,125 @@
+"""Reports are kept for as long as they are good, and shown to nobody who may not see them."""
+
+from collections.abc import Hashable
+from datetime import UTC, datetime, timedelta
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+
+from annotator.domain.errors import NotAllowed
+from annotator.domain.people import OPERATOR
+from annotator.web import kept_reports
+from annotator.web.kept_reports import MOST_KEPT, Kept, KeptReports
+
+NOW = datetime(2026, 3, 4, tzinfo=UTC)
+
+
+class Bench:
+    """Measures by counting; the stamp and the seconds it takes are what a test says."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.stamp: Hashable = 1
+        self.took, self.clock, self.measured = 1.0, 0.0, 0
+        self.kept = KeptReports()
+        monkeypatch.setattr(kept_reports, "read_stamp", self.read_stamp)
+        monkeypatch.setattr(kept_reports, "compute_agreement", self.compute)
+        monkeypatch.setattr(kept_reports, "perf_counter", lambda: self.clock)
+
+    def read_stamp(self, *_: object) -> Hashable:
+        if self.stamp == "refused":
+            raise NotAllowed("not yours")
+        return self.stamp
+
+    def compute(self, *_: object, by: str | None, tell: object) -> Any:
+        self.measured += 1
+        self.clock += self.took
+        return (self.measured, by)
+
+    def find(self, seconds: float = 0, by: str | None = None, *, anew: bool = False) -> Kept:
+        now = NOW + timedelta(seconds=seconds)
+        return self.kept.find(None, OPERATOR, "d", by=by, now=now, anew=anew)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(monkeypatch)
+
+
+def test_what_has_not_changed_is_measured_once(bench: Bench) -> None:
+    first, again = bench.find(), bench.find(599)
+    assert first == again
+    assert (bench.measured, again.changed, again.measured_at) == (1, False, NOW)
+
+
+def test_nothing_is_kept_for_more_than_ten_minutes(bench: Bench) -> None:
+    bench.find()
+    bench.find(600)
+    assert bench.measured == 2
+
+
+def test_what_has_changed_is_kept_for_twenty_times_what_it_took_and_says_so(bench: Bench) -> None:
+    bench.find()
+    bench.stamp = 2
+    kept = bench.find(19.9)
+    assert (bench.measured, kept.changed, kept.measured_at) == (1, True, NOW)
+    new = bench.find(20)
+    assert (bench.measured, new.changed, new.measured_at) == (2, False, NOW + timedelta(seconds=20))
+
+
+def test_what_is_measured_in_a_moment_is_measured_anew_at_once(bench: Bench) -> None:
+    bench.took = 0.001
+    bench.find()
+    bench.stamp = 2
+    assert bench.find(0.1).changed is False
+    assert bench.measured == 2
+
+
+def test_a_reader_can_have_it_measured_anew(bench: Bench) -> None:
+    bench.find()
+    assert bench.find(1, anew=True).measured_at == NOW + timedelta(seconds=1)
+    assert bench.measured == 2
+
+
+def test_each_grouping_is_kept_by_itself_and_only_a_few_are(bench: Bench) -> None:
+    for number in range(MOST_KEPT + 1):
+        bench.find(by=str(number))
+    bench.find(by="1")
+    assert bench.measured == MOST_KEPT + 1
+    bench.find(by="0")
+    assert bench.measured == MOST_KEPT + 2
+    assert len(bench.kept.kept) == MOST_KEPT
+
+
+def test_whoever_may_not_see_a_report_is_refused_though_it_is_kept(bench: Bench) -> None:
+    bench.find()
+    bench.stamp = "refused"
+    with pytest.raises(NotAllowed):
+        bench.find()
+
+
+def test_two_who_ask_at_once_wait_for_one_measurement(bench: Bench) -> None:
+    together, found = Barrier(8), []
+
+    def ask() -> None:
+        together.wait()
+        found.append(bench.find())
+
+    threads = [Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert bench.measured == 1
+    assert len(set(map(id, (one.report for one in found)))) == 1
+
+
+def test_a_measurement_that_fails_is_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(kept_reports, "compute_agreement", fail)
+    with pytest.raises(RuntimeError):
+        bench.find()
+    monkeypatch.setattr(kept_reports, "compute_agreement", bench.compute)
+    assert bench.find().report == (1, None)  # type: ignore[comparison-overlap]
