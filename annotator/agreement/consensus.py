@@ -1,0 +1,132 @@
+"""Estimates of the grade behind several judgments (majority, median, Dawid and Skene) beside what leads decided.
+
+For a lead to compare: an estimate settles nothing and enters no release. Only pairs that two or more judged are
+estimated. The comparison is with adjudicated pairs alone: where all gave the same grade, every method agrees anyway.
+"""
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from annotator.agreement.dawid_skene import DawidSkene, estimate
+from annotator.agreement.judged import Ints
+from annotator.domain.consensus import Consensus, EstimatedAnnotator, EstimatedPair, Match
+from annotator.domain.grades import GRADES
+
+SETTLED = ("unanimous", "adjudicated")
+
+
+class JudgedPair(NamedTuple):
+    """A pair with its current independent grades by annotator, and the grade that settles it."""
+
+    query_id: str
+    doc_id: str
+    grades: Mapping[int, int]
+    settled: int | None
+    settled_by: str
+
+
+def find_majority(grades: Sequence[int]) -> int | None:
+    """The grade given most often; None where two were given equally often."""
+    counts = sorted(((grades.count(grade), grade) for grade in set(grades)), reverse=True)
+    return counts[0][1] if len(counts) == 1 or counts[0][0] > counts[1][0] else None
+
+
+def compare_estimates(dataset: str, pairs: Iterable[JudgedPair], names: Mapping[int, str]) -> Consensus:
+    """The estimates of all shared pairs, in their order. `names`: of the annotators; `pairs` may hold others too."""
+    gathered = _Gathered()
+    shared = [pair for pair in pairs if len(pair.grades) > 1]
+    for place, pair in enumerate(shared):
+        gathered.add(place, pair.grades)
+    people = sorted(gathered.numbers, key=lambda key: names[key])
+    columns = gathered.take([gathered.numbers[key] for key in people])
+    found = estimate(*columns)
+    best, surest = found.probabilities.argmax(axis=1).tolist(), found.probabilities.max(axis=1).tolist()
+    estimated = [
+        _describe(pair, grade, probability)
+        for pair, grade, probability in zip(shared, best, surest, strict=True)
+    ]
+    return Consensus(
+        dataset=dataset,
+        pairs=estimated,
+        annotators=_describe_people([names[key] for key in people], columns, found),
+        matches=_match(estimated),
+        shares=tuple(found.shares.tolist()),
+        iterations=found.rounds,
+        converged=found.converged,
+    )
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """Judgments as columns; annotators numbered as they come."""
+
+    numbers: dict[int, int] = field(default_factory=dict)
+    columns: tuple["array[int]", "array[int]", "array[int]"] = field(
+        default_factory=lambda: (array("q"), array("q"), array("q"))
+    )
+
+    def add(self, place: int, grades: Mapping[int, int]) -> None:
+        pair, annotator, grade = self.columns
+        for person, given in grades.items():
+            pair.append(place)
+            annotator.append(self.numbers.setdefault(person, len(self.numbers)))
+            grade.append(given)
+
+    def take(self, order: Sequence[int]) -> tuple[Ints, Ints, Ints]:
+        """Pair, annotator (its place in `order`) and grade of every judgment."""
+        pair, annotator, grade = (np.array(column, dtype=np.int64) for column in self.columns)
+        place = np.empty(len(order), dtype=np.int64)
+        place[list(order)] = np.arange(len(order))
+        return pair, place[annotator], grade
+
+
+def _describe(pair: JudgedPair, grade: int, probability: float) -> EstimatedPair:
+    given = list(pair.grades.values())
+    settles = pair.settled_by in SETTLED
+    return EstimatedPair(
+        pair.query_id, pair.doc_id, len(given), find_majority(given), float(median(given)), grade, probability,
+        pair.settled if settles else None, pair.settled_by if settles else None,
+    )  # fmt: skip
+
+
+def _describe_people(
+    names: Sequence[str], columns: tuple[Ints, Ints, Ints], found: DawidSkene
+) -> tuple[EstimatedAnnotator, ...]:
+    pair, annotator, grade = columns
+    judgments = np.bincount(annotator, minlength=len(names))
+    right = np.bincount(annotator, weights=found.probabilities[pair, grade], minlength=len(names))
+    return tuple(
+        EstimatedAnnotator(
+            name,
+            int(judgments[place]),
+            float(right[place] / judgments[place]),
+            tuple(tuple(row) if sum(row) > 0 else None for row in found.errors[place].tolist()),
+        )
+        for place, name in enumerate(names)
+    )
+
+
+METHODS: Mapping[str, Callable[[EstimatedPair], int | None]] = {
+    "majority": lambda pair: pair.majority,
+    "median": lambda pair: int(pair.median) if pair.median in GRADES else None,
+    "Dawid and Skene": lambda pair: pair.dawid_skene,
+}
+
+
+def _match(pairs: Sequence[EstimatedPair]) -> tuple[Match, ...]:
+    decided = [pair for pair in pairs if pair.settled_by == "adjudicated"]
+    return tuple(
+        _count(name, [(value(pair), pair.settled) for pair in decided]) for name, value in METHODS.items()
+    )
+
+
+def _count(name: str, found: Sequence[tuple[int | None, int | None]]) -> Match:
+    compared = [(estimated, settled) for estimated, settled in found if estimated is not None]
+    return Match(
+        name, len(compared), sum(one == other for one, other in compared), len(found) - len(compared)
+    )

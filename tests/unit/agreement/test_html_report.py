@@ -1,0 +1,197 @@
+"""The agreement report as a page: it stands by itself, escapes every name, and can be read aloud, printed and compared."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from annotator.agreement.html_matrices import choose_pairs, choose_people, draw_heat_map
+from annotator.agreement.html_report import render_report
+from annotator.domain.agreement import AgreementReport, GroupAgreement, Value
+from tests.unit.agreement.agreement_reports import EMPTY, ESTIMATES, MEASURED, PEOPLE, REPORT, make_pair
+
+MADE_AT = datetime(2026, 3, 22, 5, 6, 7, tzinfo=UTC)
+GOLDEN = Path(__file__).parents[2] / "golden" / "agreement" / "report.html"
+VOID = {"meta", "br", "rect", "line", "circle", "polyline"}
+
+
+def render(report: AgreementReport = REPORT, *, estimates: bool = False) -> str:
+    return render_report(
+        report, made_at=MADE_AT, program="annotator 1.2.3", estimates=ESTIMATES if estimates else None
+    )
+
+
+class Page(HTMLParser):
+    """The page as a reader sees it: its tags in order, its words, and what is not closed."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.words: list[str] = []
+        self.ids: list[str] = []
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def test_the_page_is_the_golden_one() -> None:
+    assert render(estimates=True) == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_the_same_report_gives_the_same_page_whatever_the_clock_s_zone() -> None:
+    seoul = MADE_AT.astimezone(timezone(timedelta(hours=9)))
+    assert render_report(REPORT, made_at=seoul, program="annotator 1.2.3") == render()
+
+
+@pytest.mark.parametrize("report", [REPORT, EMPTY], ids=["full", "empty"])
+def test_the_page_needs_nothing_from_elsewhere_and_runs_nothing(report: AgreementReport) -> None:
+    source = render(report, estimates=True)
+    page = Page(source)
+    assert page.open == []
+    assert not {"script", "link", "img", "iframe", "object", "form", "input", "a", "base"} & set(page.tags)
+    assert not re.search(
+        r"url\(|@import|href|src=|\son\w+=|https?://(?!www\.w3\.org/2000/svg)",
+        re.sub(r"<bdi>.*?</bdi>", "", source),
+    )
+    assert "prefers-color-scheme:dark" in source
+    assert "@media print" in source
+
+
+def test_every_name_is_escaped_and_shown_as_it_is() -> None:
+    source = render()
+    words = "".join(Page(source).words)
+    for person in PEOPLE:
+        assert person in words
+    assert "<script" not in source
+    assert "법령 <b>검색</b>" in words
+    assert "手順 </td>" in words
+
+
+def test_a_name_with_control_and_direction_characters_cannot_break_the_page() -> None:
+    source = render(replace(REPORT, dataset="a\x00\x07b\u202ec"))
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", source)
+    assert "<title>Agreement of abc</title>" in source
+
+
+def test_the_page_can_be_read_aloud() -> None:
+    page = Page(render(estimates=True))
+    assert page.tags.count("h1") == 1
+    assert page.tags.count("table") == page.tags.count("caption") > 8
+    assert page.tags.count("svg") == page.tags.count("desc") == 3
+    assert len(page.ids) == len(set(page.ids))
+    heads = [tag for tag in page.tags if re.fullmatch(r"h\d", tag)]
+    assert all(int(after[1]) - int(before[1]) <= 1 for before, after in pairwise(heads))
+
+
+def test_the_verdict_comes_first_and_is_not_said_twice() -> None:
+    source = render()
+    assert (
+        source.index("The target is not met")
+        < source.index("What to make of it")
+        < source.index("The dataset")
+    )
+    assert source.count("Too low &amp; known.") == 1
+
+
+def test_what_is_undefined_says_why_and_is_never_a_number() -> None:
+    source = render()
+    assert re.search(
+        r"Gwet&#x27;s AC2, quadratic</th><td class=\"n\">undefined</td><td class=\"n\"></td><td>all who judged",
+        source,
+    )
+    assert not re.search(r"\bnan\b|\bNone\b|\binf\b", source)
+
+
+def test_a_report_of_nothing_is_a_page_that_says_so() -> None:
+    words = "".join(Page(render(EMPTY)).words)
+    assert "Nothing is judged yet." in words
+    assert "0 judgments count." in words
+    assert "Intervals: None were asked for." in words
+    assert ">undefined<" not in render(EMPTY)
+
+
+def test_left_out_judgments_are_counted_with_their_reasons_and_outdated_ones_count() -> None:
+    words = "".join(Page(render()).words)
+    assert "304 judgments count; 19 are left out." in words
+    assert "3 current grades were made under an older guideline" in words
+    assert "said to be unrateable" in words
+
+
+def test_it_says_how_it_was_computed() -> None:
+    words = "".join(Page(render()).words)
+    assert "Made: 2026-03-22 05:06:07 UTC by annotator 1.2.3" in words
+    assert "1,000 resamples with seed 7" in words
+
+
+def test_estimates_stand_in_the_page_only_when_asked_for_and_are_no_qrels() -> None:
+    assert "Estimates for comparison" not in render()
+    words = "".join(Page(render(estimates=True)).words)
+    assert "they are not qrels, settle nothing and enter no release" in words
+    assert "It had not converged after 12 rounds" in words
+
+
+def test_kappa_stands_above_the_diagonal_and_the_shared_pairs_below() -> None:
+    rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", draw_heat_map(MEASURED.annotator_pairs, PEOPLE))
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
+    assert cells == [
+        ["", "0.57", "", "-0.10"],
+        ["100", "", "", ""],
+        ["0", "0", "", "–"],
+        ["100", "0", "100", ""],
+    ]
+
+
+def test_of_many_annotators_those_are_drawn_who_share_most_and_the_page_says_so() -> None:
+    people = [f"p{number:03}" for number in range(200)]
+    pairs = [make_pair(people[number], people[number + 1]) for number in range(0, 60, 2)]
+    pairs.append(replace(make_pair(people[150], people[151]), pairs=5000))
+    shown = choose_people(pairs, people)
+    assert len(shown) == 20
+    assert shown[-2:] == people[150:152]
+    assert "Shown: the 20 of 200 annotators" in draw_heat_map(pairs, people)
+    page = render(
+        replace(REPORT, annotators=tuple(people), measured=replace(MEASURED, annotator_pairs=tuple(pairs)))
+    )
+    assert page.count("<bdi>p150</bdi> and <bdi>p151</bdi>") == 2
+    assert "Drawn: the 4 who differ on most pairs" in page
+
+
+def test_the_pairs_worth_drawing_are_those_that_differ_most() -> None:
+    even = replace(make_pair("a", "b"), pairs=40, confusion=((40, 0, 0, 0), *[(0, 0, 0, 0)] * 3))
+    odd = replace(make_pair("c", "d"), pairs=9, confusion=((0, 9, 0, 0), *[(0, 0, 0, 0)] * 3))
+    assert choose_pairs([even, odd]) == [odd, even]
+
+
+def test_of_many_groups_the_first_are_drawn_and_all_are_listed() -> None:
+    groups = tuple(GroupAgreement("category", f"group-{number:02}", MEASURED) for number in range(60))
+    source = render(replace(REPORT, groups=groups))
+    assert "Drawn: the first 39; the table has all." in source
+    assert source.count("<bdi>group-") == 60
+    assert "group-38" in source[: source.index("Agreement by category")]
+    assert "group-39" not in source[: source.index("Agreement by category")]
+
+
+def test_an_interval_below_zero_stays_within_the_picture() -> None:
+    source = render(replace(REPORT, groups=(GroupAgreement("week", "w", replace(MEASURED, cohen_kappa={
+        **MEASURED.cohen_kappa, "unweighted": Value(-0.9, (-1.0, -0.2))})),)))  # fmt: skip
+    places = [float(x) for x in re.findall(r'class="reach" x1="([-\d.]+)"', source)]
+    assert min(places) >= 0
