@@ -35,7 +35,8 @@ Found = list[tuple[str, str, str]]
 
 @pytest.fixture
 def world(database: Database) -> JudgedWorld:
-    """Beside `demo` the dataset `d`: a disagreement, a pair of one grade, one that nobody judged. ada is its admin."""
+    """Beside `demo` the dataset `d`: a disagreement, a pair of one grade that quality control found wrong, one that nobody
+    judged. ada is its admin."""
     made = JudgedWorld(database)
     change_person(database, OPERATOR, "ada", role="admin", dataset="d", now=NOW)
     first, second = made.person("first"), made.person("second", simulated=True)
@@ -44,6 +45,7 @@ def world(database: Database) -> JudgedWorld:
         made.pair("Q1", doc_id, rank=2, title=f"題 {doc_id}", text="本文の文。\n" * 80)
         for person, grade in zip((first, second), grades, strict=False):
             made.judge(person, "Q1", doc_id, grade, note="ノート")
+    made.check_quality(made.person("third"), "Q1", "近い", 0, settled=2, note="別の観点のノート")
     return made
 
 
