@@ -8,6 +8,8 @@ absence; a pair that one annotator judged adds nothing to agreement.
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 from sqlalchemy import ColumnElement, func, select
@@ -15,17 +17,23 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
+from annotator.agreement.consensus import JudgedPair, compare_estimates
 from annotator.agreement.groups import Labels, label_by, label_by_version, label_by_week, look_up
+from annotator.agreement.html_estimates import say_estimates as say_estimates
+from annotator.agreement.html_report import render_report as render_report
 from annotator.agreement.judged import CATEGORIES, Floats, number
 from annotator.agreement.measure import mean_kappas
 from annotator.agreement.named import Named, name_judged
 from annotator.agreement.own import measure_own
 from annotator.agreement.report import Basis, make_report, measure_first, measure_whole
+from annotator.agreement.report_file import check_target as check_target
+from annotator.agreement.report_file import list_estimate_rows, write_file
 from annotator.agreement.speed import limit_quick
 from annotator.calibration.service import list_results
 from annotator.domain.agreement import AgreementReport, Selection, Value
 from annotator.domain.behind import OwnAgreement, PairsBehind
 from annotator.domain.calibration import AnnotatorResult
+from annotator.domain.consensus import Consensus
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
@@ -37,8 +45,9 @@ from annotator.storage.grades import read_grades
 from annotator.storage.groupings import DOCUMENT, read_document_labels, read_query_labels, read_versions
 from annotator.storage.groupings import GROUP_FIELDS as GROUP_FIELDS
 from annotator.storage.groupings import list_groupings as find_groupings
-from annotator.storage.left_out import LeftOutJudgment, count_left_out, list_left_out
+from annotator.storage.left_out import LeftOutJudgment, count_left_out, count_outdated, list_left_out
 from annotator.storage.own_agreement import list_own_couples
+from annotator.storage.pairs import iterate_pair_states
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, PersonRow
 
 MAX_RESAMPLES = 100_000
@@ -89,7 +98,7 @@ def measure_agreement(
         tell(*measure_first(found))
     with ThreadPoolExecutor(1) as beside:  # arithmetic on one core, while the database counts on another
         measuring = beside.submit(measure_whole, found, resamples=resamples, seed=seed)
-        left_out = count_left_out(session, dataset_pk)
+        left_out, outdated = count_left_out(session, dataset_pk), count_outdated(session, dataset_pk)
         basis = Basis(
             dataset=row.name,
             kappa_target=row.kappa_target,
@@ -102,7 +111,7 @@ def measure_agreement(
             seed=seed,
         )
         measured = measuring.result()
-    return make_report(found, basis, measured, left_out)
+    return replace(make_report(found, basis, measured, left_out), outdated=outdated)
 
 
 def read_stamp(database: Database, actor: Actor, dataset: str) -> Hashable:
@@ -157,6 +166,40 @@ def show_own_agreement(
         person = require_person(actor)
         rows = list_own_couples(session, key_of(row.pk), person)
     return measure_own(rows, person, resamples=resamples, seed=seed)
+
+
+def compute_consensus(database: Database, actor: Actor, dataset: str) -> Consensus:
+    """Estimates of the grade behind the judgments of each shared pair, beside what settled it. For leads, to compare with
+    what they decided: an estimate settles nothing."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        pairs = [
+            JudgedPair(
+                state.query_id, state.doc_id, state.grades, state.settlement.grade, state.settlement.status
+            )
+            for state in iterate_pair_states(session, key_of(row.pk))
+            if len(state.grades) > 1
+        ]
+        people = _read_people(session, sorted({pk for pair in pairs for pk in pair.grades}))
+    return compare_estimates(row.name, pairs, {pk: username for pk, (username, _) in people.items()})
+
+
+def write_report(
+    target: Path,
+    report: AgreementReport,
+    *,
+    made_at: datetime,
+    program: str,
+    estimates: Consensus | None = None,
+) -> None:
+    """The report as a page that stands by itself (`render_report`), in this file."""
+    write_file(target, [render_report(report, made_at=made_at, program=program, estimates=estimates)])
+
+
+def write_estimates(target: Path, estimates: Consensus) -> None:
+    """The estimates as CSV, in this file."""
+    write_file(target, list_estimate_rows(estimates))
 
 
 def compute_kappa(session: Session, dataset_pk: int) -> Value:
