@@ -24,9 +24,7 @@ from annotator.storage.tables import (
     DocumentRow,
     JudgmentRow,
     LoginSessionRow,
-    MembershipRow,
     PairRow,
-    PersonRow,
     QueryRow,
 )
 from annotator.storage.work import derive_work
@@ -75,7 +73,9 @@ def make_lead(database: Database) -> None:
     """Let the first person be a lead, so that one who is signed in can open the leads' pages."""
     with database.write() as session:
         session.execute(text("UPDATE membership SET role = 'lead' WHERE person_pk = 1"))
-        assert session.get(LoginSessionRow, session.scalar(text("SELECT min(token_sha256) FROM login_session")))
+        assert session.get(
+            LoginSessionRow, session.scalar(text("SELECT min(token_sha256) FROM login_session"))
+        )
 
 
 def _pair(dataset_pk: int, at: int, documents: int) -> dict[str, Any]:
@@ -95,7 +95,9 @@ def _judge(rubric_pk: int, places: range, last: int) -> Iterator[dict[str, Any]]
         true = random.choice(4, p=(0.4, 0.25, 0.2, 0.15))
         people = random.choice(PEOPLE, size=3 + (at % 3 == 0), replace=False)
         felt = true + leaning[people] + random.normal(0, 0.5, size=len(people))
-        for person, grade in zip(people.tolist(), np.clip(np.rint(felt), 0, 3).astype(int).tolist(), strict=True):
+        for person, grade in zip(
+            people.tolist(), np.clip(np.rint(felt), 0, 3).astype(int).tolist(), strict=True
+        ):
             pk += 1
             made = NOW + timedelta(weeks=WEEKS * (at % 997) / 997, seconds=int(random.integers(3600)))
             yield {
