@@ -11,11 +11,12 @@ from typing import Literal
 from annotator.domain.agreement import Value
 from annotator.domain.messages import Message, begin, join, say, say_n
 
-Page = Literal["label", "people", "agreement", "disagreements", "pool", "releases", "questions", "guideline"]
+Page = Literal[
+    "label", "people", "agreement", "disagreements", "pool", "releases", "questions", "guideline", "quality"
+]
 _NAMED = 3
-_GATES = {
-    str(name): name for name in (say("quality_control"), say("relevant"), say("stale"))
-}  # the others have a step of their own
+_GATES = {str(name): name for name in (say("relevant"), say("stale"))}  # the others have a step of their own
+_QUALITY = "quality_control"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,8 @@ class Standing:
 
     `annotators`: people who label, simulated ones included. `short`: undecided pairs with fewer than `overlap`
     judgments, `begun`: those of them with some. `shared`: pairs that agreement is measured on. `kappa`: the
-    dataset's, unweighted. `ready`: whether every gate of a release is met, but for those in `to_override`, which no
-    work here can meet. `open_gates`: the (name, why) of gates not met that no other figure tells of. `settled`: pairs with a grade.
+    dataset's, unweighted. `disagreements`: the open ones, `reopened` of them by quality control. `ready`: whether every
+    gate of a release is met. `open_gates`: the (name, why) of gates not met that no other figure tells of. `settled`: pairs with a grade.
     `version`: of the latest release, None without one; `changed`: whether what is settled differs from it.
     `questions`: how many of annotators' questions wait for an answer. `outdated`: judgments under an older standard or on
     an older text, for their annotators to confirm or change.
@@ -63,7 +64,7 @@ class Standing:
     outdated: int = 0
     missing: tuple[str, ...] = ()
     open_gates: tuple[tuple[str, str], ...] = ()
-    to_override: tuple[str, ...] = ()
+    reopened: int = 0
 
 
 def suggest_steps(standing: Standing) -> tuple[Step, ...]:
@@ -210,14 +211,19 @@ def _agree(standing: Standing) -> Iterator[Step]:
 
 
 def _decide(standing: Standing) -> Iterator[Step]:
-    if standing.disagreements:
-        yield Step(
-            say_n(
-                "Settle {n:,} open disagreement", "Settle {n:,} open disagreements", standing.disagreements
-            ),
-            say("The annotators gave different grades. A lead decides each, and says why."),
-            "disagreements",
+    if not standing.disagreements:
+        return
+    why = say("The annotators gave different grades. A lead decides each, and says why.")
+    if standing.reopened:
+        why = say_n(
+            "{n:,} of them was reopened by quality control: a third expert contradicts its settled grade. "
+            "A lead decides each, and says why.",
+            "{n:,} of them were reopened by quality control: a third expert contradicts their settled grades. "
+            "A lead decides each, and says why.",
+            standing.reopened,
         )
+    what = say_n("Settle {n:,} open disagreement", "Settle {n:,} open disagreements", standing.disagreements)
+    yield Step(what, why, "disagreements")
 
 
 def _cover(standing: Standing) -> Iterator[Step]:
@@ -243,10 +249,12 @@ def _cover(standing: Standing) -> Iterator[Step]:
 def _pass_gates(standing: Standing) -> Iterator[Step]:
     if standing.short or standing.disagreements:
         return
-    for name, why in standing.open_gates:
-        yield Step(
-            say("Meet the gate {name}", name=_GATES.get(name, name)), join((begin(why), "."), ""), "releases"
-        )
+    for name, why in sorted(standing.open_gates, key=lambda gate: gate[0] == _QUALITY):
+        said = join((begin(why), "."), "")
+        if name == _QUALITY:
+            yield Step(say("Have a third expert check a sample"), said, "quality")
+        else:
+            yield Step(say("Meet the gate {name}", name=_GATES.get(name, name)), said, "releases")
 
 
 def _publish(standing: Standing) -> Iterator[Step]:
@@ -257,26 +265,16 @@ def _publish(standing: Standing) -> Iterator[Step]:
     if not standing.ready or not standing.settled or not standing.changed:
         return
     qrels = say_n("{n:,} settled pair", "{n:,} settled pairs", standing.settled)
-    override = [
-        say(
-            "Its gate {gates} has to be overridden, with a reason.",
-            gates=join((_GATES.get(name, name) for name in standing.to_override), " and "),
-        )
-    ] if standing.to_override else []  # fmt: skip
     if standing.version is not None:
         why = say(
             "What is settled has changed since version {version}; it will hold {qrels}.",
             version=standing.version,
             qrels=qrels,
         )
-        yield Step(say("Publish a new release"), join((why, *override), " "), "releases")
+        yield Step(say("Publish a new release"), why, "releases")
         return
-    met = (
-        say("Every other gate is met; it will hold {qrels}.", qrels=qrels)
-        if override
-        else say("Every gate is met; it will hold {qrels}.", qrels=qrels)
-    )
-    yield Step(say("Publish the first release"), join((met, *override), " "), "releases")
+    met = say("Every gate is met; it will hold {qrels}.", qrels=qrels)
+    yield Step(say("Publish the first release"), met, "releases")
 
 
 def _say_done(standing: Standing) -> Step:

@@ -18,7 +18,7 @@ from annotator.datasets.service import Dataset, DatasetCounts, show_dataset
 from annotator.domain.agreement import AgreementReport
 from annotator.domain.coverage import Coverage
 from annotator.domain.people import Actor
-from annotator.domain.settling import PAIR_STATUSES
+from annotator.domain.settling import OPEN, PAIR_STATUSES
 from annotator.labeling.service import Progress, compute_progress
 from annotator.overview.next_steps import Standing, suggest_steps
 from annotator.overview.next_steps import Step as Step
@@ -31,9 +31,8 @@ from annotator.storage.pairs import PairState, list_pair_states
 from annotator.storage.releases import list_published_grades, list_releases_of_dataset
 
 OPEN_GATES = frozenset(
-    {"relevant", "stale"}
+    {"relevant", "stale", "quality_control"}
 )  # the other gates follow from figures that have a step of their own
-TO_OVERRIDE = frozenset({"quality_control"})  # nothing in the program can meet it
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +78,11 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         kappa=agreement.measured.cohen_kappa["unweighted"],
         kappa_target=found.kappa_target,
         kappa_met=all(gate.met for gate in gates if gate.name == "kappa"),
-        disagreements=statuses["disagreement"],
+        disagreements=sum(statuses[status] for status in OPEN),
+        reopened=statuses["reopened"],
         questions=count_open_questions(database, actor, dataset),
         outdated=sum(item.answers for item in count_outdated(database, actor, dataset)),
-        ready=all(gate.met or gate.name in TO_OVERRIDE for gate in gates),
+        ready=all(gate.met for gate in gates),
         settled=sum(state.settlement.grade is not None for state in states),
         version=version,
         changed=changed,
@@ -90,7 +90,6 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         open_gates=tuple(
             (gate.name, gate.why or "") for gate in gates if not gate.met and gate.name in OPEN_GATES
         ),
-        to_override=tuple(gate.name for gate in gates if not gate.met and gate.name in TO_OVERRIDE),
     )
     by_status = {status: statuses[status] for status in PAIR_STATUSES}
     return Overview(found, counts, progress, by_status, agreement, coverage, suggest_steps(standing))

@@ -11,6 +11,7 @@ from typing import Any
 
 from annotator.domain.coverage import CoverageRow
 from annotator.domain.grades import Rubric
+from annotator.domain.quality import QualityStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Datasheet:
     many current judgments were made under each version. `sources`: of kept imports. `coverage`: declared
     requirements and figures. `without_relevant`: query_ids with a settled grade but none from 1 on;
     `without_qrels`: query_ids that are left out. `remapped`: how many documents got other ids since the release
-    before. `pictures`: whether pictures/grades.svg and pictures/confusion.svg are in the folder.
+    before. `quality`: with pseudonyms, None where nothing was ever drawn. `pictures`: whether pictures/grades.svg and pictures/confusion.svg are in the folder.
     """
 
     manifest: Mapping[str, Any]
@@ -71,6 +72,7 @@ class Datasheet:
     without_relevant: Sequence[str] = ()
     without_qrels: Sequence[str] = ()
     remapped: int = 0
+    quality: QualityStatus | None = None
     pictures: bool = True
 
 

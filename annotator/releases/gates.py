@@ -2,58 +2,29 @@
 
 In this order: `kappa` (the dataset's unweighted Cohen's kappa reaches the setting `kappa_target`; undefined is not
 met), `disagreements` (none is open, also of those that quality control reopened), `overlap` (no pair is short of judgments), `quality_control` (done and
-passed), `coverage` (what the dataset declares as required), `relevant` (every judged query has a relevant
+passed: `quality_gate.py`), `coverage` (what the dataset declares as required), `relevant` (every judged query has a relevant
 document, or is listed as having none), `stale` (nothing rests on an older meaning of the grades, or on an older text).
 A gate that is not met stops a release unless a lead overrides it by name with a reason, which the manifest
 keeps. Overriding a gate that is met changes nothing and is not kept: nothing was overridden.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say, say_n
+from annotator.domain.quality import QualityStatus
+from annotator.releases.gate import DIGITS, Names
+from annotator.releases.gate import Gate as Gate
+from annotator.releases.gate import Override as Override
+from annotator.releases.quality_gate import check_quality
 from annotator.releases.staleness import find_meaning_since as find_meaning_since
 from annotator.releases.staleness import is_stale as is_stale
 from annotator.releases.staleness import say_stale
 
-DIGITS = 6
 MAX_REASON = 10_000
 SHOWN = 20
-MAX_QUALITY_CONTROL_ERRORS = 0.05
-
-Names = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Override:
-    """Why a release went out although a gate was not met. `by` is the lead's pseudonym."""
-
-    reason: str
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """One gate. `measured` is None when undefined; `why` says so, or which work is missing; None when met (a met
-    `coverage` may say that nothing is required).
-
-    `examples`: the first 20 of what is missing, as names: (query_id, doc_id), (query_id,), or
-    (requirement, required, measured).
-    """
-
-    name: str
-    required: float
-    measured: float | None
-    met: bool
-    override: Override | None = None
-    why: str | None = None  # a Message; a text as it was published where a manifest tells of it
-    examples: tuple[Names, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """What a manifest keeps: everything but the examples."""
-        return {name: value for name, value in asdict(self).items() if name != "examples"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +37,7 @@ class GateFigures:
     `without_relevant`: queries with a settled grade, but none from 1 on, that are not declared to have none.
     `stale`: settled pairs that are stale (`staleness.py`), `stale_text` of them on an older text, `stale_both` on an
     older guideline as well; `meaning_since`: the latest guideline version with another
-    meaning of the grades, None when the first one still holds.
+    meaning of the grades, None when the first one still holds. `quality`: None where nothing was ever drawn.
     """
 
     dataset: str
@@ -90,6 +61,7 @@ class GateFigures:
     stale_text: int = 0
     stale_both: int = 0
     meaning_since: int | None = None
+    quality: QualityStatus | None = None
 
 
 def check_gates(figures: GateFigures) -> tuple[Gate, ...]:
@@ -101,7 +73,7 @@ def check_gates(figures: GateFigures) -> tuple[Gate, ...]:
             figures.disagreements, figures.open_pairs, reopened=figures.reopened, dataset=name
         ),
         _check_overlap(figures),
-        _check_quality_control(),
+        check_quality(figures.quality, dataset=name),
         _check_coverage(figures),
         _check_relevant(figures),
         _check_stale(figures),
@@ -231,15 +203,6 @@ def _check_overlap(figures: GateFigures) -> Gate:
             dataset=figures.dataset,
         )
     return _check_none("overlap", figures.short, why, figures.short_pairs)
-
-
-def _check_quality_control() -> Gate:
-    """Never met: nothing draws a quality-control sample yet, and what was not done was not passed."""
-    why = say(
-        "not done: this version draws no quality-control sample, so say how quality was looked after "
-        "(annotator release publish … --override quality_control=REASON)"
-    )
-    return Gate("quality_control", MAX_QUALITY_CONTROL_ERRORS, None, False, why=why)
 
 
 def _check_coverage(figures: GateFigures) -> Gate:

@@ -6,6 +6,7 @@ from typing import Any
 
 from annotator.domain.coverage import Coverage
 from annotator.domain.people import name_annotator, name_lead
+from annotator.domain.quality import QualityStatus
 from annotator.releases.datasheet import (
     Datasheet,
     PoolSystem,
@@ -32,8 +33,9 @@ def fill_sheet(
     without_relevant: Sequence[str],
     without_qrels: Sequence[str],
     remapped: int,
+    quality: QualityStatus | None = None,
 ) -> str:
-    """DATASHEET.md. `rules`: in words, where not every pair was meant for `overlap`; `systems`: name, pairs, best and worst rank of each; `decisions`: by person; people appear under their pseudonyms only. `given`: what was counted."""
+    """DATASHEET.md. `rules`: in words, where not every pair was meant for `overlap`; `systems`: name, pairs, best and worst rank of each; `decisions`: by person; people appear under their pseudonyms only. `given`: what was counted; `quality`: with pseudonyms."""
     numbers = snapshot.numbers
     outcomes: Counter[tuple[int, str]] = Counter()
     versions: Counter[int] = Counter()
@@ -71,5 +73,6 @@ def fill_sheet(
             without_relevant=without_relevant,
             without_qrels=without_qrels,
             remapped=remapped,
+            quality=quality,
         )
     )

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from annotator.domain.coverage import Coverage, QueryFacts
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import Query
+from annotator.domain.quality import QualityStatus
 from annotator.domain.settling import OPEN, Settlement
 from annotator.releases.gates import GateFigures
 from annotator.releases.staleness import is_on_older_text, is_stale
@@ -122,6 +123,7 @@ def list_figures(
     coverage: Coverage,
     without_relevant: Iterable[str],
     requirements: Mapping[str, object] | None,
+    quality: QualityStatus | None = None,
 ) -> GateFigures:
     """What the gates compare."""
     declared = (requirements or {}).get(DECLARED)
@@ -149,4 +151,5 @@ def list_figures(
         stale_text=survey.stale_text,
         stale_both=survey.stale_both,
         meaning_since=survey.meaning_since,
+        quality=quality,
     )

@@ -13,6 +13,7 @@ from sqlmodel import SQLModel, col
 from annotator.domain.trail import Participant
 from annotator.storage.find import key_of
 from annotator.storage.outdated import OLDER_STANDARD, OLDER_TEXT
+from annotator.storage.quality_tables import QualityDrawRow
 from annotator.storage.tables import (
     AdjudicationRow,
     CurrentJudgmentRow,
@@ -66,6 +67,13 @@ def list_secrets(session: Session, dataset_pk: int) -> dict[int, str]:
     )
     rows: Any = session.execute(statement)
     return dict(rows.all())
+
+
+def list_checkers(session: Session, dataset_pk: int) -> set[int]:
+    """Everybody who drew pairs for quality control, or for whom they were drawn, as person_pk."""
+    statement = select(col(QualityDrawRow.annotator_pk), col(QualityDrawRow.drawn_by_pk))
+    rows = session.execute(statement.where(col(QualityDrawRow.dataset_pk) == dataset_pk))
+    return {pk for row in rows for pk in row if pk is not None}
 
 
 def count_decisions(session: Session, dataset_pk: int) -> dict[int, int]:

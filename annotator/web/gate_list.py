@@ -29,6 +29,7 @@ WORK = {
     "kappa": ("agreement",),
     "disagreements": ("disagreements",),
     "overlap": ("label", "people"),
+    "quality_control": ("quality",),
     "coverage": ("overview", "pool"),
     "relevant": ("pool",),
     "stale": ("label",),
@@ -85,7 +86,7 @@ def say_measured(gate: "Gate") -> str:
     if gate.name == "overlap":
         return tr("{n:,.0f} short", n=figure)
     if gate.name == "quality_control":
-        return tr("{share:.1%} errors", share=figure)
+        return tr("{share:.2%} errors", share=figure)
     if gate.name == "coverage":
         return tr("{n:,.0f} met", n=figure)
     if gate.name == "relevant":
@@ -98,7 +99,7 @@ def say_required(gate: "Gate") -> str:
     if gate.name == "kappa":
         return tr("at least {figure:g}", figure=gate.required)
     if gate.name == "quality_control":
-        return tr("at most {share:.0%} errors", share=gate.required)
+        return tr("less than {share:.0%} errors", share=gate.required)
     return f"{gate.required:g}"
 
 

@@ -139,7 +139,7 @@ class JudgedWorld:
             derive_current(session, self.dataset_pk, [pair_pk])
         return event_id
 
-    def decide(self, lead: Actor, query_id: str, doc_id: str, grade: int) -> None:
+    def add_decision(self, lead: Actor, query_id: str, doc_id: str, grade: int) -> None:
         """A lead's decision, a minute after whatever came before."""
         self.judged += 1
         with self.database.write() as session:
@@ -161,7 +161,7 @@ class JudgedWorld:
                 )
             )
 
-    def check(
+    def check_quality(
         self,
         expert: Actor,
         query_id: str,

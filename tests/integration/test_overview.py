@@ -9,6 +9,7 @@ from annotator.adjudication.service import adjudicate, show_case
 from annotator.datasets.service import change_settings
 from annotator.domain.errors import NotAllowed, NotFound
 from annotator.domain.people import OPERATOR
+from annotator.domain.quality import ErrorRate, QualityStatus
 from annotator.overview.service import Overview, show_overview
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
@@ -69,7 +70,9 @@ def test_pairs_that_are_begun_are_counted_among_the_short_ones(database: Databas
     assert "1 of them is begun" in step.why
 
 
-def test_a_dataset_goes_from_disagreement_to_release_step_by_step(database: Database, tmp_path: Path) -> None:
+def test_a_dataset_goes_from_disagreement_to_release_step_by_step(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world = Glance(database)
     world.judge_all((0, 0), (1, 1), (3, 3), (3, 2))
     assert world.look().statuses == {
@@ -79,6 +82,10 @@ def test_a_dataset_goes_from_disagreement_to_release_step_by_step(database: Data
     change_settings(database, OPERATOR, "d", {"kappa_target": "0.5"})
     assert world.steps() == ["disagreements"]
     world.decide(world.pairs[3], 3)
+    assert [(step.what, step.page) for step in world.look().steps] == [
+        ("Have a third expert check a sample", "quality")
+    ]
+    monkeypatch.setattr("annotator.quality.service.compute_quality", _pass_quality)
     assert [step.what for step in world.look().steps] == ["Publish the first release"]
     world.publish("1.0.0", tmp_path)
     assert [step.what for step in world.look().steps] == ["Nothing is left to do"]
@@ -86,6 +93,27 @@ def test_a_dataset_goes_from_disagreement_to_release_step_by_step(database: Data
     assert [step.what for step in world.look().steps] == ["Publish a new release"]
     world.publish("1.1.0", tmp_path)
     assert [step.what for step in world.look().steps] == ["Nothing is left to do"]
+
+
+def _pass_quality(_session: object, _dataset_pk: int) -> QualityStatus:
+    rate = ErrorRate(0, 4, 0.0, (0.0, 0.6), 0.0)
+    return QualityStatus(
+        dataset="d", rule="bound", round=1, population=4, outside=0, settled_since=0, drawn=4, checked=4, unrateable=0,
+        barred=0, waiting=0, rates={"any": rate}, verdicts={"bound": "passed", "rate": "passed"}, further=0,
+        sentences=(), draws=(), errors=(),
+    )  # fmt: skip
+
+
+def test_what_quality_control_reopened_is_open_and_is_no_settled_pair(database: Database) -> None:
+    world = Glance(database)
+    world.judge_all((0, 0), (1, 1), (2, 2), (3, 3))
+    world.check_quality(world.person("専門家"), "Q2", "Q2/甲", 0, settled=2)
+    found = world.look()
+    assert (found.statuses["reopened"], found.statuses["unanimous"]) == (1, 3)
+    (step,) = [step for step in found.steps if step.page == "disagreements"]
+    assert (step.what, "1 of them was reopened by quality control" in step.why) == (
+        "Settle 1 open disagreement", True,
+    )  # fmt: skip
 
 
 def test_a_decided_pair_is_not_short_although_few_judged_it(database: Database) -> None:

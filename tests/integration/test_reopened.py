@@ -62,47 +62,47 @@ def world(database: Database) -> Checked:
 
 
 def test_an_error_reopens_a_pair_until_a_lead_decides_it(world: Checked) -> None:
-    world.check(world.expert, "Q1", "文書", 0, settled=2)
+    world.check_quality(world.expert, "Q1", "文書", 0, settled=2)
     assert world.state() == ("reopened", None)
-    world.decide(world.lead, "Q1", "文書", 2)
+    world.add_decision(world.lead, "Q1", "文書", 2)
     assert world.state() == ("adjudicated", 2)
 
 
 def test_an_expert_who_agrees_or_cannot_rate_reopens_nothing(world: Checked) -> None:
-    world.check(world.expert, "Q1", "文書", 2, settled=2)
+    world.check_quality(world.expert, "Q1", "文書", 2, settled=2)
     assert world.state() == ("unanimous", 2)
-    world.check(world.person("other"), "Q1", "文書", None, settled=2)
+    world.check_quality(world.person("other"), "Q1", "文書", None, settled=2)
     assert world.state() == ("unanimous", 2)
 
 
 def test_an_expert_who_revises_to_the_settled_grade_closes_it_again(world: Checked) -> None:
-    world.check(world.expert, "Q1", "文書", 0, settled=2)
+    world.check_quality(world.expert, "Q1", "文書", 0, settled=2)
     with world.database.write() as session:
         session.execute(update(QualityPairRow).values(grade=2))
     assert world.state() == ("unanimous", 2)
 
 
 def test_a_decision_from_before_the_answer_does_not_end_it_and_one_at_its_time_does(world: Checked) -> None:
-    world.decide(world.lead, "Q1", "文書", 3)
-    world.check(world.expert, "Q1", "文書", 1, settled=3, settled_by="adjudicated")
+    world.add_decision(world.lead, "Q1", "文書", 3)
+    world.check_quality(world.expert, "Q1", "文書", 1, settled=3, settled_by="adjudicated")
     assert world.state() == ("reopened", None)
     world.judged -= 1
-    world.decide(world.lead, "Q1", "文書", 3)
+    world.add_decision(world.lead, "Q1", "文書", 3)
     assert world.state() == ("adjudicated", 3)
 
 
 def test_what_was_decided_between_draw_and_answer_is_reopened_only_by_another_grade(world: Checked) -> None:
-    world.decide(world.lead, "Q1", "文書", 1)
-    world.check(world.expert, "Q1", "文書", 1, settled=2)
+    world.add_decision(world.lead, "Q1", "文書", 1)
+    world.check_quality(world.expert, "Q1", "文書", 1, settled=2)
     assert world.state() == ("adjudicated", 1)
-    world.check(world.person("other"), "Q1", "文書", 0, settled=2)
+    world.check_quality(world.person("other"), "Q1", "文書", 0, settled=2)
     assert world.state() == ("reopened", None)
 
 
 def test_the_error_of_a_later_round_reopens_what_was_decided_anew(world: Checked) -> None:
-    world.check(world.expert, "Q1", "文書", 1, settled=2)
-    world.decide(world.lead, "Q1", "文書", 1)
-    world.check(world.person("other"), "Q1", "文書", 3, settled=1, settled_by="adjudicated")
+    world.check_quality(world.expert, "Q1", "文書", 1, settled=2)
+    world.add_decision(world.lead, "Q1", "文書", 1)
+    world.check_quality(world.person("other"), "Q1", "文書", 3, settled=1, settled_by="adjudicated")
     assert world.state() == ("reopened", None)
 
 
@@ -119,7 +119,7 @@ def test_a_kept_grade_is_reopened_too(world: Checked) -> None:
             "note": None,
         }
         bring_in(session, world.dataset_pk, [row | {"annotator_grades": [], "extra": {}, "imported_at": NOW}])
-    world.check(world.expert, "Q1", "옛 문서", 1, settled=3, settled_by="imported")
+    world.check_quality(world.expert, "Q1", "옛 문서", 1, settled=3, settled_by="imported")
     (item,) = find_disagreements(world.database, world.lead, "d")
     assert (item.doc_id, item.reopened, item.grades, item.distance) == (
         "옛 문서", True, {"専門家": 1}, 2,
@@ -130,13 +130,13 @@ def test_an_error_of_another_dataset_reopens_nothing_here(world: Checked) -> Non
     other = JudgedWorld(world.database, name="other")
     with other.database.read() as session:
         assert list_contested_pairs(session, other.dataset_pk) == []
-    world.check(world.expert, "Q1", "文書", 0, settled=2)
+    world.check_quality(world.expert, "Q1", "文書", 0, settled=2)
     with other.database.read() as session:
         assert list_contested_pairs(session, other.dataset_pk) == []
 
 
 def test_a_reopened_pair_is_open_in_the_queue_as_far_apart_as_the_expert_is(world: Checked) -> None:
-    world.check(world.expert, "Q1", "文書", 0, settled=2)
+    world.check_quality(world.expert, "Q1", "文書", 0, settled=2)
     (item,) = find_disagreements(world.database, world.lead, "d")
     assert (item.status, item.reopened, item.distance, item.impact) == ("open", True, 2, 3.0)
     assert item.since == NOW + timedelta(minutes=3)
@@ -149,14 +149,14 @@ def test_a_reopened_pair_is_open_in_the_queue_as_far_apart_as_the_expert_is(worl
 
 
 def test_the_grade_that_was_decided_counts_in_the_distance_too(world: Checked) -> None:
-    world.decide(world.lead, "Q1", "文書", 0)
-    world.check(world.expert, "Q1", "文書", 3, settled=0, settled_by="adjudicated")
+    world.add_decision(world.lead, "Q1", "文書", 0)
+    world.check_quality(world.expert, "Q1", "文書", 3, settled=0, settled_by="adjudicated")
     (item,) = find_disagreements(world.database, world.lead, "d")
     assert item.distance == 3
 
 
 def test_the_case_shows_the_experts_judgment_among_the_others_without_a_name(world: Checked) -> None:
-    world.check(world.expert, "Q1", "文書", 0, settled=2, note="別の条文 🔎")
+    world.check_quality(world.expert, "Q1", "文書", 0, settled=2, note="別の条文 🔎")
     case = world.case()
     assert (case.status, case.contested_grade, case.barred) == ("reopened", 2, None)
     assert sorted(one.letter for one in case.judgments) == ["A", "B", "C"]
@@ -167,7 +167,7 @@ def test_the_case_shows_the_experts_judgment_among_the_others_without_a_name(wor
 
 
 def test_the_expert_may_not_decide_what_they_checked(world: Checked) -> None:
-    world.check(world.expert, "Q1", "文書", 0, settled=2)
+    world.check_quality(world.expert, "Q1", "文書", 0, settled=2)
     assert show_case(world.database, world.expert, "d", world.key, now=LATER).barred
     with pytest.raises(NotAllowed, match="another lead"):
         world.settle(0, actor=world.expert)
@@ -176,9 +176,9 @@ def test_the_expert_may_not_decide_what_they_checked(world: Checked) -> None:
 
 
 def test_an_experts_answer_that_comes_meanwhile_refuses_the_decision(world: Checked) -> None:
-    world.decide(world.lead, "Q1", "文書", 3)
+    world.add_decision(world.lead, "Q1", "文書", 3)
     seen = world.case().seen
-    world.check(world.expert, "Q1", "文書", 0, settled=3, settled_by="adjudicated")
+    world.check_quality(world.expert, "Q1", "文書", 0, settled=3, settled_by="adjudicated")
     with pytest.raises(ConflictError, match="look at it again"):
         world.settle(3, seen=seen)
     world.settle(3)
@@ -192,9 +192,9 @@ def test_a_file_decides_a_reopened_pair_even_as_it_was_decided_before(world: Che
         done = adjudicate_file(world.database, world.lead, "d", data, "d.csv", now=LATER)
         return done.decided, done.revised, done.unchanged
 
-    world.decide(world.lead, "Q1", "文書", 3)
+    world.add_decision(world.lead, "Q1", "文書", 3)
     assert decide() == (0, 0, 1)
-    world.check(world.expert, "Q1", "文書", 0, settled=3, settled_by="adjudicated")
+    world.check_quality(world.expert, "Q1", "文書", 0, settled=3, settled_by="adjudicated")
     assert world.state() == ("reopened", None)
     assert decide() == (0, 1, 0)
     assert world.state() == ("adjudicated", 3)

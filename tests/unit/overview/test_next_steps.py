@@ -153,11 +153,25 @@ def test_gates_that_nothing_else_tells_of_are_steps_once_all_is_settled() -> Non
     assert say(open_gates=gates, ready=False, short=1) == [("Have 1 pair judged", "label")]
 
 
-def test_a_gate_that_no_work_can_meet_is_said_where_publishing_is_the_step() -> None:
-    (step,) = suggest_steps(replace(DONE, version=None, changed=True, to_override=("quality_control",)))
-    assert step.what == "Publish the first release"
-    assert "Every other gate is met" in step.why
-    assert "quality_control has to be overridden, with a reason" in step.why
+def test_a_third_expert_checks_a_sample_once_all_else_is_settled() -> None:
+    gates = (
+        ("quality_control", "not done: draw a sample"),
+        ("stale", "1 settled pair rests on an older guideline"),
+    )
+    assert say(open_gates=gates, ready=False, version=None, changed=True) == [
+        ("Meet the gate stale", "releases"), ("Have a third expert check a sample", "quality"),
+    ]  # fmt: skip
+    step = suggest_steps(replace(DONE, open_gates=gates, ready=False))[-1]
+    assert step.why == "Not done: draw a sample."
+    assert say(open_gates=gates, ready=False, disagreements=1) == [
+        ("Settle 1 open disagreement", "disagreements")
+    ]
+
+
+def test_what_quality_control_reopened_is_told_among_the_open_disagreements() -> None:
+    (step,) = suggest_steps(replace(DONE, disagreements=3, reopened=1, ready=False))
+    assert (step.what, step.page) == ("Settle 3 open disagreements", "disagreements")
+    assert step.why.startswith("1 of them was reopened by quality control")
 
 
 def test_where_nothing_could_be_graded_nothing_is_published() -> None:

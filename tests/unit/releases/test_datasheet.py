@@ -62,7 +62,7 @@ def list_headings(text: str) -> list[str]:
 def test_every_question_has_its_section() -> None:
     assert list_headings(write_datasheet(SHEET)) == [
         "Datasheet of 検索-법령 1.1.0", "What it holds", "How the pool was made", "Who judged, and how",
-        "What they judged by", "How well they agree", "How grades were settled", "Gates", "Coverage", "Known limits",
+        "What they judged by", "How well they agree", "How grades were settled", "Quality control", "Gates", "Coverage", "Known limits",
         "How to cite and verify",
     ]  # fmt: skip
 

@@ -106,7 +106,7 @@ GOOD = GateFigures(dataset="検索", kappa_target=0.7, kappa=0.8)
 QUALITY_CONTROL = 3
 
 
-def test_the_gates_stand_in_one_order_and_only_quality_control_is_never_met() -> None:
+def test_the_gates_stand_in_one_order_and_quality_control_is_not_done_by_itself() -> None:
     gates = check_gates(GOOD)
     assert [gate.name for gate in gates] == [
         "kappa", "disagreements", "overlap", "quality_control", "coverage", "relevant", "stale",

@@ -1,0 +1,73 @@
+"""The gate of quality control: by what the sample proves, or by what it shows."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from annotator.domain.quality import ErrorRate, QualityDraw, QualityRule, QualityStatus, Verdict
+from annotator.releases.quality_gate import check_quality
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+DRAW = QualityDraw(1, 1, "expert", "lead", 0.1, 0, 1000, 0, 100, NOON)
+
+
+def status(
+    rule: QualityRule, verdict: Verdict, *, errors: int = 3, checked: int = 100, bound: float = 0.0761234567, **more: Any
+) -> QualityStatus:  # fmt: skip
+    rate = ErrorRate(errors, checked, errors / checked if checked else None, None, bound if checked else None)
+    other: Verdict = "failed" if verdict == "passed" else "passed"
+    values: dict[str, Any] = {
+        "round": 1, "population": 1000, "outside": 0, "settled_since": 0, "drawn": 100, "unrateable": 0, "barred": 0,
+        "waiting": 0, "further": None, "sentences": (), "draws": (DRAW,), "errors": (),
+    }  # fmt: skip
+    verdicts: dict[str, Verdict] = {"bound": other, "rate": other, rule: verdict}
+    return QualityStatus(
+        dataset="検索", rule=rule, checked=checked, rates={"any": rate}, verdicts=verdicts, **values | more
+    )
+
+
+@pytest.mark.parametrize("found", [None, status("bound", "undecided", checked=0, errors=0, round=0)])
+def test_without_a_draw_it_is_not_done_and_the_command_is_named(found: QualityStatus | None) -> None:
+    gate = check_quality(found, dataset="検索")
+    assert (gate.name, gate.required, gate.measured, gate.met) == ("quality_control", 0.05, None, False)
+    assert gate.why == "not done: draw a sample (annotator qc draw 検索 --annotator USER)"
+
+
+def test_by_the_bound_it_is_measured_by_what_the_sample_proves() -> None:
+    gate = check_quality(status("bound", "passed", errors=0, bound=0.0291234567), dataset="d")
+    assert (gate.measured, gate.met) == (0.029123, True)
+    assert gate.why == "0 errors among 100 pairs checked (0.00%), so up to 2.91% of all 1,000 may be errors"
+
+
+def test_by_the_rate_it_is_measured_by_what_the_sample_shows_and_still_tells_what_it_proves() -> None:
+    gate = check_quality(status("rate", "passed"), dataset="d")
+    assert (gate.measured, gate.met) == (0.03, True)
+    assert gate.why == "3 errors among 100 pairs checked (3.00%), so up to 7.61% of all 1,000 may be errors"
+
+
+def test_a_plain_sample_that_shows_3_percent_has_not_passed_by_the_bound() -> None:
+    gate = check_quality(status("bound", "undecided", further=53), dataset="d")
+    assert (gate.measured, gate.met) == (0.076123, False)
+    assert str(gate.why).startswith("3 errors among 100 pairs checked (3.00%), so up to 7.61% of all 1,000")
+    assert str(gate.why).endswith(
+        ": 53 more without an error would pass, so draw more (annotator qc draw d --annotator USER)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (status("bound", "undecided", errors=0, checked=0, waiting=100, further=60),
+         ("100 pairs are drawn, and none is checked yet: 100 of those drawn wait for the expert on the page Label "
+          "(annotator qc status d)")),
+        (status("bound", "undecided", waiting=1, further=60), ": 1 of those drawn waits for the expert"),
+        (status("bound", "failed", errors=9), ": look at the errors, sharpen the guideline, and when the grades"),
+        (status("rate", "failed", errors=9), "begin a new sample (annotator qc draw d --annotator USER --new-round)"),
+    ],
+)  # fmt: skip
+def test_what_is_not_passed_says_which_work_is_left(found: QualityStatus, said: str) -> None:
+    gate = check_quality(found, dataset="d")
+    assert not gate.met
+    assert said in str(gate.why)
+    assert (gate.measured is None) is (not found.checked)
