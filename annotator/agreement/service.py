@@ -20,6 +20,7 @@ from annotator.accounts.service import require_person, require_role
 from annotator.agreement.consensus import JudgedPair, compare_estimates
 from annotator.agreement.groups import Labels, label_by, label_by_version, label_by_week, look_up
 from annotator.agreement.html_estimates import say_estimates as say_estimates
+from annotator.agreement.html_matrices import choose_pairs as choose_pairs
 from annotator.agreement.html_report import render_report as render_report
 from annotator.agreement.judged import CATEGORIES, Floats, number
 from annotator.agreement.measure import mean_kappas
