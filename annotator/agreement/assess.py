@@ -12,7 +12,7 @@ from annotator.agreement.checks import find_failing
 from annotator.agreement.confused import find_confused
 from annotator.agreement.couples import list_couples
 from annotator.agreement.diagnosis import diagnose
-from annotator.agreement.drift import Change, find_changes, find_completed, find_periods
+from annotator.agreement.drift import Change, complete, find_changes, find_periods
 from annotator.agreement.judged import Floats, Ints, Judged
 from annotator.agreement.leaning import leave_one_out
 from annotator.agreement.speed import find_quick
@@ -44,7 +44,7 @@ def assess(
     checks: Sequence[AnnotatorResult] = (),
     simulated: Sequence[str] = (),
 ) -> Assessment:
-    """Judge and diagnose. One row of `made_at` (seconds since 1970) and of `seconds` (active time; 0 or NaN: unknown) for
+    """Judge and diagnose. One row of `made_at` (seconds since 1970; 0: unknown) and of `seconds` (active time; 0 or NaN: unknown) for
     every row of `judged`; None leaves out what rests on it. `groups`: by category. `checks`: named as in `names`."""
     verdict = judge(measured, target=target)
     couples = list_couples(judged)
@@ -52,8 +52,8 @@ def assess(
     periods: tuple[Period, ...] = ()
     changes: tuple[Change, ...] = ()
     if made_at is not None:
-        completed = find_completed(couples, made_at)
-        periods, changes = find_periods(couples, completed, names), find_changes(couples, completed, names)
+        timed, completed = complete(couples, made_at)
+        periods, changes = find_periods(timed, completed, names), find_changes(timed, completed, names)
     findings = diagnose(
         measured=measured,
         verdict=verdict,

@@ -1,12 +1,12 @@
 """Agreement over time: periods of the work, and whether its end differs from its beginning.
 
-A pair belongs to the time at which it was completed: its second judgment. Periods are ISO weeks (UTC) where the work
+A pair belongs to the time at which it was completed: its second judgment, of those whose time is known. Periods are ISO weeks (UTC) where the work
 spans three or more, else days where it spans three or more, else equal parts in the order of time. Small neighbours
 are joined until each has FEW_PAIRS pairs. Work of which no more than one period can be made has none.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -46,12 +46,21 @@ class Change:
     since: str
 
 
-def find_completed(couples: Couples, made_at: Ints) -> Ints:
-    """When each shared pair got its second judgment. `made_at`: seconds since 1970, of every judgment."""
+def complete(couples: Couples, made_at: Ints) -> tuple[Couples, Ints]:
+    """The couples of the pairs of which it is known when they got their second judgment, numbered anew, and when that
+    was. `made_at`: seconds since 1970, of every judgment; 0: unknown."""
     pairs = int(couples.place.max()) + 1 if len(couples.place) else 0
-    completed = np.full(pairs, np.iinfo(np.int64).max)
-    np.minimum.at(completed, couples.place, np.maximum(made_at[couples.left], made_at[couples.right]))
-    return completed
+    one, other = made_at[couples.left], made_at[couples.right]
+    never = np.iinfo(np.int64).max
+    completed = np.full(pairs, never)
+    np.minimum.at(
+        completed, couples.place, np.where(np.minimum(one, other) > 0, np.maximum(one, other), never)
+    )
+    known = completed < never
+    if known.all():
+        return couples, completed
+    kept = couples.take(known[couples.place])
+    return replace(kept, place=(np.cumsum(known) - 1)[kept.place]), completed[known]
 
 
 def find_periods(couples: Couples, completed: Ints, names: Sequence[str]) -> tuple[Period, ...]:

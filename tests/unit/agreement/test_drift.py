@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from annotator.agreement.couples import list_couples
-from annotator.agreement.drift import Change, find_changes, find_completed, find_periods
+from annotator.agreement.drift import Change, complete, find_changes, find_periods
 from annotator.agreement.judged import Ints, sort_judged
 from annotator.domain.agreement import Period
 from tests.unit.agreement.simulated import BEGIN, DAY, Faults, Work, simulate
@@ -13,8 +13,7 @@ NAMES = ("a", "b", "c")
 
 
 def _cut(work: Work) -> tuple[Period, ...]:
-    couples = list_couples(work.judged)
-    return find_periods(couples, find_completed(couples, work.made_at), NAMES)
+    return find_periods(*complete(list_couples(work.judged), work.made_at), NAMES)
 
 
 def _on_days(days: list[int], *, at_once: bool = False) -> tuple[Period, ...]:
@@ -28,15 +27,27 @@ def _on_days(days: list[int], *, at_once: bool = False) -> tuple[Period, ...]:
 
 
 def _changes(work: Work, names: tuple[str, ...] = NAMES) -> tuple[Change, ...]:
-    couples = list_couples(work.judged)
-    return find_changes(couples, find_completed(couples, work.made_at), names)
+    return find_changes(*complete(list_couples(work.judged), work.made_at), names)
 
 
 def test_a_pair_is_completed_by_its_second_judgment() -> None:
     pair: Ints = np.array([4, 4, 4, 7, 7, 9])
     judged = sort_judged(pair, pair, np.array([0, 1, 2, 0, 2, 1]), np.zeros(6, dtype=np.int64))
-    completed = find_completed(list_couples(judged), np.array([30, 10, 20, 5, 50, 1]))
+    _, completed = complete(list_couples(judged), np.array([30, 10, 20, 5, 50, 1]))
     assert completed.tolist() == [20, 50]
+
+
+def test_a_pair_of_which_the_times_are_unknown_belongs_to_no_period() -> None:
+    pair: Ints = np.array([4, 4, 4, 7, 7, 9, 9])
+    judged = sort_judged(pair, pair, np.array([0, 1, 2, 0, 2, 1, 2]), np.array([0, 0, 0, 1, 1, 2, 3]))
+    couples, completed = complete(list_couples(judged), np.array([30, 0, 20, 0, 50, 7, 8]))
+    assert completed.tolist() == [30, 8]
+    assert sorted(couples.place.tolist()) == [0, 0, 0, 1]
+    assert couples.cell[couples.place == 1].tolist() == [11]
+    work = simulate(0, queries=80)
+    unknown = Work(work.judged, np.where(work.judged.pair < 100, 0, work.made_at), work.seconds)
+    assert sum(period.pairs for period in _cut(unknown)) == 700
+    assert _cut(Work(work.judged, np.zeros_like(work.made_at), work.seconds)) == ()
 
 
 def test_work_of_three_weeks_is_cut_into_weeks_that_begin_on_monday() -> None:
@@ -127,7 +138,24 @@ def test_a_small_change_is_not_told_however_sure_it_is() -> None:
 def test_nothing_changes_where_there_is_too_little_or_no_order_of_time() -> None:
     fallen = Faults(late_errors=0.9)
     assert _changes(simulate(0, queries=8, faults=fallen)) == ()
-    assert _changes(simulate(0, queries=27, per_query=3, faults=fallen)) == ()
+    assert _changes(simulate(0, queries=27, faults=fallen)) == ()
+    assert _changes(simulate(0, queries=40, per_query=2, faults=fallen)) == ()
+    assert _changes(simulate(0, queries=40, per_query=3, faults=fallen)) != ()
     work = simulate(0, queries=90, faults=fallen)
     assert _changes(work) != ()
     assert _changes(Work(work.judged, np.full_like(work.made_at, BEGIN), work.seconds)) == ()
+    middle = np.abs(work.judged.query - 45) < 25  # came in all at once, so that the thirds overlap
+    assert _changes(Work(work.judged, np.where(middle, BEGIN + 14 * DAY, work.made_at), work.seconds)) == ()
+
+
+def test_an_annotator_with_few_comparisons_is_not_told() -> None:
+    names = tuple(f"a{number}" for number in range(30))
+    work = simulate(0, queries=90, annotators=30, faults=Faults(turns={2: 1.0}))
+    assert [change.annotator for change in _changes(work, names)] == []
+    periods = find_periods(*complete(list_couples(work.judged), work.made_at), names)
+    assert [len(period.leanings) for period in periods] == [0, 0, 0, 0]
+
+
+def test_chance_alone_is_seldom_told() -> None:
+    told = [_changes(simulate(seed, queries=36, per_query=4)) for seed in range(40)]
+    assert sum(map(bool, told)) <= 2

@@ -71,3 +71,26 @@ def test_what_is_usual_is_ones_own_and_needs_thirty_known_times() -> None:
 
 def test_without_a_shared_pair_nothing_is_told() -> None:
     assert _find(simulate(0, overlap=1, faults=HURRIED)) == ()
+
+
+def test_a_small_difference_is_no_sign_however_sure_it_is() -> None:
+    work = simulate(0, queries=1500, faults=HURRIED)
+    hurried = np.flatnonzero(work.seconds == 2.0)
+    seconds = np.full(len(work.seconds), 25.0)
+    seconds[hurried] = np.nan
+    seconds[hurried[::10]] = 2.0
+    assert len(_find(work, seconds)) == 1
+    calm = np.setdiff1d(np.flatnonzero(work.judged.annotator == 1), hurried)
+    seconds[calm[::4]] = 2.0
+    assert _find(work, seconds) == ()
+
+
+def test_chance_alone_is_seldom_a_sign() -> None:
+    told = 0
+    for seed in range(40):
+        work = simulate(100 + seed, queries=30)
+        own = np.flatnonzero(work.judged.annotator == 1)
+        seconds = np.full(len(work.seconds), 25.0)
+        seconds[np.random.default_rng(seed).choice(own, 20, replace=False)] = 2.0
+        told += len(_find(work, seconds))
+    assert told <= 1
