@@ -94,6 +94,12 @@ def test_a_confusion_spread_evenly_or_rare_is_placed_nowhere() -> None:
     assert rare is not None and rare.concentrations == ()
 
 
+def test_a_slightly_higher_rate_is_no_concentration_however_sure_it_is() -> None:
+    plain, more = [(1, 2), (0, 0), (2, 2), (3, 3)], [(1, 2), (2, 1), (2, 2), (3, 3)]
+    found = _find(_judged((plain * 11 + more) * 400), categories=3)
+    assert found is not None and found.concentrations == ()
+
+
 def test_queries_without_a_category_are_not_named_as_one() -> None:
     confused, plain = [(1, 2), (2, 1), (0, 0), (3, 3)], [(0, 0), (3, 3), (2, 2), (1, 2)]
     found = _find(_judged((confused + plain + plain) * 30), categories=3)
