@@ -1,6 +1,6 @@
 """The figures, the draws and the errors of quality control as CSV files; for leads.
 
-`GET /api/quality?dataset=…&table=kinds|draws|errors`. UTF-8 with a BOM: spreadsheets then read every language. The columns
+`GET /api/quality?dataset=…&table=kinds|curve|draws|errors`. UTF-8 with a BOM: spreadsheets then read every language. The columns
 are named in English in every language, as those of all files; a draw's pairs that are not answered are in none of them.
 """
 
@@ -21,14 +21,15 @@ from annotator.domain.errors import AnnotatorError, NotFound
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.quality import QualityDraw, QualityError, QualityStatus
-from annotator.quality.service import show_quality
+from annotator.quality.service import project_bound, show_quality
 from annotator.storage.database import Database
 from annotator.web.api import refuse
 from annotator.web.signed_in import require_signed_in
 
 ADDRESS = "/api/quality"
-TABLES = ("kinds", "draws", "errors")
+TABLES = ("kinds", "curve", "draws", "errors")
 KINDS = ("kind", "errors", "checked", "rate", "interval_from", "interval_to", "upper_bound")
+CURVE = ("further_pairs_without_error", "upper_bound")
 BOM = "\ufeff"
 
 
@@ -82,6 +83,8 @@ def _list_rows(status: QualityStatus, table: str) -> list[Sequence[object]]:
                 for kind, one in status.rates.items()
             ),
         ]
+    if table == "curve":
+        return [CURVE, *project_bound(status)]
     records, kind = (status.draws, QualityDraw) if table == "draws" else (status.errors, QualityError)
     names = [one.name for one in fields(kind)]
     return [names, *(list(asdict(record).values()) for record in records)]

@@ -29,6 +29,7 @@ def draw_preview(found: QualityPreview, *, hide_grades: bool) -> None:
     with st.expander(tr("What would be drawn")):
         columns, rows = list_preview_rows(found, hide_grades=hide_grades)
         draw_table(tr("What would be drawn"), columns, rows)
+        draw_note(tr("Pairs drawn / settled pairs that can be checked, those drawn before included."))
         if hide_grades:
             draw_note(tr("Grades are not shown, since you are the one who will judge these pairs."))
 
@@ -55,7 +56,7 @@ def list_preview_rows(found: QualityPreview, *, hide_grades: bool) -> tuple[list
 def _show_cell(pairs: int, population: int) -> str:
     if not population:
         return "–"
-    return tr("{pairs} of {population}", pairs=show_number(pairs), population=show_number(population))
+    return f"{show_number(pairs)} / {show_number(population)}"
 
 
 def say_outside(pairs: int) -> str:

@@ -48,6 +48,7 @@ def test_a_lead_keeps_the_errors_as_they_stand_and_no_pair_that_waits(
     (error,) = read(visitor, "errors")
     assert (error["doc_id"], error["settled_grade"], error["expert_grade"]) == ("遠い", "0", "3")
     assert (error["note"], error["state"]) == ('理由, "引用"\n二行目', "reopened")
+    assert read(visitor, "curve") == []  # two pairs, one of them wrong: nothing would decide it
     assert [draw["annotator"] for draw in read(visitor, "draws")] == ["lea", "lea"]
     assert [(row["kind"], row["errors"]) for row in read(visitor, "kinds")] == [
         ("any", "1"), ("far", "1"), ("relevance", "1"),

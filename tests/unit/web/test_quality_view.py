@@ -66,11 +66,11 @@ def test_a_preview_for_oneself_tells_no_grades() -> None:
     found = QualityPreview(1, "lea", 0.1, 0, 60, 0, 5, 6, strata)
     assert list_preview_rows(found, hide_grades=False) == (
         ["category", "grade 0", "grade 1", "grade 2", "grade 3", "all"],
-        [["設定", "3 of 30", "–", "–", "1 of 10", "4 of 40"], ["none", "–", "–", "2 of 20", "–", "2 of 20"]],
+        [["設定", "3 / 30", "–", "–", "1 / 10", "4 / 40"], ["none", "–", "–", "2 / 20", "–", "2 / 20"]],
     )
     assert list_preview_rows(found, hide_grades=True) == (
         ["category", "all"],
-        [["設定", "4 of 40"], ["none", "2 of 20"]],
+        [["設定", "4 / 40"], ["none", "2 / 20"]],
     )
 
 
