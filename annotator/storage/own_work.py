@@ -1,7 +1,7 @@
 """Reads one annotator's own answers page by page, and the active time of the latest ones.
 
-An answer on a gold pair stands among the others, so that nobody can tell which pairs are gold; training and repeats are
-left out. Nothing of anybody else is read here, but the medians for leads.
+An answer on a gold pair stands among the others, so that nobody can tell which pairs are gold, and so does one for
+quality control; training and repeats are left out. Nothing of anybody else is read here, but the medians for leads.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from sqlmodel import col
 
 from annotator.domain.work import OwnJudgment, WorkFilter
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow
+from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.tables import (
     AdjudicationRow,
     CurrentJudgmentRow,
@@ -148,6 +149,7 @@ def _select_own(
         .where(or_(
             col(JudgmentRow.pk).in_(_select_current(dataset_pk, person_pk)),
             col(JudgmentRow.pk).in_(gold),
+            col(JudgmentRow.pk).in_(_select_checked(dataset_pk, person_pk)),
         ))
     )  # fmt: skip
     conditions: list[ColumnElement[bool]] = []
@@ -169,6 +171,19 @@ def _select_own(
 def _select_current(dataset_pk: int, person_pk: int) -> Select[Any]:
     return select(col(CurrentJudgmentRow.judgment_pk)).where(
         col(CurrentJudgmentRow.dataset_pk) == dataset_pk, col(CurrentJudgmentRow.annotator_pk) == person_pk
+    )
+
+
+def _select_checked(dataset_pk: int, person_pk: int) -> Select[Any]:
+    """The answers that hold on the pairs that quality control drew for the person."""
+    return (
+        select(col(QualityPairRow.judgment_pk))
+        .join(QualityDrawRow, col(QualityDrawRow.pk) == col(QualityPairRow.draw_pk))
+        .where(
+            col(QualityDrawRow.dataset_pk) == dataset_pk,
+            col(QualityDrawRow.annotator_pk) == person_pk,
+            col(QualityPairRow.judgment_pk).is_not(None),
+        )
     )
 
 
@@ -196,8 +211,21 @@ def _holds(words: str) -> ColumnElement[bool]:
 
 
 def _locks(person_pk: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    answered_since = (  # by somebody who checks what was decided before
+        exists()
+        .where(
+            col(QualityPairRow.pair_pk) == col(PairRow.pk),
+            col(QualityDrawRow.pk) == col(QualityPairRow.draw_pk),
+            col(QualityDrawRow.annotator_pk) == person_pk,
+            or_(
+                col(QualityPairRow.answered_at).is_(None),
+                col(QualityPairRow.answered_at) > col(AdjudicationRow.decided_at),
+            ),
+        )
+        .correlate(PairRow, AdjudicationRow)
+    )
     settled = and_(  # a check is answered whatever a lead has decided, and must not be told by that
-        exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk)),
+        exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk), ~answered_since),
         ~exists().where(col(CheckRow.pair_pk) == col(PairRow.pk)),
     )
     disclosed = exists().where(

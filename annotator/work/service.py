@@ -27,6 +27,7 @@ from annotator.storage.own_work import (
     list_own_seconds,
     list_timed,
 )
+from annotator.storage.quality_work import list_waiting
 from annotator.storage.tables import JudgmentRow
 from annotator.storage.worklist import Worklist, count_done, count_open_pairs
 from annotator.work.pace import compute_medians, estimate_pace
@@ -86,7 +87,8 @@ def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) 
         worklist = Worklist(dataset_pk, person_pk, row.overlap, now)
         return estimate_pace(
             count_done(session, worklist) + count_checks(session, worklist, ())[0],
-            count_open_pairs(session, worklist, find_eligibility(session, dataset_pk, person_pk)),
+            count_open_pairs(session, worklist, find_eligibility(session, dataset_pk, person_pk))
+            + len(list_waiting(session, worklist)),
             list_own_seconds(session, dataset_pk, person_pk, most=LATEST_OWN),
         )
 
@@ -115,8 +117,9 @@ def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, 
         if pair_pk is not None and find_repeats(session, worklist, [pair]):
             answer = find_own_answer(session, pair_pk, person_pk, ["repeat"])
         elif pair_pk is not None:
-            answer = find_own_answer(session, pair_pk, person_pk, CURRENT)
-            answer = answer or find_own_answer(session, pair_pk, person_pk, ["gold"])
+            kinds = (["quality"], CURRENT, ["gold"])
+            given_for = (find_own_answer(session, pair_pk, person_pk, kind) for kind in kinds)
+            answer = next((one for one in given_for if one is not None), None)
         if pair_pk is None or answer is None:
             raise CannotRevise(say("you have not answered this pair"), "not_yours")
         lock = find_lock(session, pair_pk, person_pk)

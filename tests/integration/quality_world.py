@@ -1,6 +1,7 @@
 """A dataset whose pairs are settled, and an expert who judged none of them: made directly in storage."""
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.people import OPERATOR, Actor
@@ -29,6 +30,7 @@ class QualityWorld(World):
         overlap: int = 2,
     ) -> None:
         super().__init__(database, queries=queries, documents=documents, overlap=overlap)
+        self.documents = documents
         self.ann, self.bea, self.cho = (self.person(name) for name in ("ann", "bea", "cho"))
         self.lea = self.person("lea", "lead")
         with database.read() as session:
@@ -40,21 +42,45 @@ class QualityWorld(World):
         if settled:
             self.settle(list(self.keys))
 
+    def name(self, pk: int) -> str:
+        """The document of a pair, which is in one query only."""
+        place = list(self.keys).index(pk)
+        return f"{place // self.documents}-{place % self.documents}"
+
     def settle(self, pks: list[int], *, by: tuple[Actor, ...] = ()) -> None:
         """The pairs are judged with their grades, by ann and bea unless told otherwise."""
         self.later(seconds=1)
         with self.database.write() as session:
-            rubric_pk = find_rubric(session, self.dataset_pk).pk
             for pk in pks:
                 for actor in by or (self.ann, self.bea):
-                    row = {
-                        "event_id": self.event(self.keys[pk])["id"], "pair_pk": pk, "annotator_pk": actor.person_id,
-                        "rubric_pk": rubric_pk, "outcome": "graded", "grade": self.grades[pk],
-                        "purpose": "independent", "document_sha256": "aa", "judged_at": self.now,
-                        "received_at": self.now, "seconds": 1.5,
-                    }  # fmt: skip
-                    session.add(JudgmentRow.model_validate(row))
+                    self._add(session, actor, pk, self.grades[pk], "graded", "independent")
             derive_current(session, self.dataset_pk, pks)
+
+    def judge_as(
+        self,
+        actor: Actor,
+        pk: int,
+        grade: int | None,
+        *,
+        outcome: str = "graded",
+        purpose: str = "independent",
+    ) -> None:
+        """One stored answer, a second later."""
+        self.later(seconds=1)
+        with self.database.write() as session:
+            self._add(session, actor, pk, grade, outcome, purpose)
+            derive_current(session, self.dataset_pk, [pk])
+
+    def _add(
+        self, session: Session, actor: Actor, pk: int, grade: int | None, outcome: str, purpose: str
+    ) -> None:
+        row = {
+            "event_id": self.event(self.keys[pk])["id"], "pair_pk": pk, "annotator_pk": actor.person_id,
+            "rubric_pk": find_rubric(session, self.dataset_pk).pk, "outcome": outcome, "grade": grade,
+            "purpose": purpose, "document_sha256": "aa", "judged_at": self.now, "received_at": self.now,
+            "seconds": 1.5,
+        }  # fmt: skip
+        session.add(JudgmentRow.model_validate(row))
 
     def draw(self, annotator: str = "cho", **changes: object) -> QualityDraw:
         """A draw by the operator, a second later."""
