@@ -16,7 +16,7 @@ def _table(rows: tuple[str, ...], categories: str) -> np.ndarray:
         ],
         dtype=float,
     )
-    return coincidences(counts[counts.sum(axis=1) >= 2]).sum(axis=0)
+    return np.asarray(coincidences(counts[counts.sum(axis=1) >= 2]).sum(axis=0))
 
 
 @pytest.mark.parametrize(
