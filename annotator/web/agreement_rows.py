@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from annotator.domain.agreement import AgreementReport, GroupAgreement, Measured, PairAgreement, Value
+from annotator.web.agreement_address import name_field
 from annotator.web.heat_map import name_grades
 from annotator.web.messages import tr
 from annotator.web.names import name_word
@@ -52,19 +53,23 @@ def say_basis(report: AgreementReport) -> str:
 
 def name_group(group: GroupAgreement) -> str:
     """The group's value; queries that have none are named so."""
-    return group.value if group.value is not None else tr("(no {field})", field=name_word(group.by))
-
-
-def list_group_kappas(report: AgreementReport) -> list[tuple[str, Value]]:
-    """The unweighted kappa of each group."""
-    return [(name_group(group), group.measured.cohen_kappa["unweighted"]) for group in report.groups]
+    return group.value if group.value is not None else tr("(no {field})", field=name_field(group.by))
 
 
 def list_group_rows(report: AgreementReport) -> list[Row]:
-    """Pairs, observed agreement and kappas of each group."""
+    """Pairs, observed agreement and kappas of the dataset and of each group."""
+    if not report.groups:
+        return []
+    column, found = name_field(report.groups[0].by), report.measured
     return [
-        _summary(name_word(group.by), name_group(group), group.measured.pairs, group.measured)
-        for group in report.groups
+        {**_summary(column, tr("the dataset"), found.pairs, found), tr("warning"): ""},
+        *(
+            {
+                **_summary(column, name_group(group), group.measured.pairs, group.measured),
+                tr("warning"): tr(group.warning) if group.warning else "",
+            }
+            for group in report.groups
+        ),
     ]
 
 
@@ -74,11 +79,73 @@ def name_pair(pair: PairAgreement) -> str:
 
 
 def list_pair_rows(report: AgreementReport) -> list[Row]:
-    """Pairs, observed agreement and kappas of each two annotators."""
+    """Pairs, observed agreement, kappas, prevalence and bias of each two annotators."""
     return [
-        _summary(tr("annotators"), name_pair(pair), pair.pairs, pair)
+        {
+            **_summary(tr("annotators"), name_pair(pair), pair.pairs, pair),
+            tr("prevalence"): _round(pair.paradox.prevalence if pair.paradox else None),
+            tr("bias"): _round(pair.paradox.bias if pair.paradox else None),
+        }
         for pair in report.measured.annotator_pairs
     ]
+
+
+def list_period_rows(report: AgreementReport) -> list[Row]:
+    """Agreement and leanings of each period."""
+    people = list(dict.fromkeys(one.annotator for period in report.periods for one in period.leanings))
+    return [
+        {
+            tr("from"): period.first,
+            tr("to"): period.last,
+            tr("pairs"): period.pairs,
+            tr("observed agreement"): _round(period.observed_agreement),
+            "κ": _round(period.kappa.value),
+            tr("κ from"): _round(period.kappa.ci95[0] if period.kappa.ci95 else None),
+            tr("κ to"): _round(period.kappa.ci95[1] if period.kappa.ci95 else None),
+            **{
+                tr("{annotator} leans", annotator=name): next(
+                    (_round(one.mean) for one in period.leanings if one.annotator == name), None
+                )
+                for name in people
+            },
+            tr("undefined because"): tr(period.kappa.why) if period.kappa.why else "",
+        }
+        for period in report.periods
+    ]
+
+
+def list_leaning_rows(report: AgreementReport) -> list[Row]:
+    """How much higher each annotator grades than the others, and what alpha is without them."""
+    alpha = report.measured.krippendorff_alpha.get("ordinal")
+    return [
+        {
+            tr("annotator"): one.annotator,
+            tr("comparisons"): one.couples,
+            tr("grades higher than the others"): _round(one.mean),
+            tr("from"): _round(one.ci95[0] if one.ci95 else None),
+            tr("to"): _round(one.ci95[1] if one.ci95 else None),
+            tr("ordinal α without them"): _round(one.alpha_without),
+            tr("ordinal α of all"): _round(alpha.value if alpha else None),
+        }
+        for one in report.measured.leanings
+    ]
+
+
+def list_grade_rows(report: AgreementReport, grade_names: Sequence[str]) -> list[Row]:
+    """How often each annotator gave each grade."""
+    return [
+        {
+            tr("annotator"): name,
+            **dict(zip(name_grades(grade_names), counts, strict=True)),
+            tr("all"): sum(counts),
+        }
+        for name, counts in report.measured.grades_by_annotator.items()
+    ]
+
+
+def list_left_out_rows(report: AgreementReport) -> list[Row]:
+    """How many judgments do not count, and why."""
+    return [{tr("reason"): tr(one.why), tr("judgments"): one.judgments} for one in report.left_out]
 
 
 def list_confusion_rows(pair: PairAgreement, grade_names: Sequence[str]) -> list[Row]:

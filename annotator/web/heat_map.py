@@ -19,7 +19,8 @@ LIGHT, DARK = "#ffffff", "#000000"
 
 
 def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.LayerChart":
-    """Rows the first annotator's grades, columns the second's; the count stands in each cell."""
+    """Rows the first annotator's grades, columns the second's; the count stands in each cell. A click on one picks its
+    grades (parameter `cell`: row, column)."""
     import altair as alt
 
     (first, second), names = pair.annotators, name_grades(grade_names)
@@ -33,8 +34,9 @@ def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.Lay
             alt.Tooltip("pairs:Q", title=tr("pairs")),
         ],
     )
-    cells = base.mark_rect().encode(color=alt.Color("fill:N", scale=None))
-    counts = base.mark_text(fontSize=14).encode(
+    picked = alt.selection_point(name="cell", fields=["row", "column"], on="click", clear=False)
+    cells = base.mark_rect(cursor="pointer").encode(color=alt.Color("fill:N", scale=None)).add_params(picked)
+    counts = base.mark_text(fontSize=14, cursor="pointer").encode(
         text=alt.Text("pairs:Q", format=",d"), color=alt.Color("ink:N", scale=None)
     )
     return alt.layer(cells, counts).properties(height=340)
@@ -65,6 +67,8 @@ def list_cells(pair: PairAgreement, grade_names: Sequence[str]) -> list[dict[str
             fill, dark = colour_cell(count, most, same=r == c)
             cells.append(
                 {
+                    "row": r,
+                    "column": c,
                     "first": names[r],
                     "second": names[c],
                     "pairs": count,

@@ -5,10 +5,13 @@ Everybody sees the own work only.
 
 import streamlit as st
 
+from annotator.agreement.service import show_own_agreement
 from annotator.calibration.service import show_own_checks
+from annotator.datasets.service import read_current_rubric
 from annotator.questions.service import list_own_questions
 from annotator.web.guidance import draw_link, require_dataset
 from annotator.web.messages import tr, tr_n
+from annotator.web.own_agreement import draw_own_agreement
 from annotator.web.own_answers import draw_answers
 from annotator.web.own_filters import SIZE, draw_filters, draw_pages, find_page
 from annotator.web.own_questions import draw_questions
@@ -29,6 +32,11 @@ def draw(context: PageContext) -> None:
     _draw_answers(context, dataset)
     st.header(tr("How consistent I am"))
     draw_checks(show_own_checks(database, actor, dataset, now=context.now))
+    if next(one for one in context.datasets if one.name == dataset).show_own_agreement:
+        st.header(tr("How I agree with the others"))
+        _version, rubric = read_current_rubric(database, actor, dataset)
+        names = [definition.name for definition in rubric.grades]
+        draw_own_agreement(show_own_agreement(database, actor, dataset), names)
     questions = list_own_questions(database, actor, dataset)
     if questions:
         st.header(tr("Questions I asked"))

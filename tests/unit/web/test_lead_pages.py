@@ -87,62 +87,6 @@ def test_the_overview_of_an_empty_dataset_is_nothing_but_the_next_step(database:
     assert alternatives(app) == []
 
 
-def test_agreement_begins_with_sentences_and_its_intervals_can_be_traced(world: JudgedWorld) -> None:
-    app = open_page(world, "agreement")
-    assert "Cohen's kappa is 0.27" in app.text[0].value
-    assert app.text[1].value.startswith("Simulated judgments are included")
-    assert "1,000 bootstrap resamples of the queries, seed 0" in words(app)
-    coefficients = app.dataframe[0].value
-    assert "Krippendorff's α, ordinal" in list(coefficients["coefficient"])
-    assert list(coefficients["value"])[:2] == [0.5, 0.273]
-
-
-def test_the_confusion_matrix_stands_as_a_table_beside_the_heat_map(world: JudgedWorld) -> None:
-    app = open_page(world, "agreement")
-    assert "the same grade on 2, different grades on 2" in alternatives(app)[1]
-    table = app.dataframe[1].value
-    assert table.values.tolist() == [
-        ["0 Not relevant", 1, 0, 0, 0],
-        ["1 Marginally relevant", 0, 0, 0, 0],
-        ["2 Highly relevant", 0, 0, 0, 0],
-        ["3 Perfect", 1, 0, 1, 1],
-    ]
-
-
-def test_agreement_is_grouped_on_demand_and_what_is_undefined_says_why(world: JudgedWorld) -> None:
-    app = open_page(world, "agreement")
-    assert "Choose a field" in words(app)
-    app.selectbox(key="by").set_value("category")
-    run(app)
-    table = app.dataframe[-1].value
-    assert list(table["category"]) == ["設定", "법"]
-    assert alternatives(app)[-1].startswith("Cohen's kappa, target 0.7:")
-    app.selectbox(key="by").set_value("difficulty")
-    run(app)
-    assert "No query has a difficulty." in words(app)
-
-
-def test_an_undefined_kappa_is_explained_and_not_drawn(database: Database) -> None:
-    world = JudgedWorld(database)
-    first, second = world.person("花子"), world.person("민준")
-    world.person("lead", "lead")
-    world.query("Q1", "検索")
-    world.pair("Q1", "文書")
-    for annotator in (first, second):
-        world.judge(annotator, "Q1", "文書", 3)
-    app = open_page(world, "agreement")
-    assert "unweighted: undefined, " in words(app)
-    assert len(alternatives(app)) == 1
-
-
-def test_before_anything_is_shared_agreement_says_so(database: Database) -> None:
-    world = JudgedWorld(database)
-    world.person("lead", "lead")
-    app = open_page(world, "agreement")
-    assert "Nothing is judged yet" in words(app)
-    assert links(app) == [("overview", "dataset=d")]
-
-
 def choose(app: AppTest, pair: str) -> AppTest:
     """Look at this case, as by its address."""
     app.query_params["pair"] = pair

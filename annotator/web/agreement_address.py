@@ -1,0 +1,129 @@
+"""Which pairs a figure is about, as an address says it and as a sentence: a `Selection` there and back.
+
+`?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`; no `pairs`: no selection; no `is`: those that have none.
+"""
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from annotator.domain.agreement import Selection
+from annotator.web.messages import tr
+from annotator.web.names import name_word
+
+KINDS = ("shared", "differing", "repeat", "gold", "quick")
+NAMES = ("pairs", "who", "grades", "of", "is", "from")
+Parameters = list[tuple[str, str]]
+
+
+def list_parameters(selection: Selection) -> Parameters:
+    """The selection as query parameters, in their order."""
+    found = [("pairs", selection.kind), *(("who", name) for name in selection.annotators)]
+    if selection.grades is not None:
+        found.append(("grades", "-".join(map(str, selection.grades))))
+    if selection.by is not None:
+        found.append(("of", selection.by))
+        found += [("is", selection.value)] if selection.value is not None else []
+    return found
+
+
+def read_selection(parameters: Parameters) -> Selection | None:
+    """The selection that an address names; None where it names none, or one that nobody could have written here."""
+    told = dict(parameters)
+    kind = told.get("pairs")
+    if kind not in KINDS:
+        return None
+    return Selection(
+        kind,  # type: ignore[arg-type]
+        tuple(value for name, value in parameters if name == "who"),
+        _read_grades(told.get("grades")),
+        told.get("of"),
+        told.get("is"),
+    )
+
+
+def find_selection() -> Selection | None:
+    """The selection in the address of this run."""
+    return read_selection([(name, value) for name in NAMES for value in st.query_params.get_all(name)])
+
+
+def find_start() -> int:
+    """From which of the selection's pairs on the address lists them."""
+    found = st.query_params.get("from", "")
+    return int(found) if found.isdecimal() and len(found) < 12 else 0
+
+
+def list_page_address(dataset: str, selection: Selection) -> str:
+    """The address of the list of these pairs."""
+    return "/agreement?" + urlencode([("dataset", dataset), *list_parameters(selection)])
+
+
+def go_to(selection: Selection) -> None:
+    """Show the list of these pairs from the next run on."""
+    for name in NAMES:
+        st.query_params.pop(name, None)
+    for name in dict(list_parameters(selection)):
+        told = [value for key, value in list_parameters(selection) if key == name]
+        st.query_params[name] = told if len(told) > 1 else told[0]
+
+
+def describe_selection(selection: Selection) -> str:
+    """Which pairs these are, as a heading."""
+    said = _describe_kind(selection, selection.annotators)
+    if selection.by is None:
+        return said
+    value = selection.value if selection.value is not None else tr("(none)")
+    return tr("{pairs}; {field}: {value}", pairs=said, field=name_field(selection.by), value=value)
+
+
+def name_field(by: str) -> str:
+    """What pairs are grouped by, in the reader's language; an attribute of documents is named as one."""
+    kind, colon, attribute = by.partition(":")
+    if colon and kind == "document":
+        return tr("document: {attribute}", attribute=attribute)
+    named = {
+        "guideline_version": tr("version of the guideline"), "week": tr("week"),
+        "annotator": tr("annotator"), "annotators": tr("two annotators"),
+    }  # fmt: skip
+    return named.get(by) or name_word(by)
+
+
+def _describe_kind(selection: Selection, people: Sequence[str]) -> str:
+    first = people[0] if people else ""
+    if selection.kind == "repeat":
+        return tr("Pairs that {name} answered otherwise the second time", name=first)
+    if selection.kind == "gold":
+        return tr("Gold pairs that {name} did not answer right", name=first)
+    if selection.kind == "quick":
+        return tr("Pairs that {name} judged far faster than is usual for them", name=first)
+    if selection.grades is not None:
+        return _describe_grades(people, *selection.grades)
+    differing = selection.kind == "differing"
+    if not people:
+        if differing:
+            return tr("Pairs on which annotators differ")
+        return tr("Pairs that two or more annotators judged")
+    if len(people) == 1:
+        if differing:
+            return tr("Pairs on which {name} and others differ", name=first)
+        return tr("Pairs that {name} judged and others too", name=first)
+    if differing:
+        return tr("Pairs on which {first} and {second} differ", first=first, second=people[1])
+    return tr("Pairs that both {first} and {second} judged", first=first, second=people[1])
+
+
+def _describe_grades(people: Sequence[str], low: int, high: int) -> str:
+    if not people:
+        return tr("Pairs on which the grades {low} and {high} meet", low=low, high=high)
+    if len(people) == 1:
+        return tr("Pairs on which the grades {low} and {high} of {name} and others meet", low=low, high=high, name=people[0])  # fmt: skip
+    return tr(
+        "Pairs that {first} graded {low} and {second} graded {high}",
+        first=people[0], low=low, second=people[1], high=high,
+    )  # fmt: skip
+
+
+def _read_grades(told: str | None) -> tuple[int, int] | None:
+    low, _, high = (told or "").partition("-")
+    return (int(low), int(high)) if low in ("0", "1", "2", "3") and high in ("0", "1", "2", "3") else None

@@ -1,0 +1,120 @@
+"""Every two annotators as one heat map: their kappa above the diagonal, the pairs it rests on below.
+
+Cells carry their own ground and ink, so that they read the same on a light and on a dark page. A crowd is cut to those
+who share the most; the table beside it has all.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
+
+from annotator.domain.agreement import PairAgreement
+from annotator.domain.cell_colours import colour_cell
+from annotator.web.messages import tr
+from annotator.web.names import name_word
+
+if TYPE_CHECKING:
+    import altair as alt
+
+MOST, MOST_WRITTEN = 20, 10
+CELL, EDGE = 30, 96
+COUNTED, NOTHING = "#e4e7e5", "#f4f5f4"
+LIGHT, DARK = "#ffffff", "#000000"
+
+
+def list_shown(pairs: Sequence[PairAgreement]) -> list[str]:
+    """The annotators that are drawn, by name: of more than MOST, those who share the most pairs."""
+    shared: dict[str, int] = {}
+    for pair in pairs:
+        for name in pair.annotators:
+            shared[name] = shared.get(name, 0) + pair.pairs
+    return sorted(sorted(shared, key=lambda name: (-shared[name], name))[:MOST])
+
+
+def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[str, Any]]:
+    """Each cell that says something: its row and column, what is written in it, its ground and ink."""
+    names = list_shown(pairs)
+    cells = []
+    for pair in pairs:
+        if not set(pair.annotators) <= set(names):
+            continue
+        first, second = sorted(pair.annotators, key=names.index)
+        value = pair.cohen_kappa[kind]
+        fill, dark = _colour(value.value)
+        told = {
+            "kappa": "–" if value.value is None else f"{value.value:.2f}", "pairs": pair.pairs,
+            "why": tr(value.why) if value.value is None and value.why else "",
+        }  # fmt: skip
+        cells += [
+            {"row": first, "column": second, "shown": told["kappa"], "fill": fill, "ink": DARK if dark else LIGHT, **told},
+            {"row": second, "column": first, "shown": _short(pair.pairs), "fill": COUNTED, "ink": DARK, **told},
+        ]  # fmt: skip
+    return cells
+
+
+def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> "alt.LayerChart":
+    """The cells; a click on one picks its two annotators (parameter `cell`: row, column)."""
+    import altair as alt
+
+    names = list_shown(pairs)
+    axis: dict[str, Any] = {"ticks": False, "domain": False, "labelLimit": 110, "labelOverlap": False}
+    base = alt.Chart(alt.InlineData(list_matrix_cells(pairs, kind))).encode(
+        y=alt.Y("row:N", sort=names, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(**axis)),
+        x=alt.X(
+            "column:N", sort=names, title=None, scale=alt.Scale(domain=names),
+            axis=alt.Axis(labelAngle=-40, orient="bottom", **axis),
+        ),
+        tooltip=[
+            alt.Tooltip("row:N", title=" "), alt.Tooltip("column:N", title="  "),
+            alt.Tooltip("kappa:N", title=f"κ {name_word(kind)}"), alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
+            alt.Tooltip("why:N", title=tr("undefined because")),
+        ],
+    )  # fmt: skip
+    picked = alt.selection_point(name="cell", fields=["row", "column"], on="click", clear=False)
+    drawn = [
+        base.mark_rect(cursor="pointer").encode(color=alt.Color("fill:N", scale=None)).add_params(picked)
+    ]
+    if len(names) <= MOST_WRITTEN:
+        drawn.append(
+            base.mark_text(fontSize=12, cursor="pointer").encode(
+                text="shown:N", color=alt.Color("ink:N", scale=None)
+            )
+        )
+    return alt.layer(*drawn).properties(height=len(names) * CELL + EDGE)
+
+
+def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
+    """The heat map in words."""
+    known = sorted(
+        (value.value, pair.annotators)
+        for pair in pairs
+        for value in [pair.cohen_kappa[kind]]
+        if value.value is not None
+    )
+    said = tr(
+        "Cohen's κ ({kind}) of every two annotators who share pairs, {n:,} in all, and the pairs that each rests on.",
+        kind=name_word(kind), n=len(pairs),
+    )  # fmt: skip
+    if not known:
+        return f"{said} {tr('None of them is defined.')}"
+    (low, lowest), (high, highest) = known[0], known[-1]
+    reach = tr(
+        "Lowest {low:.2f} ({lowest}), highest {high:.2f} ({highest}).",
+        low=low, lowest=" – ".join(lowest), high=high, highest=" – ".join(highest),
+    )  # fmt: skip
+    return f"{said} {reach}"
+
+
+def _colour(kappa: float | None) -> tuple[str, bool]:
+    """The better, the deeper; below chance in another hue."""
+    if kappa is None:
+        return NOTHING, True
+    return colour_cell(kappa * kappa, 1, same=kappa >= 0)
+
+
+def _short(pairs: int) -> str:
+    """A count that fits into a cell: 950, 1.2k, 38k."""
+    if pairs < 1_000:
+        return str(pairs)
+    return f"{pairs / 1000:.1f}k" if pairs < 9_950 else f"{pairs / 1000:.0f}k"

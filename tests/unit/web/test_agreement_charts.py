@@ -1,0 +1,175 @@
+"""The charts of the agreement page: what is drawn is what was given, to be read by every eye, and cut where it is too much."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from annotator.domain.agreement import (
+    AgreementReport,
+    GroupAgreement,
+    Leaning,
+    Measured,
+    PairAgreement,
+    Period,
+    Value,
+)
+from annotator.web import drift_chart, grade_chart, kappa_matrix
+from annotator.web.chart_labels import label_counts, shorten
+from annotator.web.forest_plot import chart_forest, describe_forest, list_points
+from tests.unit.web.test_charts import GROUNDS, contrast, rows_of
+
+KNOWN, UNKNOWN = Value(0.5, (0.4, 0.6)), Value(None, why="no variation")
+NAMES = ("Not relevant", "少し", "매우", "Perfect")
+# How dichromats see a colour, in linear light: Machado, Oliveira & Fernandes 2009, severity 1.
+BLINDNESS = {
+    "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "tritan": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}  # fmt: skip
+
+
+def couple(first: str, second: str, pairs: int = 10, kappa: Value = KNOWN) -> PairAgreement:
+    kinds = dict.fromkeys(("unweighted", "linear", "quadratic"), kappa)
+    return PairAgreement((first, second), pairs, 0.5, kinds, ((pairs, 0, 0, 0), *[(0, 0, 0, 0)] * 3))
+
+
+def measured(kappa: Value = KNOWN, pairs: int = 10) -> Measured:
+    kinds = dict.fromkeys(("unweighted", "linear", "quadratic"), kappa)
+    return Measured(
+        pairs, 0, 5, 0.5, kinds, kappa, {"ordinal": kappa}, kappa, kappa, (), (), (), (1, 2, 3, 4)
+    )
+
+
+def report(groups: tuple[GroupAgreement, ...]) -> AgreementReport:
+    return AgreementReport("d", ("a", "b"), False, 0.7, 1000, 0, measured(), groups, ())
+
+
+def test_the_matrix_has_kappa_above_the_diagonal_and_its_pairs_below() -> None:
+    pairs = [
+        couple("ann", "花子", 1234),
+        couple("ann", "🦊", 7, UNKNOWN),
+        couple("花子", "🦊", 30, Value(-0.2, (-0.4, 0.1))),
+    ]
+    cells = {(cell["row"], cell["column"]): cell for cell in kappa_matrix.list_matrix_cells(pairs, "linear")}
+    assert {place: cell["shown"] for place, cell in cells.items()} == {
+        ("ann", "花子"): "0.50", ("花子", "ann"): "1.2k", ("ann", "🦊"): "–", ("🦊", "ann"): "7",
+        ("花子", "🦊"): "-0.20", ("🦊", "花子"): "30",
+    }  # fmt: skip
+    assert cells["ann", "🦊"]["why"] == "no variation"
+    assert all(contrast(cell["fill"], cell["ink"]) >= 4.5 for cell in cells.values())
+    assert "Lowest -0.20 (花子 – 🦊), highest 0.50 (ann – 花子)." in kappa_matrix.describe_matrix(
+        pairs, "linear"
+    )
+    drawn = kappa_matrix.chart_matrix(pairs, "linear").to_dict()
+    assert drawn["params"][0]["name"] == "cell" and drawn["params"][0]["select"]["fields"] == [
+        "row",
+        "column",
+    ]
+
+
+def test_of_two_hundred_annotators_those_who_share_the_most_are_drawn() -> None:
+    people = [f"p{at:03}" for at in range(200)]
+    pairs = [
+        couple(one, other, 5 + (one < "p010")) for at, one in enumerate(people) for other in people[at + 1 :]
+    ]
+    shown = kappa_matrix.list_shown(pairs)
+    assert len(shown) == kappa_matrix.MOST and shown[:10] == people[:10]
+    assert len(kappa_matrix.list_matrix_cells(pairs, "unweighted")) == 20 * 19
+    assert len(kappa_matrix.chart_matrix(pairs, "unweighted").layer) == 1, "no figures in cells that small"
+
+
+def test_the_forest_begins_with_the_dataset_and_says_n_and_what_is_too_small() -> None:
+    groups = (
+        GroupAgreement("category", "設定", measured(pairs=1234)),
+        GroupAgreement("category", "small", measured(pairs=3), "too few"),
+        GroupAgreement("category", "none", measured(UNKNOWN)),
+        GroupAgreement("category", None, measured()),
+    )
+    points = list_points(report(groups))
+    assert [(point["group"], point["label"], point["little"]) for point in points] == [
+        (-1, "the dataset (n = 10)", False), (0, "設定 (n = 1,234)", False), (1, "small (n = 3)", True),
+        (3, "(no category) (n = 10)", False),
+    ]  # fmt: skip
+    assert "none undefined: no variation" in describe_forest(report(groups))
+    many = tuple(GroupAgreement("team", f"t{at}", measured(pairs=at)) for at in range(300))
+    kept = [point["name"] for point in list_points(report(many))]
+    assert len(kept) == 41 and kept[1] == "t260" and kept[-1] == "t299"
+    assert chart_forest(report(many)).to_dict()["height"] < 1300
+
+
+def test_names_that_are_cut_alike_stay_two() -> None:
+    assert shorten("設定とハンドラキューの構成") == "設定とハンドラキューの…"
+    labels = label_counts(["x" * 40 + "1", "x" * 40 + "2"], [5, 5])
+    assert len(set(labels)) == 2 and {label.rstrip("\u200b") for label in labels} == {"x" * 22 + "… (n = 5)"}
+
+
+def test_drift_is_drawn_where_kappa_is_known_and_those_who_lean_furthest_are_told_apart_by_form_too() -> None:
+    people = [Leaning(f"p{at}", 40, at / 10, (0.0, at / 5)) for at in range(9)]
+    periods = (
+        Period("2026-01-05", "2026-01-11", 40, KNOWN, 0.5, tuple(people)),
+        Period("2026-01-12", "2026-01-18", 40, UNKNOWN, 1.0, tuple(people[:4])),
+        Period("2026-01-19", "2026-01-25", 40, KNOWN, 0.5),
+    )
+    drawn = drift_chart.chart_drift(periods, 0.7).to_dict()
+    assert [row["period"] for row in rows_of(drawn)] == ["2026-01-05", "2026-01-19"]
+    assert "2026-01-12 undefined: no variation" in drift_chart.describe_drift(periods, 0.7)
+    assert drift_chart.list_leaning_people(periods) == [f"p{at}" for at in range(3, 9)]
+    leanings = drift_chart.chart_leanings(periods).to_dict()
+    scales = leanings["layer"][2]["encoding"]
+    assert len(set(scales["shape"]["scale"]["range"])) == len(set(scales["color"]["scale"]["range"])) == 6
+    assert "p8 from +0.80 to +0.80" in drift_chart.describe_leanings(periods)
+
+
+def test_every_bar_of_grades_is_whole_and_all_annotators_come_first() -> None:
+    counts = {"花子": (10, 0, 0, 10), "민준": (0, 5, 5, 0), "new": (0, 0, 0, 0)}
+    rows = grade_chart.list_shares(counts, NAMES)
+    assert [row["name"] for row in rows[::4]] == ["all annotators", "new", "花子", "민준"]
+    assert [row["share"] for row in rows if row["name"] == "花子"] == [0.5, 0.0, 0.0, 0.5]
+    assert [row["shown"] for row in rows if row["name"] == "민준"] == ["", "50%", "50%", ""]
+    assert grade_chart.chart_grades(counts, NAMES).to_dict()
+
+
+@pytest.mark.parametrize("colour", [*grade_chart.COLOURS, *drift_chart.COLOURS])
+def test_the_colours_stand_out_from_both_grounds(colour: str) -> None:
+    assert min(contrast(colour, ground) for ground in GROUNDS) >= 3
+
+
+@pytest.mark.parametrize("colour", grade_chart.COLOURS)
+def test_the_share_written_in_a_bar_can_be_read(colour: str) -> None:
+    assert contrast(colour, "#000000") >= 4.5
+
+
+def see(colour: str, kind: str) -> tuple[float, ...]:
+    """The colour in CIELAB as somebody with this colour-blindness sees it."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    light = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    if kind in BLINDNESS:
+        light = [
+            min(1.0, max(0.0, sum(a * b for a, b in zip(row, light, strict=True)))) for row in BLINDNESS[kind]
+        ]
+    red, green, blue = light
+    x, y, z = (
+        (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505, 0.2126 * red + 0.7152 * green + 0.0722 * blue,
+        (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.089,
+    )  # fmt: skip
+    fx, fy, fz = (part ** (1 / 3) if part > 0.008856 else 7.787 * part + 16 / 116 for part in (x, y, z))
+    return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
+
+
+@pytest.mark.parametrize("kind", ["all colours", *BLINDNESS])
+def test_neighbouring_grades_are_told_apart_by_colour_blind_eyes(kind: str) -> None:
+    colours = grade_chart.COLOURS
+    for at, one in enumerate(colours):
+        for other in colours[at + 1 :]:
+            apart = sum((a - b) ** 2 for a, b in zip(see(one, kind), see(other, kind), strict=True)) ** 0.5
+            assert apart >= 15, (one, other, apart)
+
+
+def test_a_report_of_nothing_is_still_drawn() -> None:
+    empty = dataclasses.replace(report(()), measured=measured(UNKNOWN, 0))
+    drawn: dict[str, Any] = chart_forest(empty).to_dict()
+    assert drawn["layer"]
+    assert kappa_matrix.describe_matrix([couple("a", "b", kappa=UNKNOWN)], "linear").endswith(
+        "None of them is defined."
+    )
