@@ -12,7 +12,7 @@ import streamlit as st
 
 from annotator.domain.messages import say
 from annotator.web.messages import tr
-from annotator.web.plain_text import show_as
+from annotator.web.plain_text import escape_markdown, show_as
 from annotator.web.rendering.document import render_document
 from annotator.web.times import show_time
 
@@ -43,6 +43,8 @@ def draw_pair(case: "Case", *, language: str | None = None) -> None:
 def draw_judgments(case: "Case") -> None:
     """What each annotator answered, and what was decided so far."""
     st.header(tr("What the annotators say"))
+    if case.status == "reopened":
+        st.info(_say_reopened(case), icon=":material/published_with_changes:")
     for judgment in case.judgments:
         st.html(_describe_judgment(case, judgment))
     if case.text_changed:
@@ -77,6 +79,15 @@ def name_reason(reason: str) -> str:
 def name_grade(case: "Case", grade: int) -> str:
     """The grade by number and name."""
     return f"{grade} · {case.rubric.grades[grade].name}"
+
+
+def _say_reopened(case: "Case") -> str:
+    if case.contested_grade is None:
+        return tr("Reopened by quality control: a third expert contradicts the grade that was settled.")
+    return tr(
+        "Reopened by quality control: it was settled at {grade}, and a third expert says otherwise.",
+        grade=escape_markdown(name_grade(case, case.contested_grade)),
+    )
 
 
 def _draw_document(case: "Case", language: str | None) -> None:
@@ -118,6 +129,7 @@ def _describe_judgment(case: "Case", judgment: "CaseJudgment") -> str:
     marks = [
         mark
         for mark, holds in (
+            (tr("quality control"), judgment.quality),
             (tr("simulated"), judgment.simulated),
             (
                 tr("by guideline {version}", version=judgment.guideline_version),

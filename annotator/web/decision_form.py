@@ -25,7 +25,8 @@ FIELDS = ("grade", "rationale", "reason")
 
 def draw_form(case: "Case", sort: str) -> None:
     """The form, or why this lead may not decide. `sort`: the order in which the next case is looked for."""
-    st.header(tr("Decide anew") if case.decisions else tr("Your decision"))
+    anew = case.decisions or case.status == "reopened"
+    st.header(tr("Decide anew") if anew else tr("Your decision"))
     if case.barred:
         st.info(tr("This one is not yours to decide: {why}.", why=case.barred), icon=":material/block:")
         return

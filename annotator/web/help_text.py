@@ -49,6 +49,10 @@ def say_statuses() -> str:
             "**disagreement**: the grades differ; it has none until a lead decides it; then it is **adjudicated**."
         ),
         tr(
+            "**reopened**: the third expert of quality control contradicts its settled grade; it has none until a lead "
+            "decides it anew."
+        ),
+        tr(
             "**imported**: its grade comes from an earlier ground truth and is kept. It is handed to nobody; leads can "
             "have it judged again."
         ),

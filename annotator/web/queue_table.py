@@ -83,7 +83,11 @@ def _describe(item: "Disagreement") -> dict[str, object]:
     """A row. Grades are sorted, so that a place says nothing about who gave one."""
     marks = [
         word
-        for word, holds in ((tr("simulated"), item.simulated), (tr("judged by you"), item.yours))
+        for word, holds in (
+            (tr("reopened by quality control"), item.reopened),
+            (tr("simulated"), item.simulated),
+            (tr("judged by you"), item.yours),
+        )
         if holds
     ]
     return {
