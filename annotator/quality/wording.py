@@ -147,10 +147,9 @@ def _say_further(
 
 def _say_looks(draws: Sequence[QualityDraw]) -> Message:
     sizes = list(accumulate(draw.pairs for draw in draws))
-    return say_n(
-        "This sample was drawn in {n:,} step: whoever looks at it after each and draws more until it passes lets too many errors pass in up to {chance} % of cases, not 5 %.",
-        "This sample was drawn in {n:,} steps: whoever looks at it after each and draws more until it passes lets too many errors pass in up to {chance} % of cases, not 5 %.",
-        len(draws), chance=show_percent(find_chance_of_passing(sizes, draws[-1].population), at_most=True),
+    return say(
+        "This sample was drawn in {steps:,} steps: whoever looks at it after each and draws more until it passes lets too many errors pass in up to {chance} % of cases, not 5 %.",
+        steps=len(draws), chance=show_percent(find_chance_of_passing(sizes, draws[-1].population), at_most=True),
     )  # fmt: skip
 
 
