@@ -6,35 +6,25 @@ They say what was seen and what to look at, never what a person is like.
 from collections.abc import Sequence
 
 from annotator.agreement.checks import Failing
-from annotator.agreement.claims import FEW_PAIRS, misses, widen
+from annotator.agreement.claims import FEW_PAIRS
 from annotator.agreement.drift import Change
 from annotator.agreement.speed import Quick
 from annotator.agreement.wording import show_both, show_figure, show_pairs, show_value
 from annotator.domain.agreement import Finding, Interval, Leaning, Measured, Selection, Value
 from annotator.domain.messages import Message, join, say
 
-LEANS_BY = 0.2
 ALPHA_GAINS = 0.02
 
 
 def say_leanings(leanings: Sequence[Leaning], alpha: Value) -> list[Finding]:
-    """Who grades higher or lower than the others, most first. `alpha`: ordinal, of all."""
-    asked = [one for one in leanings if one.couples >= FEW_PAIRS and one.ci95]
-    claims = 1 if len(leanings) == 2 else len(asked)  # of two, one's gain is the other's loss
-    found = [
-        one for one in asked
-        if abs(one.mean) >= LEANS_BY and one.ci95 and misses(widen(one.mean, one.ci95, claims), 0.0)
-    ]  # fmt: skip
-    if len(leanings) == 2:
-        found = [one for one in found if one.mean > 0]
-    found.sort(key=lambda one: (-abs(one.mean), one.annotator))
+    """Who grades higher or lower than the others (leaning.find_leaning). `alpha`: ordinal, of all."""
     return [
         Finding(
             "lenient" if one.mean > 0 else "severe",
             _say_leaning(one, alpha.value),
             Selection("differing", annotators=(one.annotator,)),
         )
-        for one in found
+        for one in leanings
     ]
 
 
@@ -113,12 +103,12 @@ def _say_leaning_changed(one: Change) -> Message:
     }
     if one.last < one.first:
         return say(
-            "{annotator} has become more severe: against the others {first} grades over the first third of the pairs "
+            "Compared with the others {annotator} has become more severe: {first} grades over the first third of the pairs "
             "(until {until}), {last} over the last (since {since}), a change of {change}.",
             **figures,
         )
     return say(
-        "{annotator} has become more lenient: against the others {first} grades over the first third of the pairs (until "
+        "Compared with the others {annotator} has become more lenient: {first} grades over the first third of the pairs (until "
         "{until}), {last} over the last (since {since}), a change of {change}.",
         **figures,
     )
@@ -170,7 +160,7 @@ def say_quick(quick: Sequence[Quick]) -> list[Finding]:
         Finding(
             "quick",
             say(
-                "{annotator} took less than {limit:.1f} seconds over {judgments} ({median:.1f} is usual for them), "
+                "{annotator} judged {judgments} in less than {limit:.1f} seconds each ({median:.1f} is usual for them), "
                 "and matches the others there less: {matching:.0%} of the comparisons, {usually:.0%} elsewhere. "
                 "Look at these pairs.",
                 annotator=one.annotator, limit=one.limit, judgments=show_pairs(one.judgments), median=one.median,

@@ -14,7 +14,7 @@ from annotator.agreement.couples import list_couples
 from annotator.agreement.diagnosis import diagnose
 from annotator.agreement.drift import Change, complete, find_changes, find_periods
 from annotator.agreement.judged import Floats, Ints, Judged
-from annotator.agreement.leaning import leave_one_out
+from annotator.agreement.leaning import find_leaning, leave_one_out
 from annotator.agreement.speed import find_quick
 from annotator.agreement.verdict import judge
 from annotator.domain.agreement import Finding, GroupAgreement, Leaning, Measured, Period, Verdict
@@ -57,7 +57,7 @@ def assess(
     findings = diagnose(
         measured=measured,
         verdict=verdict,
-        leanings=leanings,
+        leanings=find_leaning(leanings, couples, names),
         groups=groups,
         changes=changes,
         quick=() if seconds is None else find_quick(judged, seconds, couples, names),

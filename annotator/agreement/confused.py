@@ -1,7 +1,8 @@
 """The two grades confused most: how often, who gives the higher of them, and in which category it happens most.
 
 A confusion is a couple of judgments of one pair with these two grades. Who gives the higher is claimed of an annotator
-when the interval of their share of it misses an even split; a category when it has at least CONCENTRATED times the
+when the interval of their share of it misses an even split (and of another only if it does so beside those who are not
+named: where one gives the higher, all others give the lower); a category when it has at least CONCENTRATED times the
 rate of the other categories, and the difference of the two rates misses 0.
 """
 
@@ -93,21 +94,40 @@ def _are_confused(couples: Couples, low: int, high: int) -> tuple[Flags, Flags]:
 def _find_directions(couples: Couples, names: Sequence[str], low: int, high: int) -> tuple[Direction, ...]:
     down, up = _are_confused(couples, low, high)
     own = couples.take(np.flatnonzero(down | up))
-    first = (own.cell == high * CATEGORIES + low).astype(np.float64)
-    sums = tally(own, len(names), first, 1 - first)
-    counts = tally(own, len(names), None, None)
-    asked = np.flatnonzero(counts.sum(axis=1) >= FEW_CONFUSIONS).tolist()
+    shares = _share_higher(own, len(names), high)
+    asked = [who for who, share in enumerate(shares) if share.couples >= FEW_CONFUSIONS]
     two = (
-        np.count_nonzero(counts.any(axis=1)) == 2
+        sum(share.couples > 0 for share in shares) == 2
     )  # the one gives the higher where the other gives the lower
     level = confidence(1 if two else len(asked))
-    found = []
-    for who in asked:
-        share = estimate_mean(sums[who], counts[who])
-        one_sided = share.value if two else max(share.value, 1 - share.value)
-        if one_sided >= ONE_SIDED and misses(_widen_exact(share, level), 0.5):
-            found.append(Direction(names[who], int(sums[who].sum()), share.couples))
-    return tuple(sorted(found, key=lambda one: (-abs(one.higher / one.of - 0.5), one.annotator)))
+    suspects = [who for who in asked if _is_one_sided(shares[who], level)]
+    suspects.sort(key=lambda who: (-abs(shares[who].value - 0.5), shares[who].value < 0.5, who))
+    found: list[Direction] = []
+    for who in suspects:
+        rest = _share_higher(own, len(names), high)[who]
+        if found and not (
+            rest.couples >= FEW_CONFUSIONS
+            and (rest.value > 0.5) == (shares[who].value > 0.5)
+            and _is_one_sided(rest, level)
+        ):
+            continue
+        found.append(
+            Direction(names[who], round(shares[who].value * shares[who].couples), shares[who].couples)
+        )
+        own = own.leave_out(who)
+    return tuple(found)
+
+
+def _share_higher(own: Couples, annotators: int, high: int) -> list[Estimate]:
+    """In which share of their confusions each gives the higher grade."""
+    first = (own.cell // CATEGORIES == high).astype(np.float64)
+    sums = tally(own, annotators, first, 1 - first)
+    counts = tally(own, annotators, None, None)
+    return [estimate_mean(*both) for both in zip(sums, counts, strict=True)]
+
+
+def _is_one_sided(share: Estimate, level: float) -> bool:
+    return abs(share.value - 0.5) >= ONE_SIDED - 0.5 and misses(_widen_exact(share, level), 0.5)
 
 
 def _find_concentrations(

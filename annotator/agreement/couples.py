@@ -36,6 +36,10 @@ class Couples:
             self.query[rows], self.place[rows], self.queries,
         )  # fmt: skip
 
+    def leave_out(self, annotator: int) -> "Couples":
+        """Those of the others."""
+        return self.take((self.first != annotator) & (self.second != annotator))
+
     @property
     def apart(self) -> Floats:
         """The first's grade less the second's."""

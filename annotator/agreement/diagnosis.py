@@ -36,7 +36,7 @@ def diagnose(
     simulated: Sequence[str] = (),
     grade_names: Sequence[str],
 ) -> tuple[Finding, ...]:
-    """The findings. `leanings`: with alpha without each; `groups`: by category, or none; `grade_names`: the rubric's
+    """The findings. `leanings`: those that are sure; `groups`: by category, or none; `grade_names`: the rubric's
     names of the grades 0 to 3; `simulated`: who is no person."""
     found = [Finding("verdict", verdict.sentence, Selection() if measured.pairs else None)]
     if simulated:

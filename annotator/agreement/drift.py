@@ -29,6 +29,7 @@ SPAN = 3  # weeks or days that the work must span to be cut into them
 DAY = 24 * 60 * 60
 KAPPA_CHANGES_BY = 0.1
 LEANING_CHANGES_BY = 0.2
+MOST_NAMED = 5
 NO_VARIATION = say("all grades of this period are one and the same")
 TOO_FEW_QUERIES = say("an interval needs pairs of {n} or more queries", n=FEW_QUERIES)
 
@@ -44,6 +45,11 @@ class Change:
     ci95: Interval
     until: str
     since: str
+
+    @property
+    def by(self) -> float:
+        """The difference."""
+        return self.last - self.first
 
 
 def complete(couples: Couples, made_at: Ints) -> tuple[Couples, Ints]:
@@ -137,34 +143,53 @@ def find_changes(couples: Couples, completed: Ints, names: Sequence[str]) -> tup
     if until >= since:
         return ()
     when = completed[couples.place]
-    kappas, leanings = [], []
-    for part in (couples.take(when <= until), couples.take(when >= since)):
-        kappas.append(estimate_kappa(part, len(names)))
-        leanings.append(estimate_leanings(part, len(names)))
+    parts = (couples.take(when <= until), couples.take(when >= since))
+    kappas = [estimate_kappa(part, len(names)) for part in parts]
     if min(int(kappa.seen.sum()) for kappa in kappas) < FEW_QUERIES:
         return ()
-    both = [
-        (who, first, last)
-        for who, first, last in zip(names, *leanings, strict=True)
-        if min(first.couples, last.couples) >= FEW_PAIRS
-    ]
-    level = confidence(1 + len(both))
+    first, last = (estimate_leanings(part, len(names)) for part in parts)
+    leanings = list(zip(first, last, strict=True))
+    level = confidence(1 + sum(_is_enough(*both) for both in leanings))
     days = (_day(until), _day(since))
-    found = [_compare(None, kappas[0], kappas[1], KAPPA_CHANGES_BY, level, days)]
-    found += [_compare(who, first, last, LEANING_CHANGES_BY, level, days) for who, first, last in both]
+    found = [_compare(None, kappas[0], kappas[1], level, days)]
+    suspects = [(who, _compare(names[who], *both, level, days)) for who, both in enumerate(leanings)]
+    found += _confirm(parts, len(names), [(who, one) for who, one in suspects if one], level)
     return tuple(change for change in found if change)
 
 
+def _is_enough(first: Estimate, last: Estimate) -> bool:
+    return min(first.couples, last.couples) >= FEW_PAIRS
+
+
 def _compare(
-    who: str | None, first: Estimate, last: Estimate, least: float, level: float, days: tuple[str, str]
+    who: str | None, first: Estimate, last: Estimate, level: float, days: tuple[str, str]
 ) -> Change | None:
     difference = subtract(last, first)
     shown = cluster_interval(difference)
-    if shown is None or abs(difference.value) < least:
+    least = KAPPA_CHANGES_BY if who is None else LEANING_CHANGES_BY
+    if shown is None or abs(difference.value) < least or not _is_enough(first, last):
         return None
     if not misses(cluster_interval(difference, level=level), 0.0):
         return None
     return Change(who, first.value, last.value, shown, *days)
+
+
+def _confirm(
+    parts: tuple[Couples, Couples], annotators: int, suspects: list[tuple[int, Change]], level: float
+) -> list[Change]:
+    """Those who changed, most first. Where one has become lenient all others look severe beside them: so another is named
+    only if they changed also beside those who are not named."""
+    suspects = sorted(suspects, key=lambda one: (-round(abs(one[1].by), 9), one[1].by < 0, one[0]))
+    found: list[Change] = []
+    for who, one in suspects:
+        if found:
+            first, last = (estimate_leanings(part, annotators)[who] for part in parts)
+            rest = _compare(one.annotator, first, last, level, (one.until, one.since))
+            if rest is None or rest.by * one.by < 0:
+                continue
+        found.append(one)
+        parts = (parts[0].leave_out(who), parts[1].leave_out(who))
+    return found[:MOST_NAMED]
 
 
 def _day(moment: int) -> str:

@@ -53,13 +53,18 @@ def test_where_nobody_differs_nothing_is_confused() -> None:
     assert _find(_judged([])) is None
 
 
-def test_of_three_the_one_who_gives_the_higher_and_those_who_give_the_lower_are_named() -> None:
+def test_of_three_the_one_who_gives_the_higher_is_named_not_those_who_look_low_beside_them() -> None:
     given = [(1, 2, 1), (0, 0, 0), (3, 3, 3), (1, 1, 1)] * 40
     found = _find(_judged(given))
     assert found is not None
-    assert [(one.annotator, one.higher, one.of) for one in found.directions] == [
-        ("a", 0, 40), ("b", 80, 80), ("c", 0, 40),
-    ]  # fmt: skip
+    assert [(one.annotator, one.higher, one.of) for one in found.directions] == [("b", 80, 80)]
+
+
+def test_who_gives_the_lower_beside_the_rest_too_is_named_after_who_gives_the_higher() -> None:
+    given = [(1, 2, None), (2, None, 1), (0, 0, 0), (3, 3, 3)] * 40
+    found = _find(_judged(given))
+    assert found is not None
+    assert [(one.annotator, one.higher, one.of) for one in found.directions] == [("b", 40, 40), ("c", 0, 40)]
 
 
 def test_queries_that_hang_together_do_not_count_as_so_many_proofs() -> None:

@@ -131,6 +131,17 @@ def test_an_annotator_who_becomes_lenient_is_told(seed: int) -> None:
     assert changes["c"].ci95[0] > 0
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_beside_one_who_changed_the_others_only_look_as_if_they_had(seed: int) -> None:
+    one = _changes(simulate(seed, queries=90, overlap=3, faults=Faults(turns={2: 1.0})))
+    assert [change.annotator for change in one if change.annotator] == ["c"]
+    names = tuple("abcdef")
+    two = _changes(
+        simulate(seed, queries=90, annotators=6, overlap=3, faults=Faults(turns={2: 1.0, 4: 0.7})), names
+    )
+    assert [change.annotator for change in two if change.annotator] == ["c", "e"]
+
+
 def test_a_small_change_is_not_told_however_sure_it_is() -> None:
     assert _changes(simulate(0, queries=3000, faults=Faults(late_errors=0.05))) == ()
 

@@ -1,11 +1,15 @@
-"""Alpha without each annotator in turn."""
+"""Who leans, and alpha without each annotator in turn."""
 
 import krippendorff
 import numpy as np
 import pytest
 
+from annotator.agreement.couples import list_couples
 from annotator.agreement.judged import Judged, sort_judged
-from annotator.agreement.leaning import leave_one_out
+from annotator.agreement.leaning import find_leaning, leave_one_out
+from annotator.agreement.measure import measure
+from annotator.domain.agreement import Leaning
+from tests.unit.agreement.simulated import Faults, simulate
 
 
 def _judged(rows: list[tuple[int, int, int]]) -> Judged:
@@ -49,3 +53,44 @@ def test_who_judged_nothing_changes_nothing() -> None:
     rows = [(pair, who, (pair * who) % 4) for pair in range(12) for who in range(3)]
     found = leave_one_out(_judged(rows), annotators=5)
     assert found[3] == found[4] and not np.isnan(found[3])
+
+
+def _find(faults: Faults, *, annotators: int = 5, overlap: int = 3, seed: int = 0) -> list[str]:
+    judged = simulate(seed, queries=60, annotators=annotators, overlap=overlap, faults=faults).judged
+    names = tuple("abcdefghijklmnopqrstuvwxyz"[:annotators])
+    measured = measure(judged, names, resamples=300, seed=0).leanings
+    return [one.annotator for one in find_leaning(measured, list_couples(judged), names)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_beside_one_who_leans_far_the_others_only_look_as_if_they_leaned(seed: int) -> None:
+    assert _find(Faults(leans={1: 1.0}), annotators=3, seed=seed) == ["b"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_who_leans_beside_the_rest_too_is_named_next(seed: int) -> None:
+    assert _find(Faults(leans={1: 1.0, 3: 0.6}), annotators=6, seed=seed) == ["b", "d"]
+
+
+def test_of_two_the_one_who_grades_higher_is_named() -> None:
+    assert _find(Faults(leans={0: 0.7}), annotators=2, overlap=2) == ["a"]
+    assert _find(Faults(leans={1: 0.7}), annotators=2, overlap=2) == ["b"]
+    assert _find(Faults(), annotators=2, overlap=2) == []
+
+
+@pytest.mark.parametrize(
+    "leaning",
+    [
+        Leaning("a", 29, 0.9, (0.8, 1.0)),  # few comparisons
+        Leaning("a", 99, 0.19, (0.18, 0.2)),  # a small lean
+        Leaning("a", 99, 0.9, None),
+        Leaning("a", 99, 0.5, (0.08, 0.92)),  # not as sure as three questions call for
+    ],
+)
+def test_what_is_small_or_unsure_is_not_named(leaning: Leaning) -> None:
+    others = [Leaning(name, 99, 0.0, (-0.1, 0.1)) for name in "bc"]
+    couples = list_couples(_judged([]))
+    assert find_leaning([leaning, *others], couples, "abc") == ()
+    assert find_leaning([Leaning("a", 99, 0.5, (0.02, 0.98)), others[0]], couples, "ab") == ()
+    sure = Leaning("a", 99, 0.5, (0.08, 0.92))
+    assert find_leaning([sure, others[0]], couples, "ab") == (sure,)
