@@ -6,7 +6,7 @@ estimated. The comparison is with adjudicated pairs alone: where all gave the sa
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import lru_cache
 from statistics import median
 from typing import NamedTuple
 
@@ -38,12 +38,8 @@ def find_majority(grades: Sequence[int]) -> int | None:
 
 def compare_estimates(dataset: str, pairs: Iterable[JudgedPair], names: Mapping[int, str]) -> Consensus:
     """The estimates of all shared pairs, in their order. `names`: of the annotators; `pairs` may hold others too."""
-    gathered = _Gathered()
     shared = [pair for pair in pairs if len(pair.grades) > 1]
-    for place, pair in enumerate(shared):
-        gathered.add(place, pair.grades)
-    people = sorted(gathered.numbers, key=lambda key: names[key])
-    columns = gathered.take([gathered.numbers[key] for key in people])
+    people, columns = _gather(shared, names)
     found = estimate(*columns)
     best, surest = found.probabilities.argmax(axis=1).tolist(), found.probabilities.max(axis=1).tolist()
     estimated = [
@@ -53,7 +49,7 @@ def compare_estimates(dataset: str, pairs: Iterable[JudgedPair], names: Mapping[
     return Consensus(
         dataset=dataset,
         pairs=estimated,
-        annotators=_describe_people([names[key] for key in people], columns, found),
+        annotators=_describe_people(people, columns, found),
         matches=_match(estimated),
         shares=tuple(found.shares.tolist()),
         iterations=found.rounds,
@@ -61,35 +57,34 @@ def compare_estimates(dataset: str, pairs: Iterable[JudgedPair], names: Mapping[
     )
 
 
-@dataclass(slots=True)
-class _Gathered:
-    """Judgments as columns; annotators numbered as they come."""
+def _gather(
+    pairs: Sequence[JudgedPair], names: Mapping[int, str]
+) -> tuple[list[str], tuple[Ints, Ints, Ints]]:
+    """The annotators by name; and pair, annotator (their places in these lists) and grade of every judgment."""
+    person, grade = array("q"), array("q")
+    for pair in pairs:
+        person.extend(pair.grades)
+        grade.extend(pair.grades.values())
+    place = np.repeat(np.arange(len(pairs)), np.array([len(pair.grades) for pair in pairs], dtype=np.int64))
+    keys, number = np.unique(np.array(person, dtype=np.int64), return_inverse=True)
+    people = [names[key] for key in keys.tolist()]
+    by_name = sorted(range(len(people)), key=lambda at: people[at])
+    order = np.empty(len(people), dtype=np.int64)
+    order[by_name] = np.arange(len(people))
+    return [people[at] for at in by_name], (place, order[number], np.array(grade, dtype=np.int64))
 
-    numbers: dict[int, int] = field(default_factory=dict)
-    columns: tuple["array[int]", "array[int]", "array[int]"] = field(
-        default_factory=lambda: (array("q"), array("q"), array("q"))
-    )
 
-    def add(self, place: int, grades: Mapping[int, int]) -> None:
-        pair, annotator, grade = self.columns
-        for person, given in grades.items():
-            pair.append(place)
-            annotator.append(self.numbers.setdefault(person, len(self.numbers)))
-            grade.append(given)
-
-    def take(self, order: Sequence[int]) -> tuple[Ints, Ints, Ints]:
-        """Pair, annotator (its place in `order`) and grade of every judgment."""
-        pair, annotator, grade = (np.array(column, dtype=np.int64) for column in self.columns)
-        place = np.empty(len(order), dtype=np.int64)
-        place[list(order)] = np.arange(len(order))
-        return pair, place[annotator], grade
+@lru_cache(4096)
+def _sum_up(grades: tuple[int, ...]) -> tuple[int | None, float]:
+    """Majority and median: a million pairs have a few hundred different grades."""
+    return find_majority(grades), float(median(grades))
 
 
 def _describe(pair: JudgedPair, grade: int, probability: float) -> EstimatedPair:
-    given = list(pair.grades.values())
+    majority, middle = _sum_up(tuple(pair.grades.values()))
     settles = pair.settled_by in SETTLED
     return EstimatedPair(
-        pair.query_id, pair.doc_id, len(given), find_majority(given), float(median(given)), grade, probability,
+        pair.query_id, pair.doc_id, len(pair.grades), majority, middle, grade, probability,
         pair.settled if settles else None, pair.settled_by if settles else None,
     )  # fmt: skip
 

@@ -26,6 +26,7 @@ def show_estimates(found: Consensus) -> str:
             [
                 (one.method, f"{one.compared:,}", f"{one.equal:,}", show_share(one), f"{one.open:,}")
                 for one in found.matches
+                if one.compared + one.open
             ],
         ),
         table(
@@ -55,6 +56,10 @@ def say_estimates(found: Consensus) -> list[str]:
     if not found.converged:
         said.append(
             f"It had not converged after {found.iterations:,} rounds: do not rely on these estimates."
+        )
+    if not any(match.compared + match.open for match in found.matches):
+        said.append(
+            "No lead has decided a pair that two or more judged, so there is no decision to compare them with."
         )
     twice = sum(pair.judgments == 2 for pair in found.pairs)
     if 2 * twice > len(found.pairs):

@@ -1,25 +1,26 @@
-"""`annotator agreement`: how well the annotators of a dataset agree, and what to make of it."""
+"""`annotator agreement`: how well the annotators of a dataset agree, and what to make of it; as tables, JSON, or a page."""
 
-from typing import TYPE_CHECKING, Annotated
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotator.cli.agreement_tables import print_estimates, print_report, say_value
 from annotator.cli.terminal import (
     AsOption,
     DatabaseOption,
     DatasetArgument,
     JsonOption,
+    now,
     open_as,
     print_json,
-    print_table,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from annotator.domain.agreement import AgreementReport, PairAgreement, Value
-
-KINDS = ("unweighted", "linear", "quadratic")
+    from annotator.domain.agreement import AgreementReport, Leaning, Value
+    from annotator.domain.consensus import Consensus
 
 
 def agreement(
@@ -28,78 +29,125 @@ def agreement(
         str | None,
         typer.Option(
             metavar="FIELD",
-            help="Also by annotator, category, language, query_type, difficulty, primary_domain or a metadata key.",
+            help="Also by annotator, week, guideline_version, category, language, query_type, difficulty, primary_domain, "
+            "a metadata key of the queries, or document:KEY.",
         ),
     ] = None,
     resamples: Annotated[
         int, typer.Option(help="Bootstrap resamples of the queries; 0: no intervals.")
     ] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write everything into one page that stands by itself."),
+    ] = None,
+    consensus: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also estimate each shared pair's grade, for comparison only, into a CSV file.",
+        ),
+    ] = None,
     acting: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
     """Measure how well the annotators agree: Cohen's kappa and others, with 95 % intervals."""
-    from annotator.agreement.service import compute_agreement
+    from annotator.agreement.service import compute_agreement, compute_consensus
 
+    _check_targets(html, consensus)
     opened, actor = open_as(database, acting)
-    report = compute_agreement(opened, actor, dataset, by=by, resamples=resamples, seed=seed)
+    report = compute_agreement(
+        opened, actor, dataset, by=by, resamples=resamples, seed=seed, tell=_tell(resamples)
+    )
+    estimates = compute_consensus(opened, actor, dataset) if consensus else None
     if json:
-        print_json(report.as_json())
-        return
-    _print_report(report)
+        print_json(_as_json(report, estimates))
+    else:
+        print_report(report)
+        if estimates:
+            print_estimates(estimates)
+    _write(report, estimates, html=html, consensus=consensus, quiet=json)
 
 
-def _print_report(report: "AgreementReport") -> None:
+def _check_targets(html: Path | None, consensus: Path | None) -> None:
+    """Refuse what cannot be written before anything is computed."""
+    from annotator.agreement.service import check_target
+    from annotator.domain.errors import ValidationError
+
+    for target in (html, consensus):
+        if target is not None:
+            check_target(target)
+    if html is not None and consensus is not None and html.absolute() == consensus.absolute():
+        raise ValidationError(f"--html and --consensus: expected two files, found {html} twice")
+
+
+def _tell(resamples: int) -> "Callable[[int, Value], None] | None":
+    """What is known first, on stderr and only to a terminal."""
+    if not sys.stderr.isatty():
+        return None
+    return lambda pairs, kappa: typer.echo(
+        f"{pairs:,} shared pairs, kappa {say_value(kappa)}; {resamples:,} resamples …", err=True
+    )
+
+
+def _write(
+    report: "AgreementReport",
+    estimates: "Consensus | None",
+    *,
+    html: Path | None,
+    consensus: Path | None,
+    quiet: bool,
+) -> None:
+    from annotator import __version__
+    from annotator.agreement.service import write_estimates, write_report
+
+    if html is not None:
+        write_report(html, report, made_at=now(), program=f"annotator {__version__}", estimates=estimates)
+        typer.echo(f"\n{html}: the report as a page", err=quiet)
+    if consensus is not None and estimates is not None:
+        write_estimates(consensus, estimates)
+        typer.echo(f"\n{consensus}: estimates of {len(estimates.pairs):,} pairs, no qrels", err=quiet)
+
+
+def _as_json(report: "AgreementReport", estimates: "Consensus | None") -> dict[str, Any]:
+    """The documented shape, and what else there is to say."""
     found = report.measured
-    typer.echo("\n".join(f"- {sentence}" for sentence in report.diagnosis) + "\n")
-    whole: list[tuple[str, str]] = [
-        ("observed agreement", _share(found.observed_agreement)),
-        *((f"Cohen's kappa, {kind}", _figure(found.cohen_kappa[kind])) for kind in KINDS),
-        ("Fleiss' kappa", _figure(found.fleiss_kappa)),
-        *(
-            (f"Krippendorff's alpha, {metric}", _figure(value))
-            for metric, value in found.krippendorff_alpha.items()
-        ),
-        ("Gwet's AC1", _figure(found.gwet_ac1)),
-        ("Gwet's AC2, quadratic", _figure(found.gwet_ac2)),
-        *((f"kappa of relevant from {start}", _figure(value)) for start, value in found.cut_points),
-    ]
-    print_table((f"{found.pairs} pairs of {found.queries} queries", "value [95 %]"), whole, empty="")
-    groups = [("(none)" if group.value is None else group.value, group.measured) for group in report.groups]
-    if groups:
-        rows = [
-            (name, part.pairs, *_kappas(part.observed_agreement, part.cohen_kappa)) for name, part in groups
-        ]
-        typer.echo("")
-        print_table((report.groups[0].by, "pairs", "observed", *KINDS), rows, empty="")
-    if found.annotator_pairs:
-        rows = [
-            (" / ".join(pair.annotators), pair.pairs, *_kappas(pair.observed_agreement, pair.cohen_kappa))
-            for pair in found.annotator_pairs
-        ]
-        typer.echo("")
-        print_table(("annotators", "pairs", "observed", *KINDS), rows, empty="")
-    for pair in found.annotator_pairs:
-        _print_confusion(pair)
+    more: dict[str, Any] = {
+        "paradox": found.paradox,
+        "single_pairs": found.single_pairs,
+        "grades_by_annotator": found.grades_by_annotator,
+        "leanings": [_show_leaning(one) for one in found.leanings],
+        "periods": [
+            {
+                "first": period.first,
+                "last": period.last,
+                "pairs": period.pairs,
+                "observed_agreement": period.observed_agreement,
+                "cohen_kappa": period.kappa.as_json(),
+                "leanings": [_show_leaning(one) for one in period.leanings],
+            }
+            for period in report.periods
+        ],
+    }
+    if estimates is not None:
+        more["estimates"] = {
+            "are_qrels": False,
+            "pairs": len(estimates.pairs),
+            "converged": estimates.converged,
+            "iterations": estimates.iterations,
+            "grade_shares": estimates.shares,
+            "compared_with_adjudicated": estimates.matches,
+            "annotators": estimates.annotators,
+        }
+    return {**report.as_json(), **more}
 
 
-def _print_confusion(pair: "PairAgreement") -> None:
-    first, second = pair.annotators
-    typer.echo(f"\nrows {first}, columns {second}")
-    rows = [(grade, *counts) for grade, counts in enumerate(pair.confusion)]
-    print_table(("", *(str(grade) for grade in range(len(rows)))), rows, empty="")
-
-
-def _kappas(observed: float | None, kappas: "Mapping[str, Value]") -> tuple[str, ...]:
-    return (_share(observed), *(_figure(kappas[kind]) for kind in KINDS))
-
-
-def _share(share: float | None) -> str:
-    return "undefined" if share is None else f"{share:.3f}"
-
-
-def _figure(value: "Value") -> str:
-    if value.value is None:
-        return "undefined"
-    return f"{value.value:.3f}" + (f" [{value.ci95[0]:.3f}, {value.ci95[1]:.3f}]" if value.ci95 else "")
+def _show_leaning(one: "Leaning") -> dict[str, Any]:
+    return {
+        "annotator": one.annotator,
+        "comparisons": one.couples,
+        "mean": one.mean,
+        "ci95": one.ci95,
+        "krippendorff_alpha_ordinal_without": one.alpha_without,
+    }

@@ -1,0 +1,189 @@
+"""What `annotator agreement` prints for people: the verdict first, what to do, then every figure with its interval."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from annotator.cli.terminal import print_table
+
+if TYPE_CHECKING:
+    from annotator.domain.agreement import AgreementReport, Leaning, PairAgreement, Value
+    from annotator.domain.consensus import Consensus
+
+KINDS = ("unweighted", "linear", "quadratic")
+MOST_PAIRS = 50
+
+
+def print_report(report: "AgreementReport") -> None:
+    """Everything; what there is nothing of is left out."""
+    _print_verdict(report)
+    _print_coefficients(report)
+    _print_groups(report)
+    _print_pairs(report.measured.annotator_pairs)
+    _print_people(report)
+    _print_periods(report)
+    _print_left_out(report)
+
+
+def print_estimates(found: "Consensus") -> None:
+    """How often each estimate gives the lead's grade, and how each annotator would err."""
+    from annotator.agreement.service import say_estimates
+    from annotator.domain.consensus import NO_QRELS
+
+    typer.echo("\n" + "\n".join((NO_QRELS, *say_estimates(found))))
+    _print(
+        ("estimate", "adjudicated pairs compared", "equal", "without one whole grade"),
+        [(one.method, one.compared, one.equal, one.open) for one in found.matches if one.compared + one.open],
+    )
+    _print(
+        ("annotator", "judgments", "equal to Dawid and Skene's estimate"),
+        [(one.annotator, one.judgments, f"{one.right:.1%}") for one in found.annotators],
+    )
+
+
+def say_value(value: "Value") -> str:
+    """ "0.571 [0.412, 0.701]", or "undefined"."""
+    if value.value is None:
+        return "undefined"
+    return f"{value.value:.3f}" + (f" [{value.ci95[0]:.3f}, {value.ci95[1]:.3f}]" if value.ci95 else "")
+
+
+def _print(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table after an empty line; nothing where there are no rows."""
+    if rows:
+        typer.echo("")
+        print_table(columns, rows, empty="")
+
+
+def _print_verdict(report: "AgreementReport") -> None:
+    sentences = list(report.diagnosis)
+    if report.verdict is not None:
+        typer.echo(f"{report.verdict.state.upper()}: {report.verdict.sentence}\n")
+        sentences = [sentence for sentence in sentences if sentence != report.verdict.sentence]
+    if sentences:
+        typer.echo("\n".join(f"- {sentence}" for sentence in sentences) + "\n")
+
+
+def _print_coefficients(report: "AgreementReport") -> None:
+    found = report.measured
+    rows: list[tuple[str, str]] = [
+        ("observed agreement", _share(found.observed_agreement)),
+        *((f"Cohen's kappa, {kind}", say_value(found.cohen_kappa[kind])) for kind in KINDS),
+        ("Fleiss' kappa", say_value(found.fleiss_kappa)),
+        *(
+            (f"Krippendorff's alpha, {metric}", say_value(value))
+            for metric, value in found.krippendorff_alpha.items()
+        ),
+        ("Gwet's AC1", say_value(found.gwet_ac1)),
+        ("Gwet's AC2, quadratic", say_value(found.gwet_ac2)),
+        *((f"kappa of relevant from {start}", say_value(value)) for start, value in found.cut_points),
+    ]
+    if found.paradox is not None:
+        rows += [
+            ("prevalence index", _share(found.paradox.prevalence)),
+            ("bias index", _share(found.paradox.bias)),
+        ]
+    print_table((f"{found.pairs:,} pairs of {found.queries:,} queries", "value [95 %]"), rows, empty="")
+    undefined = sorted(
+        {str(value.why) for value in found.cohen_kappa.values() if value.value is None and value.why}
+    )
+    typer.echo("".join(f"undefined: {why}\n" for why in undefined), nl=False)
+
+
+def _print_groups(report: "AgreementReport") -> None:
+    rows = [
+        (
+            "(none)" if group.value is None else group.value,
+            group.measured.pairs,
+            *_kappas(group.measured.observed_agreement, group.measured.cohen_kappa),
+            say_value(group.measured.krippendorff_alpha["ordinal"]),
+            group.warning or "",
+        )
+        for group in report.groups
+    ]
+    by = report.groups[0].by if report.groups else ""
+    _print((by, "pairs", "observed", *KINDS, "alpha ordinal", "warning"), rows)
+
+
+def _print_pairs(pairs: "Sequence[PairAgreement]") -> None:
+    from annotator.agreement.service import choose_pairs
+
+    shown = list(pairs)
+    if len(shown) > MOST_PAIRS:
+        shown = sorted(shown, key=_order)[:MOST_PAIRS]
+        typer.echo(
+            f"\nOf {len(pairs):,} annotator pairs those {MOST_PAIRS} with the lowest kappa; --json and --html have all."
+        )
+    rows = [
+        (
+            " / ".join(pair.annotators),
+            pair.pairs,
+            *_kappas(pair.observed_agreement, pair.cohen_kappa),
+            *((_share(pair.paradox.prevalence), _share(pair.paradox.bias)) if pair.paradox else ("", "")),
+        )
+        for pair in shown
+    ]
+    _print(("annotators", "pairs", "observed", *KINDS, "prevalence", "bias"), rows)
+    drawn = choose_pairs(pairs)
+    if len(drawn) < len(pairs):
+        typer.echo(f"\nThe {len(drawn)} annotator pairs who differ on most pairs, grade by grade:")
+    for pair in drawn:
+        typer.echo(f"\nrows {pair.annotators[0]}, columns {pair.annotators[1]}")
+        counts = [(grade, *row) for grade, row in enumerate(pair.confusion)]
+        print_table(("", *(str(grade) for grade in range(len(counts)))), counts, empty="")
+
+
+def _order(pair: "PairAgreement") -> tuple[bool, float, tuple[str, str]]:
+    kappa = pair.cohen_kappa["unweighted"].value
+    return (kappa is None, kappa or 0.0, pair.annotators)
+
+
+def _print_people(report: "AgreementReport") -> None:
+    found = report.measured
+    rows = [
+        (one.annotator, one.couples, *_lean(one), _share(one.alpha_without, "")) for one in found.leanings
+    ]
+    _print(("annotator", "comparisons", "grades higher by", "alpha ordinal without"), rows)
+    grades = [(name, *counts, sum(counts)) for name, counts in found.grades_by_annotator.items()]
+    _print(("grades given by", *(str(grade) for grade in range(len(found.grade_counts))), "all"), grades)
+
+
+def _lean(one: "Leaning") -> tuple[str]:
+    reach = f" [{one.ci95[0]:+.3f}, {one.ci95[1]:+.3f}]" if one.ci95 else ""
+    return (f"{one.mean:+.3f}{reach}",)
+
+
+def _print_periods(report: "AgreementReport") -> None:
+    rows = [
+        (
+            f"{period.first} to {period.last}",
+            period.pairs,
+            _share(period.observed_agreement),
+            say_value(period.kappa),
+        )
+        for period in report.periods
+    ]
+    _print(("completed", "pairs", "observed", "kappa [95 %]"), rows)
+
+
+def _print_left_out(report: "AgreementReport") -> None:
+    counted = sum(report.measured.grade_counts)
+    _print(
+        ("judgments", "left out because they were"),
+        [(f"{one.judgments:,}", one.why) for one in report.left_out],
+    )
+    typer.echo(f"\n{counted:,} judgments count.")
+    if report.outdated:
+        typer.echo(
+            f"{report.outdated:,} current grades were made under an older guideline or on an older text: they count until "
+            "they are confirmed or changed."
+        )
+
+
+def _kappas(observed: float | None, kappas: "Mapping[str, Value]") -> tuple[str, ...]:
+    return (_share(observed), *(say_value(kappas[kind]) for kind in KINDS))
+
+
+def _share(share: float | None, undefined: str = "undefined") -> str:
+    return undefined if share is None else f"{share:.3f}"
