@@ -8,10 +8,8 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from html import escape
 from urllib.parse import quote, urlencode
 
-import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -53,11 +51,6 @@ def routes(database: Database) -> list[Route]:
 def list_address(dataset: str, table: str) -> str:
     """The address of a table's file."""
     return f"{ADDRESS}?{urlencode({'dataset': dataset, 'table': table})}"
-
-
-def draw_file_link(label: str, address: str) -> None:
-    """A link to a file that is kept, not shown."""
-    st.html(f'<a class="annotator-link" href="{escape(address)}" target="_self" download>{escape(label)}</a>')
 
 
 def write_table(database: Database, actor: Actor, dataset: str, table: str) -> str:

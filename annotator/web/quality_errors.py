@@ -11,11 +11,12 @@ import streamlit as st
 
 from annotator.domain.messages import say
 from annotator.domain.quality import QualityError
+from annotator.web.agreement_links import draw_file_link
 from annotator.web.guidance import draw_note, draw_numbers
 from annotator.web.html_table import escape_breakable
 from annotator.web.messages import tr, tr_n
 from annotator.web.names import name_word
-from annotator.web.quality_download import draw_file_link, list_address
+from annotator.web.quality_download import list_address
 from annotator.web.times import show_time
 
 SHOWN = 100

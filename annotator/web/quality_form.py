@@ -53,9 +53,8 @@ def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None
     if not any(one.available for one in experts):
         _say_nobody(context, experts)
         return
-    place = (
-        f"{dataset} {len(status.draws)}"  # other fields once it is drawn, so that no second press draws again
-    )
+    # Other fields once something is drawn, so that no second press draws again.
+    place = f"{dataset} {len(status.draws)}"
     asked = _ask(experts, status, place)
     found = _preview(context, dataset, asked)
     if found is None:

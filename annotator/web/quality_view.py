@@ -10,12 +10,13 @@ import streamlit as st
 
 from annotator.domain.messages import say
 from annotator.domain.quality import ErrorRate, QualityDraw, QualityStatus
+from annotator.web.agreement_links import draw_file_link
 from annotator.web.guidance import draw_note
 from annotator.web.html_table import draw_table
 from annotator.web.messages import tr, tr_n
 from annotator.web.plain_text import show_as
 from annotator.web.quality_chart import show_percent
-from annotator.web.quality_download import draw_file_link, list_address
+from annotator.web.quality_download import list_address
 from annotator.web.quality_preview import say_outside
 from annotator.web.times import show_number, show_time
 
