@@ -19,7 +19,7 @@ from annotator.agreement.measure import measure
 from annotator.domain.agreement import Measured, Value
 
 APART = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype(float)
-NAMES = "abcdefgh"
+NAMES = "abcdefghijklmnopqrst"
 MIXED = (0.45, 0.25, 0.20, 0.10)
 MOSTLY_0 = (0.80, 0.10, 0.06, 0.04)
 
@@ -141,15 +141,20 @@ WORLDS: dict[str, World] = {
     "100 queries, 2 of 4 annotators": World(100, annotators=4),
     "200 queries, 2 annotators": World(200),
 }
+FEW_SHARED: dict[str, World] = {
+    "100 queries, 2 of 10 annotators": World(100, annotators=10),
+    "100 queries, 2 of 20 annotators": World(100, annotators=20),
+}
+"""Every two annotators share 22 and 5 pairs: too few for the mean of their kappas."""
 
 
 def list_lines(sizes: Sequence[str], datasets: int, resamples: int, seed: int) -> Iterator[str]:
     """The table, as Markdown, line by line."""
-    names = list(compute_truth(WORLDS[sizes[0]]))
+    names = list(compute_truth((WORLDS | FEW_SHARED)[sizes[0]]))
     yield "| ten pairs a query | kappa is | " + " | ".join(names) + " | kappa, drawn by pair |"
     yield "|---" * (len(names) + 3) + "|"
     for size in sizes:
-        world = WORLDS[size]
+        world = (WORLDS | FEW_SHARED)[size]
         found = compute_coverage(world, datasets=datasets, resamples=resamples, seed=seed)
         wrong = compute_coverage(
             world, datasets=max(1, datasets // 4), resamples=resamples, seed=seed, by_pair=True
@@ -165,7 +170,9 @@ def main() -> None:
     parser.add_argument("--datasets", type=int, default=2000)
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sizes", nargs="+", choices=WORLDS, default=list(WORLDS), metavar="NAME")
+    parser.add_argument(
+        "--sizes", nargs="+", choices=WORLDS | FEW_SHARED, default=list(WORLDS), metavar="NAME"
+    )
     chosen = parser.parse_args()
     for line in list_lines(chosen.sizes, chosen.datasets, chosen.resamples, chosen.seed):
         print(line, flush=True)
