@@ -1,0 +1,90 @@
+"""`annotator qc`: what it prints, and its exit codes."""
+
+import json
+from typing import Any
+
+import pytest
+
+from annotator.cli.main import run
+from annotator.storage.database import Database
+from tests.integration.quality_world import QualityWorld
+
+
+def call(
+    database_url: str,
+    capsysbinary: pytest.CaptureFixture[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    *words: str,
+) -> tuple[int, str, str]:
+    """The exit code, stdout and stderr of a command."""
+    monkeypatch.setattr("sys.argv", ["annotator", "qc", *words, "--database", database_url])
+    with pytest.raises(SystemExit) as ended:
+        run()
+    out, err = capsysbinary.readouterr()
+    return int(ended.value.code or 0), out.decode(), err.decode()
+
+
+@pytest.fixture
+def qc(database_url: str, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Any:
+    return lambda *words: call(database_url, capsysbinary, monkeypatch, *words)
+
+
+def test_a_sample_is_drawn_and_read_from_the_command_line(database: Database, qc: Any) -> None:
+    world = QualityWorld(database)
+    code, out, err = qc("status", "d")
+    assert (code, "No sample was drawn yet" in out, "undecided" in err) == (3, True, True)
+    code, out, _ = qc("draw", "d", "--annotator", "cho", "--dry-run", "--json")
+    assert (code, json.loads(out)["pairs"], world.drawn()) == (0, 2, {})
+    code, out, _ = qc("draw", "d", "--annotator", "cho", "--as", "lea", "--json")
+    made = json.loads(out)
+    assert code == 0
+    assert {name: made[name] for name in ("number", "round", "annotator", "drawn_by", "rate", "seed", "population", "outside", "pairs")} == {
+        "number": 1, "round": 1, "annotator": "cho", "drawn_by": "lea", "rate": 0.1, "seed": 0, "population": 20, "outside": 0, "pairs": 2,
+    }  # fmt: skip
+    code, _, err = qc("draw", "d", "--annotator", "cho")
+    assert (code, "holds 2 of 20 pairs already" in err) == (1, True)
+    code, out, _ = qc("draw", "d", "--annotator", "cho", "--size", "20")
+    assert (code, "Drew 18 of 20 settled pairs for cho" in out) == (0, True)
+    assert len(world.drawn()) == 20
+
+
+def test_a_sample_that_proves_it_passes(database: Database, qc: Any) -> None:
+    world = QualityWorld(database)
+    qc("draw", "d", "--annotator", "cho", "--rate", "1")
+    last, *others = world.drawn()
+    for pk in others[:-1]:
+        world.check(pk, world.grades[pk])
+    code, out, err = qc("status", "d")
+    assert (code, "rule: bound" in err, "1 more pair without an error" in out) == (3, True, True)
+    world.check(others[-1], world.grades[others[-1]])
+    code, out, err = qc("status", "d", "--json")
+    found = json.loads(out)
+    assert (code, err, found["verdict"], found["waiting"]) == (0, "", "passed", 1)
+    assert found["rates"]["any"] == {
+        "errors": 0, "checked": 19, "rate": 0.0, "ci95": [0.0, pytest.approx(0.1765, abs=1e-4)], "upper_bound": 0.0,
+    }  # fmt: skip
+    world.check(last, (world.grades[last] + 1) % 4)
+    code, out, _ = qc("status", "d")
+    assert code == 3
+    assert "Failed: the sample proves that 5 % or more" in out
+    assert "reopened" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "why"),
+    [
+        (("draw", "d"), 2, "--annotator"),
+        (("draw", "d", "--annotator", "cho", "--rate", "0.5", "--size", "3"), 2, "not both"),
+        (("draw", "d", "--annotator", "cho", "--rate", "2"), 1, "rate: expected a share"),
+        (("draw", "d", "--annotator", "nemo"), 1, "nemo"),
+        (("draw", "x", "--annotator", "cho"), 1, "no dataset named 'x'"),
+        (("status", "x"), 1, "no dataset named 'x'"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_says_why(
+    database: Database, qc: Any, words: tuple[str, ...], code: int, why: str
+) -> None:
+    QualityWorld(database, queries=1)
+    found, out, err = qc(*words)
+    assert (found, out) == (code, "")
+    assert why in err

@@ -1,0 +1,198 @@
+"""What quality control says of a sample; and that a third expert's answers count nowhere else."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotator.adjudication.service import adjudicate_file
+from annotator.agreement.service import compute_agreement
+from annotator.datasets.service import change_settings
+from annotator.domain.errors import NotAllowed
+from annotator.domain.people import OPERATOR
+from annotator.domain.quality import QualityStatus
+from annotator.labeling.service import compute_progress, list_judgments
+from annotator.quality.service import project_bound, show_quality
+from annotator.releases.service import publish_release
+from annotator.storage.database import Database
+from annotator.storage.pairs import list_pair_states
+from annotator.storage.quality import add_draw, list_settled
+from annotator.storage.tables import PersonRow
+from tests.integration.quality_world import QualityWorld
+from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
+
+
+def add_up(status: QualityStatus) -> bool:
+    return status.drawn == status.checked + status.unrateable + status.barred + status.waiting
+
+
+def test_before_the_first_draw_nothing_is_known(database: Database) -> None:
+    status = QualityWorld(database, queries=1).status()
+    assert (status.round, status.drawn, status.population, status.verdict) == (0, 0, 0, "undecided")
+    assert status.rates["any"].rate is None
+    assert "annotator qc draw d --annotator USER" in status.sentences[1]
+    assert project_bound(status) == ()
+
+
+def test_only_leads_are_told(database: Database) -> None:
+    world = QualityWorld(database, queries=1)
+    with pytest.raises(NotAllowed):
+        show_quality(database, world.cho, "d")
+    assert show_quality(database, world.lea, "d").round == 0
+
+
+def test_a_sample_is_followed_from_the_draw_to_the_verdict(database: Database) -> None:
+    world = QualityWorld(database, queries=8, documents=10)
+    world.draw(rate=0.5)
+    status = world.status()
+    assert (status.population, status.drawn, status.waiting, status.checked) == (80, 40, 40, 0)
+    assert (status.verdicts, status.further) == ({"bound": "undecided", "rate": "undecided"}, 42)
+    assert "No pair of the sample is checked yet." in status.sentences
+    assert any("--size 42" in sentence for sentence in status.sentences)
+    pks = list(world.drawn())
+    far = next(pk for pk in pks if world.grades[pk] == 0)
+    unsure = next(pk for pk in pks if pk != far)
+    for pk in pks:
+        world.check(pk, 3 if pk == far else None if pk == unsure else world.grades[pk], note="왜")
+    status = world.status()
+    assert (status.checked, status.unrateable, status.waiting, status.barred) == (39, 1, 0, 0)
+    assert add_up(status)
+    assert {kind: rate.errors for kind, rate in status.rates.items()} == {"any": 1, "far": 1, "relevance": 1}
+    assert status.verdicts == {"bound": "undecided", "rate": "passed"}  # 1 of 39 is 2.6 %
+    (error,) = status.errors
+    assert (error.pair, error.settled_grade, error.expert_grade) == (world.keys[far], 0, 3)
+    assert (error.settled_by, error.note, error.state, error.distance) == ("unanimous", "왜", "reopened", 3)
+    assert any(
+        "1 of 39 checked pairs are errors, 2.6 %, which is below 5 %" in one for one in status.sentences
+    )
+    assert any("with 95 % confidence at most" in one for one in status.sentences)
+    points = dict(project_bound(status))
+    assert points[0] == status.rates["any"].bound
+    assert status.further is not None
+    assert points[status.further] < 0.05
+
+
+def test_the_gate_goes_by_the_datasets_rule(database: Database) -> None:
+    world = QualityWorld(database, queries=8, documents=10)
+    world.draw(rate=0.1)
+    for pk in world.drawn():
+        world.check(pk, world.grades[pk])
+    assert (world.status().rule, world.status().verdict) == ("bound", "undecided")
+    change_settings(database, OPERATOR, "d", {"quality_rule": "rate"})
+    assert (world.status().rule, world.status().verdict) == ("rate", "passed")
+
+
+def test_an_error_is_decided_once_a_lead_has_decided_it(database: Database) -> None:
+    world = QualityWorld(database, queries=1)
+    world.draw(rate=1.0)
+    pk = next(iter(world.drawn()))
+    world.check(pk, (world.grades[pk] + 1) % 4)
+    assert [error.state for error in world.status().errors] == ["reopened"]
+    world.later(seconds=1)
+    line = f"query_id,doc_id,grade,rationale\nQ0,문서/{world.name(pk)},{(world.grades[pk] + 1) % 4},x\n"
+    adjudicate_file(database, world.lea, "d", line.encode(), "x.csv", now=world.now)
+    (error,) = world.status().errors
+    assert (error.state, error.decided_grade) == ("decided", (world.grades[pk] + 1) % 4)
+    assert world.status().rates["any"].errors == 1  # the sample found it all the same
+
+
+def test_an_error_that_the_expert_takes_back_is_none(database: Database) -> None:
+    world = QualityWorld(database, queries=1)
+    world.draw(rate=1.0)
+    pk = next(iter(world.drawn()))
+    world.check(pk, (world.grades[pk] + 1) % 4)
+    world.check(pk, world.grades[pk])
+    assert world.status().errors == ()
+    assert (world.status().rates["any"].errors, world.status().checked) == (0, 1)
+
+
+def test_what_was_settled_since_the_draw_is_counted(database: Database) -> None:
+    world = QualityWorld(database, queries=2, documents=5, settled=False)
+    single, both, new, changed, *_ = world.keys
+    world.settle([single], by=(world.ann,))
+    world.settle([both, changed])
+    world.draw(size=1)
+    assert world.status().settled_since == 0
+    (sampled,) = world.drawn()
+    left = [pk for pk in (single, both, changed) if pk != sampled]
+    world.settle([single], by=(world.bea,))  # was settled at this grade before
+    world.settle([both])
+    assert world.status().settled_since == 0
+    world.settle([new])
+    assert world.status().settled_since == 1
+    other = left[-1]
+    for actor in (world.ann, world.bea):
+        world.judge_as(actor, other, (world.grades[other] + 1) % 4)
+    assert world.status().settled_since == 2  # it is settled, but not as it was
+    world.later(seconds=1)
+    assert any("2 pairs were settled since the last draw" in one for one in world.status().sentences)
+    world.draw(rate=1.0)
+    assert world.status().settled_since == 0
+
+
+def test_a_sample_drawn_in_steps_says_what_looking_costs(database: Database) -> None:
+    world = QualityWorld(database, queries=8, documents=10)
+    world.draw(size=20)
+    assert not any("steps" in sentence for sentence in world.status().sentences)
+    world.draw(size=44)
+    assert any("drawn in 2 steps" in sentence for sentence in world.status().sentences)
+    world.draw(size=20, new_round=True)
+    assert not any("steps" in sentence for sentence in world.status().sentences)
+
+
+def test_somebody_who_left_leaves_barred_pairs(database: Database) -> None:
+    world = QualityWorld(database, queries=1)
+    world.draw(rate=1.0)
+    world.check(next(iter(world.drawn())), 1)
+    with database.write() as session:
+        session.get_one(PersonRow, world.cho.person_id).disabled_at = world.now
+    status = world.status()
+    assert (status.checked, status.barred, status.waiting) == (1, 4, 0)
+    assert any("4 drawn pairs can no longer be judged" in sentence for sentence in status.sentences)
+
+
+def count_everything(world: ReleaseWorld) -> tuple[Any, ...]:
+    with world.database.read() as session:
+        states = [state._replace(lacking=0) for state in list_pair_states(session, world.dataset_pk)]
+    progress = compute_progress(world.database, OPERATOR, world.name)
+    agreement = replace(compute_agreement(world.database, OPERATOR, world.name), left_out=())
+    current = [one.event_id for one in list_judgments(world.database, OPERATOR, world.name)]
+    people = [(one.annotator, one.judged) for one in progress.annotators]
+    return agreement, states, people, current
+
+
+def test_a_third_experts_answers_enter_neither_agreement_nor_qrels_nor_judgments(
+    database: Database, tmp_path: Path
+) -> None:
+    """Answers that agree with what is settled: one that does not reopens the pair, which is another rule's matter."""
+    world = ReleaseWorld(database)
+    expert = world.person("expert")
+    waived = dict.fromkeys([*WAIVED, "stale", "relevant", "quality_control"], "x")
+
+    def publish(version: str) -> Path:
+        return publish_release(
+            database, world.lead, world.name, version, exports_dir=tmp_path, now=EPOCH, overrides=waived
+        ).path  # fmt: skip
+
+    before, first = count_everything(world), publish("1.0.0")
+    with database.write() as session:
+        settled = list_settled(session, world.dataset_pk)
+        values = {
+            "number": 1, "round": 1, "annotator_pk": expert.person_id, "drawn_by_pk": None, "rate": 1.0, "seed": 0,
+            "population": len(settled), "outside": 0, "drawn_at": EPOCH - timedelta(days=1),
+        }  # fmt: skip
+        add_draw(session, world.dataset_pk, values, settled)
+    assert settled
+    for state in settled:
+        world.judge(expert, state.query_id, state.doc_id, state.settlement.grade, purpose="quality")
+    assert count_everything(world) == before
+    second = publish("1.0.1")
+    same = [path.name for path in sorted(first.iterdir()) if path.is_file()]
+    contents = [name for name in same if "judgments" in name or "qrels" in name]
+    assert contents
+    for name in contents:
+        assert (second / name).read_bytes() == (first / name).read_bytes(), name
+    kept = list_judgments(database, OPERATOR, world.name, history=True)
+    assert [one.purpose for one in kept].count("quality") == len(settled)
