@@ -61,7 +61,7 @@ class KeptReports:
     ) -> Kept:
         """The report, from what is kept or measured now (`anew`: in any case). `tell`: gets the pairs and the kappa as soon
         as they are known, where it is measured. NotAllowed for anybody but leads."""
-        stamp, name = read_stamp(database, actor, dataset), (id(database), dataset, by)
+        stamp, name = read_stamp(database, actor, dataset), (database, dataset, by)
         with self.lock:
             turn = self.turns.setdefault(name, Lock())
         with turn:

@@ -5,13 +5,13 @@ from functools import partial
 
 import streamlit as st
 
-from annotator.agreement.service import compute_agreement
 from annotator.datasets.service import read_current_rubric
 from annotator.domain.agreement import AgreementReport
 from annotator.domain.messages import say
 from annotator.web.agreement_address import find_selection
 from annotator.web.agreement_behind import draw_pairs
 from annotator.web.agreement_groupings import find_grouping, list_fields
+from annotator.web.agreement_measured import find_report
 from annotator.web.agreement_parts import draw_annotators, draw_dataset, draw_groups
 from annotator.web.agreement_trends import draw_grades, draw_left_out, draw_time
 from annotator.web.agreement_verdict import draw_findings, draw_verdict
@@ -34,7 +34,7 @@ def draw(context: PageContext) -> None:
         return
     fields = list_fields(context.database, context.actor, dataset)
     by = find_grouping(fields)
-    report = compute_agreement(context.database, context.actor, dataset, by=by)
+    report = find_report(context, dataset, by)
     draw_verdict(report)
     if report.findings:
         st.header(tr("What the judgments say"))

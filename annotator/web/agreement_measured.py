@@ -1,0 +1,69 @@
+"""The report that the Agreement page draws: kept or measured now, with what is known first while the rest is measured."""
+
+from html import escape
+
+import streamlit as st
+
+from annotator.domain.agreement import AgreementReport, Value
+from annotator.web.focus import note_press
+from annotator.web.kept_reports import REPORTS, Kept
+from annotator.web.messages import tr
+from annotator.web.page_context import PageContext
+from annotator.web.times import show_number, show_time
+
+ANEW = "measure_anew"
+
+
+def find_report(context: PageContext, dataset: str, by: str | None) -> AgreementReport:
+    """The report. Where something has changed since it was measured, says so, with a way to have it measured anew."""
+    place = st.empty()
+
+    def tell(pairs: int, kappa: Value) -> None:
+        place.html(
+            f'<p class="annotator-note annotator-measuring" role="status">{escape(say_first(pairs, kappa))}</p>'
+        )
+
+    kept = REPORTS.find(
+        context.database,
+        context.actor,
+        dataset,
+        by=by,
+        now=context.now,
+        anew=st.session_state.pop(ANEW, False),
+        tell=tell,
+    )
+    if kept.changed:
+        with place.container():
+            _draw_changed(kept)
+    else:
+        place.empty()
+    return kept.report
+
+
+def say_first(pairs: int, kappa: Value) -> str:
+    """What is known in a moment."""
+    if kappa.value is None:
+        return tr("Measuring agreement …")
+    return tr(
+        "Cohen's kappa is {kappa:.2f} over {pairs} pairs. Its interval and all other figures follow in a moment …",
+        kappa=kappa.value,
+        pairs=show_number(pairs),
+    )
+
+
+def _draw_changed(kept: Kept) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        said = tr("Measured on {time}; something has changed since.", time=show_time(kept.measured_at))
+        st.html(f'<p class="annotator-note">{escape(said)}</p>', width="content")
+        st.button(
+            tr("Measure again"),
+            key="measure_again",
+            on_click=_ask,
+            type="tertiary",
+            icon=":material/refresh:",
+        )
+
+
+def _ask() -> None:
+    st.session_state[ANEW] = True
+    note_press()

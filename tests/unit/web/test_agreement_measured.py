@@ -1,0 +1,74 @@
+"""The Agreement page while and after its report is measured: first figures, how old it is, measuring it again."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotator.agreement.service import compute_agreement
+from annotator.domain.agreement import Value
+from annotator.domain.people import OPERATOR
+from annotator.storage.database import Database
+from annotator.storage.schema import upgrade_schema
+from annotator.web import agreement_measured
+from annotator.web.kept_reports import Kept
+from tests.integration.judged_world import JudgedWorld
+from tests.unit.web.lead_pages import make_world, open_page, run, words
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[JudgedWorld]:
+    database = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+    upgrade_schema(database)
+    yield make_world(database)
+    database.dispose()
+
+
+class Reports:
+    """A report of January, changed since until it is asked for anew."""
+
+    def __init__(self, database: Database) -> None:
+        self.report = compute_agreement(database, OPERATOR, "d")
+        self.asked: list[bool] = []
+
+    def find(self, *_: Any, anew: bool, tell: Any, **__: Any) -> Kept:
+        self.asked.append(anew)
+        return Kept(self.report, datetime(2026, 1, 2, 3, 4, tzinfo=UTC), not anew, 1, 1.0)
+
+
+def test_a_report_that_is_no_longer_new_says_of_when_it_is_and_can_be_measured_again(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports = Reports(world.database)
+    monkeypatch.setattr(agreement_measured, "REPORTS", reports)
+    app = open_page(world, "agreement")
+    assert "Measured on Jan 2, 2026 03:04; something has changed since." in words(app)
+    app.button(key="measure_again").click()
+    run(app)
+    assert reports.asked == [False, True]
+    assert "something has changed" not in words(app)
+    run(app)
+    assert reports.asked == [False, True, False], "it is measured anew once only"
+
+
+def test_what_is_known_first_is_said_while_the_rest_is_measured(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[tuple[int, str]] = []
+
+    def listen(pairs: int, kappa: Value) -> str:
+        said.append((pairs, f"{kappa.value:.2f}"))
+        return "first"
+
+    monkeypatch.setattr(agreement_measured, "say_first", listen)
+    assert "first" not in words(open_page(world, "agreement")), "the report has taken its place"
+    assert said == [(4, "0.27")]
+
+
+def test_the_first_figures_are_a_sentence_also_without_a_kappa() -> None:
+    assert agreement_measured.say_first(1234, Value(0.456)).startswith(
+        "Cohen's kappa is 0.46 over 1,234 pairs. Its interval"
+    )
+    assert agreement_measured.say_first(0, Value(None, None, "no pair")) == "Measuring agreement …"
