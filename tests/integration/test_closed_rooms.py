@@ -15,6 +15,7 @@ from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.people import Actor
 from annotator.labeling import service as labeling
 from annotator.proposals import service as proposals
+from annotator.quality import service as quality
 from annotator.questions import service as questions
 from annotator.standard import service as standard
 from annotator.storage.database import Database
@@ -81,6 +82,10 @@ FOR_LEADS: dict[str, Act] = {
         d, a, "d", 1, "네", seen=None, in_guideline=False, now=NOW
     ),
     "mark_for_guideline": lambda d, a, p: questions.mark_for_guideline(d, a, "d", 1, in_guideline=True),
+    "draw_sample": lambda d, a, p: quality.draw_sample(d, a, "d", annotator="ann", now=NOW),
+    "preview_sample": lambda d, a, p: quality.preview_sample(d, a, "d", annotator="ann"),
+    "list_experts": lambda d, a, p: quality.list_experts(d, a, "d"),
+    "show_quality": lambda d, a, p: quality.show_quality(d, a, "d"),
     "assign": lambda d, a, p: assignment.assign(d, a, "d", ["ann"], CHOSEN, now=NOW),
     "take_back": lambda d, a, p: assignment.take_back(d, a, "d", ["ann"], CHOSEN, now=NOW),
     "reassign": lambda d, a, p: assignment.reassign(d, a, "d", leaver="ann", to="bob", now=NOW),
@@ -117,7 +122,9 @@ def test_every_service_of_labeling_asks_for_a_role_first(database: Database) -> 
     assert _list_open(world, FOR_LEADS, ann, pair) == []
 
 
-@pytest.mark.parametrize("module", [assignment, calibration, labeling, proposals, questions, standard, work])
+@pytest.mark.parametrize(
+    "module", [assignment, calibration, labeling, proposals, quality, questions, standard, work]
+)
 def test_no_service_of_labeling_is_left_out_above(module: Any) -> None:
     acts = {
         name
