@@ -17,7 +17,7 @@ from annotator.web.link_table import Cell, Link, draw_link_table
 from annotator.web.messages import tr, tr_n
 from annotator.web.names import name_word
 from annotator.web.page_context import PageContext
-from annotator.web.plain_text import escape_markdown
+from annotator.web.plain_text import show_as
 
 SIZE = 50
 
@@ -27,7 +27,9 @@ def draw_pairs(context: PageContext, dataset: str, selection: Selection) -> None
     start = find_start()
     found = list_pairs_behind(context.database, context.actor, dataset, selection, limit=SIZE, offset=start)
     draw_page_links(dataset, [(tr("Back to the agreement of the dataset"), [])])
-    st.header(escape_markdown(describe_selection(selection)))
+    st.html(
+        show_as("verdict", describe_selection(selection), place="h2")
+    )  # a heading of Streamlit's would link names
     if not found.total:
         st.text(tr("There is no such pair."))
         return

@@ -10,11 +10,16 @@ from annotator.domain.agreement import Selection
 from annotator.web.agreement_address import Parameters, list_page_address
 from annotator.web.messages import tr
 
+SHORT = 16  # a link in a table: not to be broken
+
 
 def write_link(label: str, address: str, *, says: str = "") -> str:
     """HTML: a link in this tab. `says`: what a screen reader reads in place of the label."""
     named = f' aria-label="{escape(says)}"' if says else ""
-    return f'<a class="annotator-link" href="{escape(address)}" target="_self"{named}>{escape(label)}</a>'
+    style = ' style="white-space: nowrap"' if len(label) <= SHORT else ""
+    return (
+        f'<a class="annotator-link" href="{escape(address)}" target="_self"{named}{style}>{escape(label)}</a>'
+    )
 
 
 def draw_sentence(dataset: str, sentence: str, pairs: Selection | None) -> None:

@@ -55,7 +55,11 @@ def draw_grades(report: AgreementReport, grade_names: Sequence[str]) -> None:
     st.header(tr("Grades by annotator"))
     counts = report.measured.grades_by_annotator
     if counts:
-        draw_note(tr("Over all that each of them judged: who judged other queries may rightly differ."))
+        draw_note(
+            tr(
+                "Over all that each of them judged (in brackets): who judged other queries may rightly differ."
+            )
+        )
         draw_report_chart(
             "grades", chart_grades(counts, grade_names), describe_grades(counts, grade_names),
             caption=tr("Grades by annotator"), csv=list_figures_address(report.dataset, Asked("grades")),

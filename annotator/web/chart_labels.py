@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from unicodedata import east_asian_width
 
-MOST = 22
+MOST = 16
 APART = "\u200b"  # has no width: two names that are cut alike stay two
 
 
@@ -22,7 +22,7 @@ def label_counts(names: Sequence[str], counts: Sequence[int]) -> list[str]:
     """Each name with its count, in the same order."""
     labels: list[str] = []
     for name, count in zip(names, counts, strict=True):
-        label = f"{shorten(name)} (n = {count:,})"
+        label = f"{shorten(name)} ({count:,})"
         while label in labels:
             label += APART
         labels.append(label)

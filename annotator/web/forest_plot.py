@@ -60,7 +60,7 @@ def chart_forest(report: AgreementReport) -> "alt.LayerChart":
     scale = alt.Scale(domain=[max(low, -1.0), 1.0], nice=False, clamp=True)
     y = alt.Y(
         "label:N", sort=[row["label"] for row in rows], title=None,
-        axis=alt.Axis(labelLimit=230, ticks=False, domain=False, labelOverlap=False),
+        axis=alt.Axis(labelLimit=190, ticks=False, domain=False, labelOverlap=False),
     )  # fmt: skip
     x = alt.X(
         "value:Q", scale=scale, title=tr("κ (dashed: the target)"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("#7f8985", "#b7791f", "#3a7cd0", "#b05aa3")
 MOST, LEAST_WRITTEN = 30, 0.08
-ROW, EDGE = 28, 92
+ROW, EDGE = 28, 140
 
 
 def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
     base = alt.Chart(alt.InlineData(rows)).encode(
         y=alt.Y(
             "label:N", sort=people, title=None,
-            axis=alt.Axis(labelLimit=230, ticks=False, domain=False, labelOverlap=False),
+            axis=alt.Axis(labelLimit=190, ticks=False, domain=False, labelOverlap=False),
         ),
         tooltip=[
             alt.Tooltip("name:N", title=" "), alt.Tooltip("grade:N", title=tr("grade")),
@@ -61,7 +61,7 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
     )  # fmt: skip
     scale = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X("begin:Q", title=tr("share of the grades"), scale=scale, axis=alt.Axis(format="%", tickCount=5))
-    legend = alt.Legend(orient="top", title=None, columns=2, labelLimit=150)
+    legend = alt.Legend(orient="top", title=None, columns=1, labelLimit=220, symbolStrokeWidth=0)
     bars = base.mark_bar(size=ROW - 8, stroke="#ffffff", strokeWidth=1).encode(
         x=x,
         x2="end:Q",
