@@ -3,6 +3,7 @@
 Orders do not depend on a database's collation.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,9 +12,11 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import SQLModel, col
 
 from annotator.domain.trail import Participant
+from annotator.storage.current import list_current_adjudications
 from annotator.storage.find import key_of
 from annotator.storage.outdated import OLDER_STANDARD, OLDER_TEXT
 from annotator.storage.quality_tables import QualityDrawRow
+from annotator.storage.reopened import list_open_errors
 from annotator.storage.tables import (
     AdjudicationRow,
     CurrentJudgmentRow,
@@ -77,7 +80,7 @@ def list_checkers(session: Session, dataset_pk: int) -> set[int]:
 
 
 def count_decisions(session: Session, dataset_pk: int) -> dict[int, int]:
-    """How many of the decisions that hold each lead made, by person_pk."""
+    """How many of the decisions that hold each lead made, by person_pk. What quality control reopened holds no more."""
     latest = (
         select(col(AdjudicationRow.pair_pk), func.max(col(AdjudicationRow.revision)).label("revision"))
         .join(PairRow, col(PairRow.pk) == col(AdjudicationRow.pair_pk))
@@ -90,7 +93,11 @@ def count_decisions(session: Session, dataset_pk: int) -> dict[int, int]:
     )
     statement = select(col(AdjudicationRow.lead_pk), func.count()).join(latest, holds)
     rows: Any = session.execute(statement.group_by(col(AdjudicationRow.lead_pk)))
-    return dict(rows.all())
+    found = Counter(dict(rows.all()))
+    errors = list_open_errors(session, dataset_pk)
+    for pair_pk, last in list_current_adjudications(session, dataset_pk, list(errors)).items():
+        found[last.lead_pk] -= any(error.grade != last.grade for error in errors[pair_pk])
+    return dict(+found)
 
 
 def list_systems(session: Session, dataset_pk: int) -> list[System]:

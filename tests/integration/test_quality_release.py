@@ -1,6 +1,7 @@
 """Quality control in releases: its gate, what it reopened, and its trail in the datasheet, on both databases."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,15 @@ def test_the_datasheet_keeps_the_trail_under_pseudonyms(world: ReleaseWorld, tmp
     for path in made.rglob("*"):
         text = path.read_bytes().decode() if path.is_file() else ""
         assert not any(name in text for name in ("専門家", "別の lead", "editor", "Realname")), path
+
+
+def test_a_decision_that_was_reopened_is_no_decision_of_its_lead(world: ReleaseWorld, tmp_path: Path) -> None:
+    world.add_decision(world.lead, "Q2", "법률_제17조", 3)
+    world.add_decision(world.lead, "Q1", "Q1/two", 2)
+    world.check_quality(world.person("専門家"), "Q1", "Q1/two", 0, settled=2, settled_by="adjudicated")
+    sheet = (publish(world, tmp_path) / "DATASHEET.md").read_text(encoding="utf-8")
+    assert "Where they differ, a lead decides with a reason: 1 of " in sheet
+    assert re.search(r"Decisions by lead: lead_\d 1\.", sheet)
 
 
 def test_the_gate_goes_by_what_the_dataset_says(world: ReleaseWorld, tmp_path: Path) -> None:
