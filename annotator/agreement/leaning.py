@@ -94,6 +94,6 @@ def _find_patterns(counts: Ints) -> tuple[Ints, Ints]:
 def _coincide(patterns: Ints | Floats) -> Floats:
     """The coincidence table of each pattern, flat; zeros where fewer than two judgments make none."""
     tables = np.zeros((len(patterns), CELLS))
-    shared = (patterns.sum(axis=1) >= 2) & (patterns.min(axis=1) >= 0)
+    shared = patterns.sum(axis=1) >= 2
     tables[shared] = coincidences(patterns[shared]).reshape(-1, CELLS)
     return tables

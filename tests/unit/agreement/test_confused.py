@@ -95,8 +95,11 @@ def test_the_category_where_the_confusion_gathers_is_named_with_the_rates() -> N
 def test_a_confusion_spread_evenly_or_rare_is_placed_nowhere() -> None:
     even = _find(_judged([(1, 2), (2, 1), (0, 0), (3, 3)] * 90), categories=3)
     assert even is not None and even.concentrations == ()
-    rare = _find(_judged([(0, 0), (3, 3), (1, 1), (1, 1)] * 87 + [(1, 2), (2, 1), (1, 2), (0, 0)] * 3), 3)
+    plain, some = [(0, 0), (3, 3), (1, 1), (2, 2)], [(1, 2), (3, 3), (1, 1), (0, 0)]
+    rare = _find(_judged((plain * 2 + some) * 9 + plain * 63), categories=3)
     assert rare is not None and rare.concentrations == ()
+    enough = _find(_judged((plain * 2 + some) * 12 + plain * 54), categories=3)
+    assert enough is not None and len(enough.concentrations) == 1
 
 
 def test_a_slightly_higher_rate_is_no_concentration_however_sure_it_is() -> None:

@@ -132,6 +132,7 @@ def test_near_misses_are_told_from_wide_ones() -> None:
     near = [(0, 1), (1, 1), (2, 2), (3, 2), (1, 0), (2, 3)]
     assert "With near misses forgiven kappa is much higher" in _diagnose(near * 8)
     assert "near misses" not in _diagnose(SAME * 12)
+    assert "near misses" not in _diagnose(near * 4)
 
 
 def test_the_annotators_who_agree_least_are_named() -> None:

@@ -149,4 +149,8 @@ def test_what_no_time_is_known_of_is_left_out() -> None:
     measured = measure(work.judged, names, resamples=0, seed=0)
     found = assess(work.judged, names=names, measured=measured, target=0.7, grade_names="abcd")
     assert found.periods == ()
+    two = simulate(0, annotators=2)
+    measured = measure(two.judged, ("a", "b"), resamples=0, seed=0)
+    alone = assess(two.judged, names=("a", "b"), measured=measured, target=0.7, grade_names="abcd").leanings
+    assert [leaning.alpha_without for leaning in alone] == [None, None]
     assert {finding.kind for finding in found.findings} & {"drift", "quick"} == set()
