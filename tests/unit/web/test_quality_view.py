@@ -45,7 +45,7 @@ def find_error(
 def test_who_judged_nothing_comes_first_and_who_can_check_nothing_is_left_out() -> None:
     people = [
         QualityExpert("busy", "", 90, 10), QualityExpert("done", "", 100, 0), QualityExpert("fresh", "", 0, 80),
-        QualityExpert("free", "", 0, 100), QualityExpert("less", "", 20, 80),
+        QualityExpert("free", "", 0, 100), QualityExpert("less", "", 20, 90),
     ]  # fmt: skip
     assert [one.username for one in sort_experts(people)] == ["free", "fresh", "less", "busy"]
 
