@@ -1,7 +1,5 @@
 """Why nothing is drawn, in sentences that name what would help."""
 
-from math import floor
-
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say, say_n
 from annotator.domain.quality import QualityPreview
@@ -59,7 +57,7 @@ def say_too_many(annotator: str, size: int, population: int) -> Message:
 def find_higher_rate(drawn: int, population: int) -> str:
     """A short share of the population that is more than what is drawn."""
     for digits in (2, 3, 4, 5, 6, 7):
-        rate = (floor(drawn / population * 10**digits) + 1) / 10**digits
+        rate = (drawn * 10**digits // population + 1) / 10**digits
         if rate <= 1 and (digits > 2 or rate < 1):
             return f"{rate:g}"
     return "1"
