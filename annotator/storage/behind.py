@@ -50,7 +50,8 @@ _SECONDS = f"""
 SELECT a.seconds FROM current_judgment a
 WHERE {_COUNTS.format(c="a")} AND a.annotator_pk = :first AND a.seconds IS NOT NULL"""
 _GRADES = """
-SELECT c.pair_pk, c.annotator_pk, c.grade FROM current_judgment c WHERE c.pair_pk IN {pairs} AND {counts_c}"""
+SELECT c.pair_pk, c.annotator_pk, c.grade FROM current_judgment c
+WHERE c.pair_pk IN {pairs} AND c.purpose = 'independent' AND c.outcome = 'graded'"""
 _TO_JUDGE = """
 SELECT p.pk FROM pair p WHERE p.pk IN {pairs}
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :person_pk)
@@ -139,7 +140,7 @@ def show_behind(
     for some in split(found, DETAILED_AT_ONCE):
         pks = [one.pair_pk for one in some]
         states = {state.pair_pk: state for state in list_pair_states(session, dataset_pk, pks)}
-        grades, hidden = _list_grades(session, dataset_pk, pks), _list_to_judge(session, person_pk, pks)
+        grades, hidden = _list_grades(session, pks), _list_to_judge(session, person_pk, pks)
         texts = _list_texts(session, states.values())
         shown += [
             _hide(one)
@@ -237,10 +238,11 @@ def _write_within(session: Session, wanted: Wanted, subject: str, values: dict[s
     return within, places
 
 
-def _list_grades(session: Session, dataset_pk: int, pks: Sequence[int]) -> dict[int, list[tuple[str, int]]]:
+def _list_grades(session: Session, pks: Sequence[int]) -> dict[int, list[tuple[str, int]]]:
     """(username, grade) by pair_pk."""
-    statement = _GRADES.format(pairs=_listed(session), counts_c=_COUNTS.format(c="c"))
-    rows = session.execute(text(statement), {"pairs": json.dumps(list(pks)), "dataset_pk": dataset_pk}).all()
+    rows = session.execute(
+        text(_GRADES.format(pairs=_listed(session))), {"pairs": json.dumps(list(pks))}
+    ).all()
     people = {person for _, person, _ in rows}
     names = dict(
         session.execute(

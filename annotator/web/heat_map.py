@@ -24,7 +24,9 @@ def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.Lay
     import altair as alt
 
     (first, second), names = pair.annotators, name_grades(grade_names)
-    axis: dict[str, Any] = {"ticks": False, "domain": False, "labelLimit": 130, "labelOverlap": False}
+    axis: dict[str, Any] = {
+        "ticks": False, "domain": False, "labelLimit": 130, "labelOverlap": False, "titleLimit": 200,
+    }  # fmt: skip
     base = alt.Chart(alt.InlineData(list_cells(pair, grade_names))).encode(
         y=alt.Y("first:N", sort=names, title=first, axis=alt.Axis(**axis)),
         x=alt.X("second:N", sort=names, title=second, axis=alt.Axis(labelAngle=-40, **axis)),
