@@ -29,7 +29,7 @@ svg .reach{stroke:var(--bar);stroke-width:2.5}svg .path{stroke:var(--bar);stroke
 svg .goal{stroke:var(--goal);stroke-width:2;stroke-dasharray:5 4}svg .g0{fill:#dcebec}svg .g1{fill:#9cc7cb}svg .g2{fill:#4f98a1}svg .g3{fill:#19616b}
 svg .part{stroke:var(--ink);stroke-width:.75}
 @media print{:root{--ink:#000;--quiet:#333;--ground:#fff;--rest:#eee;--line:#999;--bar:#19616b;--goal:#9c4a1a}
-*{print-color-adjust:exact}main{max-width:none}tr,figure,.keep{break-inside:avoid}h2,h3{break-after:avoid}.wide{overflow:visible}table{font-size:11px}th,td{padding:.15rem .3rem}td.n{white-space:normal}tbody th{min-width:0}}
+*{print-color-adjust:exact}main{max-width:none}tr,figure,.keep{break-inside:avoid}h2,h3{break-after:avoid}.wide{overflow:visible}table{font-size:11px}th,td{padding:.15rem .3rem}td.n,th.n{white-space:normal}tbody th{min-width:0}}
 """.strip()
 
 
