@@ -5,6 +5,7 @@ sample, a diamond for what the sample proves of all settled pairs.
 """
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
@@ -26,15 +27,17 @@ LEAST_SCALE = 0.075  # so that the limit never stands at the edge
 ROW, LEGEND_AND_AXIS, CURVE = 34, 104, 220
 
 
-def show_percent(share: float | None) -> str:
+def show_percent(share: float | None, *, at_most: bool = False) -> str:
     """A share in per cent: with one decimal, or as many as it takes to see on which side of the limit it lies; "–" when
-    there is none."""
+    there is none. `at_most`: rounded up, as what is proved must be."""
     if share is None:
         return "–"
-    for digits in range(1, MOST_DIGITS):
-        if _compare(round(100 * share, digits), 100 * LIMIT) == _compare(share, LIMIT):
-            return f"{show_number(100 * share, digits)} %"
-    return f"{show_number(100 * share, MOST_DIGITS)} %"
+    for digits in range(1, MOST_DIGITS + 1):
+        power = 10**digits
+        shown = ceil(100 * power * share - 1e-9) / power if at_most else round(100 * share, digits)
+        if _compare(shown, 100 * LIMIT) == _compare(share, LIMIT):
+            break
+    return f"{show_number(shown, digits)} %"
 
 
 def name_kind(kind: str) -> str:
@@ -109,7 +112,7 @@ def list_rate_rows(rates: Mapping[str, ErrorRate]) -> list[dict[str, object]]:
         {
             tr("kind of error"): name_kind(kind), tr("errors"): one.errors, tr("pairs checked"): one.checked,
             tr("in the sample"): show_percent(one.rate),
-            tr("95 % interval"): _show_interval(one), tr("proved at most"): show_percent(one.bound),
+            tr("95 % interval"): _show_interval(one), tr("proved at most"): show_percent(one.bound, at_most=True),
         }
         for kind, one in ((kind, rates[kind]) for kind in ERROR_KINDS if kind in rates)
     ]  # fmt: skip
@@ -149,14 +152,17 @@ def describe_further(points: Sequence[tuple[int, float]], further: int) -> str:
         "The bound is {now} today. {n:,} further pair without an error would bring it below 5 %.",
         "The bound is {now} today. {n:,} further pairs without an error would bring it below 5 %.",
         further,
-        now=show_percent(points[0][1]),
+        now=show_percent(points[0][1], at_most=True),
     )
 
 
 def list_further_rows(points: Sequence[tuple[int, float]]) -> list[dict[str, object]]:
     """The figures behind the curve."""
     return [
-        {tr("further pairs without an error"): number, tr("proved at most"): show_percent(bound)}
+        {
+            tr("further pairs without an error"): number,
+            tr("proved at most"): show_percent(bound, at_most=True),
+        }
         for number, bound in points
     ]
 
@@ -188,7 +194,7 @@ def _describe_rate(name: str, one: ErrorRate) -> str:
     return tr(
         "{kind} {errors:,} of {checked:,}, {rate} (95 % interval {interval}), proved at most {bound}",
         kind=name, errors=one.errors, checked=one.checked, rate=show_percent(one.rate),
-        interval=_show_interval(one), bound=show_percent(one.bound),
+        interval=_show_interval(one), bound=show_percent(one.bound, at_most=True),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from html import escape
 
 import streamlit as st
 
-from annotator.domain.messages import say
+from annotator.domain.messages import Message, say
 from annotator.domain.quality import ErrorRate, QualityDraw, QualityStatus
 from annotator.web.agreement_links import draw_file_link
 from annotator.web.guidance import draw_note
@@ -17,7 +17,6 @@ from annotator.web.messages import tr, tr_n
 from annotator.web.plain_text import show_as
 from annotator.web.quality_chart import show_percent
 from annotator.web.quality_download import list_address
-from annotator.web.quality_preview import say_outside
 from annotator.web.times import show_number, show_time
 
 RULE_NAMES = {"bound": say("What the sample proves"), "rate": say("As teams state it")}
@@ -62,7 +61,10 @@ def draw_readings(status: QualityStatus) -> None:
         _draw_reading(status, "rate", show_percent(found.rate), _say_rate(found))
     with right:
         _draw_reading(
-            status, "bound", tr("at most {share}", share=show_percent(found.bound)), _say_bound(status)
+            status,
+            "bound",
+            tr("at most {share}", share=show_percent(found.bound, at_most=True)),
+            _say_bound(status),
         )
 
 
@@ -117,28 +119,15 @@ def draw_counts(status: QualityStatus) -> None:
     )  # fmt: skip
     items = "".join(f"<div><dt>{escape(name)}</dt><dd>{show_number(n)}</dd></div>" for name, n in told)
     st.html(f'<dl class="annotator-counts">{items}</dl>')
-    for note in _list_notes(status):
-        draw_note(note)
+    for sentence in list_limits(status):
+        draw_note(tr(sentence))
 
 
-def _list_notes(status: QualityStatus) -> list[str]:
-    """Why some pairs are neither checked nor waiting, where there are any."""
-    found = []
-    if status.unrateable:
-        found.append(tr("What cannot be rated counts neither as an error nor as checked."))
-    if status.barred:
-        found.append(tr(
-            "Pairs that can no longer be judged by the one they were drawn for do not count. Draw more in their place."
-        ))  # fmt: skip
-    if status.outside:
-        found.append(say_outside(status.outside))
-    if status.settled_since:
-        found.append(tr_n(
-            "{n:,} pair was settled after the last draw. The sample says nothing of it until more is drawn.",
-            "{n:,} pairs were settled after the last draw. The sample says nothing of them until more is drawn.",
-            status.settled_since,
-        ))  # fmt: skip
-    return found
+def list_limits(status: QualityStatus) -> list[Message]:
+    """What is said beside the verdict and the two readings, which stand above: what the sample says nothing of, and what
+    drawing it in steps costs. Without the commands, since the form does that here."""
+    shown_above = 1 + (2 if status.checked else 1)
+    return [one for one in status.sentences[shown_above:] if "command" not in one.values]
 
 
 def draw_draws(dataset: str, draws: Sequence[QualityDraw]) -> None:

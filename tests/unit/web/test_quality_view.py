@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from annotator.domain.messages import say
 from annotator.domain.quality import (
     ErrorRate,
     QualityError,
@@ -22,6 +23,7 @@ from annotator.web.quality_chart import (
 from annotator.web.quality_errors import link_case, name_state
 from annotator.web.quality_form import choose_size, sort_experts
 from annotator.web.quality_preview import list_preview_rows
+from annotator.web.quality_view import list_limits
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 NONE = ErrorRate(0, 0, None, None, None)
@@ -112,6 +114,30 @@ def test_a_share_is_written_so_that_one_sees_on_which_side_of_the_limit_it_lies(
     }
     assert {share: show_percent(share) for share in told} == told
     assert show_percent(None) == "–"
+
+
+def test_what_is_proved_is_rounded_up_never_down() -> None:
+    told = {
+        0.0: "0.0 %",
+        0.0751: "7.6 %",
+        0.05: "5.0 %",
+        0.04911: "4.92 %",
+        0.04998: "4.998 %",
+        1.0: "100.0 %",
+    }
+    assert {share: show_percent(share, at_most=True) for share in told} == told
+
+
+def test_beside_the_verdict_stands_what_the_sample_says_nothing_of_without_commands() -> None:
+    said = [
+        say("verdict"),
+        say("rate"),
+        say("bound"),
+        say("draw: {command}", command="x"),
+        say("drawn in two steps"),
+    ]
+    assert list_limits(replace(STATUS, sentences=tuple(said))) == [say("drawn in two steps")]
+    assert list_limits(replace(STATUS, checked=0, sentences=tuple(said[:3]))) == [say("bound")]
 
 
 def test_the_limit_is_always_within_the_chart() -> None:
