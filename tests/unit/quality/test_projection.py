@@ -24,6 +24,6 @@ def test_the_curve_begins_at_the_present_bound_and_crosses_the_limit_at_the_numb
 
 
 def test_the_curve_never_goes_beyond_the_pairs_there_are() -> None:
-    further = count_further(1, 30, 60)
+    further = count_further(2, 30, 60)
     assert further is not None
-    assert max(number for number, _ in project(1, 30, 60, further)) <= 30
+    assert max(number for number, _ in project(2, 30, 60, further)) <= 30
