@@ -87,7 +87,14 @@ CASES: dict[str, Case] = {
         0.5384615384615384,
         people=("zoë", "高橋", "김"),
     ),
-    "all unrateable": Case(_judge({"김": "------", "高橋": "------"}), 0, None, why=NO_PAIR, people=()),
+    "all unrateable": Case(
+        _judge({"김": "------", "高橋": "------"}),
+        0,
+        None,
+        why=NO_PAIR,
+        said="No judgment carries a grade",
+        people=(),
+    ),
     "nothing judged": Case((), 0, None, why=NO_PAIR, said="Nothing is judged yet", people=()),
     "200 annotators": Case(
         _hand_round(200), 200, 0.25, 0.0, people=tuple(f"person{number:03}" for number in range(200))

@@ -43,10 +43,11 @@ def assess(
     groups: Sequence[GroupAgreement] = (),
     checks: Sequence[AnnotatorResult] = (),
     simulated: Sequence[str] = (),
+    unrateable: int = 0,
 ) -> Assessment:
     """Judge and diagnose. One row of `made_at` (seconds since 1970; 0: unknown) and of `seconds` (active time; 0 or NaN: unknown) for
     every row of `judged`; None leaves out what rests on it. `groups`: by category. `checks`: named as in `names`."""
-    verdict = judge(measured, target=target)
+    verdict = judge(measured, target=target, unrateable=unrateable)
     couples = list_couples(judged)
     leanings = _add_alpha(measured.leanings, leave_one_out(judged, len(names)), names)
     periods: tuple[Period, ...] = ()

@@ -62,16 +62,18 @@ class Sums:
     """Summed counts: `total` over all queries, `draws` over each resample of them.
 
     `total` is what a coefficient takes for its value; `draws` the same with an axis of resamples, so that
-    the coefficient gives one figure for each. `no_interval`: why there would be none.
+    the coefficient gives one figure for each. `queries`: how many there are. `no_interval`: why there would be none.
     """
 
     total: Floats
     draws: Floats
+    queries: int
     no_interval: str
 
     def value(self, compute: Callable[[Floats], Floats], why: str) -> Value:
         """The coefficient that `compute` makes of the counts; `why` says what NaN means."""
-        return _value(float(compute(self.total)), interval(compute(self.draws)), why, self.no_interval)
+        ci95 = interval(compute(self.draws), self.queries)
+        return _value(float(compute(self.total)), ci95, why, self.no_interval)
 
 
 def measure(
@@ -166,14 +168,21 @@ def _sum(blocks: Sequence[Block], drawn: Resamples, *, asked: int) -> list[Sums]
     """Each block summed over all queries, and over the same resamples of them."""
     why = ONE_QUERY if len(drawn.queries) < 2 else TOO_OFTEN_UNDEFINED if asked else NO_RESAMPLES
     draws = drawn.sum(blocks)
-    return [Sums(block.features.sum(axis=0), drawn, why) for block, drawn in zip(blocks, draws, strict=True)]
+    queries = len(drawn.queries)
+    return [
+        Sums(block.features.sum(axis=0), sums, queries, why)
+        for block, sums in zip(blocks, draws, strict=True)
+    ]
 
 
 def _mean_kappas(pairs: PairSums, no_interval: str, why: str) -> dict[str, Value]:
     """The dataset's Cohen's kappa of each kind: the mean over annotator pairs, weighted by the pairs they share."""
     return {
         kind: _value(
-            float(cohen.mean_kappa(pairs.totals, weights)), interval(pairs.mean_kappa(kind)), why, no_interval
+            float(cohen.mean_kappa(pairs.totals, weights)),
+            interval(pairs.mean_kappa(kind), pairs.queries),
+            why,
+            no_interval,
         )
         for kind, weights in cohen.DISAGREEMENT.items()
     }
@@ -192,7 +201,7 @@ def _cut_points(pairs: PairSums, no_interval: str, why: str) -> tuple[tuple[int,
             start,
             _value(
                 float(cohen.mean_kappa(cohen.cut_at(pairs.totals, start), weights)),
-                interval(pairs.mean_kappa(name_cut(start))),
+                interval(pairs.mean_kappa(name_cut(start)), pairs.queries),
                 why,
                 no_interval,
             ),
@@ -229,7 +238,7 @@ def _list_leanings(tables: Tables, pairs: PairSums, names: Sequence[str]) -> tup
     """How much higher each annotator grades than the others on the same pairs, by annotator number."""
     first, second = tables.first.tolist(), tables.second.tolist()
     means, couples = compute_mean_leanings(pairs.totals, first, second, len(names))
-    spans = intervals(pairs.mean_leaning())
+    spans = intervals(pairs.mean_leaning(), np.full(len(names), pairs.queries))
     return tuple(
         Leaning(names[one], int(couples[one]), float(means[one]), spans[one])
         for one in sorted({*first, *second})

@@ -5,11 +5,30 @@ Stands between what storage reads, which knows primary keys only, and everything
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from annotator.agreement.judged import Floats, Ints, Judged, number, order_judged
-from annotator.storage.grades import Grades
+
+
+class Read(Protocol):
+    """The judgments as they were read, in no particular order; query, pair, annotator and rubric are primary keys."""
+
+    @property
+    def query(self) -> Ints: ...
+    @property
+    def pair(self) -> Ints: ...
+    @property
+    def annotator(self) -> Ints: ...
+    @property
+    def rubric(self) -> Ints: ...
+    @property
+    def grade(self) -> Ints: ...
+    @property
+    def made_at(self) -> Ints: ...
+    @property
+    def seconds(self) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +47,7 @@ class Named:
 
 
 def name_judged(
-    read: Grades, people: Mapping[int, tuple[str, bool]], pseudonyms: Mapping[int, str] | None = None
+    read: Read, people: Mapping[int, tuple[str, bool]], pseudonyms: Mapping[int, str] | None = None
 ) -> Named:
     """The judgments sorted by pair and name. `people`: username and whether simulated, by primary key; `pseudonyms` stand
     for the usernames."""

@@ -26,7 +26,7 @@ SIGNED = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype(
 class PairSums:
     """What is known of the tables of p annotator pairs over some resamples.
 
-    `totals`: the tables over all queries (p x 4 x 4). `kappas`: each pair's interval by kind. The others add up over the
+    `totals`: the tables over all `queries` (p x 4 x 4). `kappas`: each pair's interval by kind. The others add up over the
     pairs, one figure for each resample, which `mean_kappas` and `mean_leanings` divide: by kind or cut, kappa times the
     pairs that share it, and those pairs; by annotator (a x resamples), signed differences and comparisons.
     """
@@ -36,6 +36,7 @@ class PairSums:
     weighted: dict[str, Floats]
     weights: dict[str, Floats]
     differences: Floats
+    queries: int
     couples: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def mean_kappa(self, name: str) -> Floats:
@@ -58,12 +59,14 @@ def sum_pairs(tables: Tables, resamples: Resamples, *, annotators: int) -> PairS
         {name: np.zeros(count) for name in names},
         {name: np.zeros(count) for name in names},
         np.zeros((annotators, count)),
+        len(resamples.queries),
         np.zeros((annotators, count)),
     )
+    shared = _count_queries(tables) if count else np.zeros(pairs, dtype=np.int64)
     for start in range(0, pairs, PAIRS_AT_ONCE):
         stop = min(start + PAIRS_AT_ONCE, pairs)
         drawn = _draw(tables, resamples, start, stop)
-        _add_kappas(found, drawn)
+        _add_kappas(found, drawn, shared[start:stop])
         _add_leanings(found, drawn, tables.first[start:stop], tables.second[start:stop])
     return found
 
@@ -105,13 +108,23 @@ def _draw(tables: Tables, resamples: Resamples, start: int, stop: int) -> Floats
     return drawn
 
 
-def _add_kappas(found: PairSums, drawn: Floats) -> None:
+def _count_queries(tables: Tables) -> Ints:
+    """Of how many queries each annotator pair has a pair."""
+    from scipy.sparse import csr_array
+
+    cells, pairs = tables.counts.shape[0], len(tables.first)
+    rows = np.arange(cells + CELLS, step=CELLS)[: pairs + 1]
+    together = csr_array((np.ones(cells), np.arange(cells), rows), shape=(pairs, cells)) @ tables.counts
+    return np.asarray(np.diff(together.indptr), dtype=np.int64)
+
+
+def _add_kappas(found: PairSums, drawn: Floats, queries: Ints) -> None:
     tables = drawn.reshape(*drawn.shape[:2], *SHAPE)
     shared = drawn @ np.ones(CELLS)
     for name in found.weighted:
         kappa = compute_at(tables, name)
         if name in found.kappas:
-            found.kappas[name] += intervals(kappa)
+            found.kappas[name] += intervals(kappa, queries)
         undefined = np.isnan(kappa)
         found.weighted[name] += np.where(undefined, 0.0, kappa * shared).sum(axis=0)
         found.weights[name] += np.where(undefined, 0.0, shared).sum(axis=0)

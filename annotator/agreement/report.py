@@ -53,10 +53,14 @@ def measure_whole(found: Named, *, resamples: int, seed: int) -> Measured:
 
 
 def make_report(
-    found: Named, basis: Basis, measured: Measured, left_out: Sequence[LeftOut]
+    found: Named,
+    basis: Basis,
+    measured: Measured,
+    groups: Sequence[GroupAgreement],
+    categories: Sequence[GroupAgreement],
+    left_out: Sequence[LeftOut],
 ) -> AgreementReport:
-    """The report. `measured`: `measure_whole` of the same judgments."""
-    groups = _measure_groups(found, basis)
+    """The report. `measured`, `groups`, `categories`: by the functions beside this one, of the same judgments."""
     assessed = assess(
         found.judged,
         names=found.names,
@@ -65,9 +69,10 @@ def make_report(
         grade_names=basis.grade_names,
         made_at=found.made_at,
         seconds=found.seconds,
-        groups=_measure_categories(found, basis.categories),
+        groups=categories,
         checks=basis.checks,
         simulated=found.simulated,
+        unrateable=sum(one.judgments for one in left_out if one.kind == "unrateable"),
     )
     return AgreementReport(
         dataset=basis.dataset,
@@ -77,7 +82,7 @@ def make_report(
         resamples=basis.resamples,
         seed=basis.seed,
         measured=replace(measured, leanings=assessed.leanings),
-        groups=groups,
+        groups=tuple(groups),
         findings=assessed.findings,
         verdict=assessed.verdict,
         periods=assessed.periods,
@@ -94,7 +99,7 @@ def check_groups(labels: Labels, by: str) -> None:
         ))  # fmt: skip
 
 
-def _measure_groups(found: Named, basis: Basis) -> tuple[GroupAgreement, ...]:
+def measure_groups(found: Named, basis: Basis) -> tuple[GroupAgreement, ...]:
     """One measurement per annotator or per value; what has none comes last."""
     options: dict[str, int] = {"resamples": basis.resamples, "seed": basis.seed}
     measured: list[tuple[str | None, Measured]] = []
@@ -110,7 +115,7 @@ def _measure_groups(found: Named, basis: Basis) -> tuple[GroupAgreement, ...]:
     return tuple(GroupAgreement(basis.by, value, one, warn_of_few(one)) for value, one in measured)
 
 
-def _measure_categories(found: Named, labels: Labels) -> tuple[GroupAgreement, ...]:
+def measure_categories(found: Named, labels: Labels) -> tuple[GroupAgreement, ...]:
     """The categories, for the diagnosis; none where there are too many to tell apart."""
     if len(labels.values) > MOST_GROUPS:
         return ()

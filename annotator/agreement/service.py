@@ -26,7 +26,14 @@ from annotator.agreement.judged import CATEGORIES, Floats, number
 from annotator.agreement.measure import mean_kappas
 from annotator.agreement.named import Named, name_judged
 from annotator.agreement.own import measure_own
-from annotator.agreement.report import Basis, make_report, measure_first, measure_whole
+from annotator.agreement.report import (
+    Basis,
+    make_report,
+    measure_categories,
+    measure_first,
+    measure_groups,
+    measure_whole,
+)
 from annotator.agreement.report_file import check_target as check_target
 from annotator.agreement.report_file import list_estimate_rows, write_file
 from annotator.agreement.speed import limit_quick
@@ -111,8 +118,10 @@ def measure_agreement(
             resamples=resamples,
             seed=seed,
         )
+        categories = measure_categories(found, basis.categories)
+        groups = measure_groups(found, basis)
         measured = measuring.result()
-    return replace(make_report(found, basis, measured, left_out), outdated=outdated)
+    return replace(make_report(found, basis, measured, groups, categories, left_out), outdated=outdated)
 
 
 def read_stamp(database: Database, actor: Actor, dataset: str) -> Hashable:

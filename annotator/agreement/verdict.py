@@ -2,22 +2,23 @@
 
 The 95 % interval of the unweighted Cohen kappa decides: wholly at or above the target it is met, wholly below it is not.
 An interval that spans the target, none at all, or one from fewer than FEW_PAIRS pairs or FEW_QUERIES queries (it would
-be too narrow: eight pairs that all agree have the interval [1, 1]) leaves it unknown.
+be too narrow: eight pairs that all agree have the interval [1, 1]) leaves it unknown. So does a kappa that comes mostly from
+annotators who share few pairs with each other: the mean over annotator pairs then lies too low (docs/statistics.md).
 """
 
 from annotator.agreement.claims import FEW_PAIRS, FEW_QUERIES
 from annotator.agreement.wording import round_up, show_pairs, show_queries, show_value
 from annotator.domain.agreement import Measured, Value, Verdict
-from annotator.domain.messages import Message, say
+from annotator.domain.messages import Message, say, say_n
 
 OUT_OF_REACH = 100  # times the pairs there are: so near the target that judging more is no way to settle it
 
 
-def judge(measured: Measured, *, target: float) -> Verdict:
-    """The verdict, in words too."""
+def judge(measured: Measured, *, target: float, unrateable: int = 0) -> Verdict:
+    """The verdict, in words too. `unrateable`: how many judgments say that a pair cannot be rated."""
     kappa = measured.cohen_kappa["unweighted"]
     if not measured.pairs:
-        return Verdict("unknown", kappa, target, None, _say_nothing_shared(measured))
+        return Verdict("unknown", kappa, target, None, _say_nothing_shared(measured, unrateable))
     figures = {
         "kappa": show_value(kappa),
         "target": target,
@@ -29,6 +30,9 @@ def judge(measured: Measured, *, target: float) -> Verdict:
         return Verdict("unknown", kappa, target, missing, _say_little(kappa, missing, figures))
     if kappa.value is None or kappa.ci95 is None:
         return Verdict("unknown", kappa, target, None, _say_undefined(kappa, figures))
+    if _is_scattered(measured):
+        alpha = show_value(measured.krippendorff_alpha["nominal"])
+        return Verdict("unknown", kappa, target, None, _say_scattered(alpha, figures))
     if kappa.ci95[0] >= target:
         return Verdict("met", kappa, target, None, _say_met(figures))
     if kappa.ci95[1] < target:
@@ -57,7 +61,21 @@ def _count_missing(measured: Measured) -> int:
     return round_up(max(0, FEW_PAIRS - measured.pairs, for_queries))
 
 
-def _say_nothing_shared(measured: Measured) -> Message:
+def _is_scattered(measured: Measured) -> bool:
+    """Whether half of the mean kappa's weight or more lies on annotators who share fewer than FEW_PAIRS pairs."""
+    shared = [pair.pairs for pair in measured.annotator_pairs]
+    return 2 * sum(pairs for pairs in shared if pairs < FEW_PAIRS) >= sum(shared)
+
+
+def _say_nothing_shared(measured: Measured, unrateable: int) -> Message:
+    if not measured.single_pairs and unrateable:
+        return say_n(
+            "No judgment carries a grade, so there is no agreement to measure: the only one says that its pair cannot be "
+            "rated. Look why.",
+            "No judgment carries a grade, so there is no agreement to measure: all {n} say that their pair cannot be "
+            "rated. Look why.",
+            unrateable,
+        )
     if not measured.single_pairs:
         return say("Nothing is judged yet, so there is no agreement to measure.")
     return say(
@@ -98,6 +116,18 @@ def _say_undefined(kappa: Value, figures: dict[str, object]) -> Message:
         "Not known whether the target of {target:g} is met: Cohen's kappa is {kappa} over {pairs} of {queries}, without "
         "an interval ({why}).",
         why=kappa.why,
+        **figures,
+    )
+
+
+def _say_scattered(alpha: str, figures: dict[str, object]) -> Message:
+    return say(
+        "Not known whether the target of {target:g} is met: Cohen's kappa is {kappa} over {pairs} of {queries}, but half of "
+        "them or more are shared by annotators who have fewer than {least} in common, and the mean of such kappas lies too "
+        "low. Krippendorff's alpha, {alpha}, does not depend on who shares what: go by it, or let the same annotators "
+        "share more pairs.",
+        alpha=alpha,
+        least=show_pairs(FEW_PAIRS),
         **figures,
     )
 

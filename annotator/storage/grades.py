@@ -1,9 +1,10 @@
 """Reads the grades that count for agreement, by the million: columns of numbers, without an object for each row.
 
 Stands between the current judgments and `agreement/`. What counts are current independent judgments that carry a grade, of
-pairs that are in the pool. PostgreSQL sends them as the rows of a binary COPY, SQLite as numbers one after the other.
+pairs that are in the pool. PostgreSQL sends them as a few long rows of bytes, SQLite as numbers one after the other.
 """
 
+from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,12 +22,20 @@ if TYPE_CHECKING:
 MOST_OF_THE_TABLE = (
     8  # a dataset with more than this part of all judgments is read by walking through the table
 )
-_COLUMNS = ("query", "pair", "who", "made_at", "seconds")
-_SELECT = """
-SELECT p.query_pk, c.pair_pk, ({wide} * {rubrics} + coalesce(c.rubric_pk, 0)) * 4 + c.grade, coalesce(c.made_at, 0),
-  coalesce(c.seconds, -1.0)
-FROM current_judgment c CROSS JOIN pair p
+PAIRS_AT_ONCE = 50_000  # PostgreSQL's values hold the judgments of so many pairs (by their keys) at the most
+_FROM = """FROM current_judgment c CROSS JOIN pair p
 WHERE p.pk = c.pair_pk AND {of_dataset} AND c.purpose = 'independent' AND c.outcome = 'graded' AND p.retired_at IS NULL"""
+_NUMBERS = (
+    "SELECT p.query_pk, c.pair_pk, (c.annotator_pk * {rubrics} + coalesce(c.rubric_pk, 0)) * 4 + c.grade, "
+    "coalesce(c.made_at, 0), coalesce(c.seconds, -1.0) " + _FROM
+)
+_BYTES = (
+    "SELECT string_agg(int8send(p.query_pk) || int8send(c.pair_pk) "
+    "|| int8send((CAST(c.annotator_pk AS BIGINT) * {rubrics} + coalesce(c.rubric_pk, 0)) * 4 + c.grade) "
+    "|| int8send(coalesce(c.made_at, 0)) || float8send(coalesce(c.seconds, -1.0)), CAST('' AS BYTEA)) "
+    + _FROM
+    + " GROUP BY c.pair_pk / {at_once}"
+)
 _SIZES = prepare(
     "SELECT (SELECT coalesce(max(pk), 0) FROM rubric), (SELECT coalesce(max(pk), 0) FROM judgment), "
     "(SELECT coalesce(sum(answered), 0) FROM query_answers WHERE dataset_pk = :dataset_pk)"
@@ -53,35 +62,41 @@ def read_grades(session: Session, dataset_pk: int) -> Grades:
     session.flush()
     rubrics, judgments, answered = run(session, _SIZES, {"dataset_pk": dataset_pk}).one()
     if session.connection().dialect.name == "postgresql":
-        found = _copy(session, _SELECT.format(
-            wide="CAST(c.annotator_pk AS BIGINT)", rubrics=rubrics + 1, of_dataset=f"c.dataset_pk = {dataset_pk:d}"
-        ))  # fmt: skip
-        query, pair, who, made_at = (found[name].astype(np.int64) for name in _COLUMNS[:4])
-        seconds = found["seconds"].astype(np.float64)
+        columns = _read_bytes(session, dataset_pk, rubrics + 1)
     else:
-        walk = answered * MOST_OF_THE_TABLE > judgments
-        rows: Any = run(session, prepare(_SELECT.format(
-            wide="c.annotator_pk", rubrics=rubrics + 1, of_dataset=f"c.dataset_pk{' + 0' if walk else ''} = {dataset_pk:d}"
-        )), {}).cursor  # fmt: skip
-        numbers = np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, len(_COLUMNS))
-        query, pair, who, made_at = (numbers[:, place].astype(np.int64) for place in range(4))
-        seconds = numbers[:, 4].copy()
+        columns = _read_numbers(
+            session, dataset_pk, rubrics + 1, walk=answered * MOST_OF_THE_TABLE > judgments
+        )
+    query, pair, who, made_at = (column.astype(np.int64) for column in columns[:4])
+    seconds = columns[4].astype(np.float64)
     seconds[seconds < 0] = np.nan
     under, grade = np.divmod(who, 4)
     annotator, rubric = np.divmod(under, rubrics + 1)
     return Grades(query, pair, annotator, rubric, grade, made_at, seconds)
 
 
-def _copy(session: Session, statement: str) -> Any:
-    """What a query finds, as an array with a field for each column (PostgreSQL's binary COPY: each row a count of columns,
-    each column its length and its bytes, all big-endian)."""
+def _read_numbers(
+    session: Session, dataset_pk: int, rubrics: int, *, walk: bool
+) -> "Sequence[Ints | Floats]":
+    """The columns from SQLite; `walk`: through the whole table, which for most of it is faster than by its index."""
     import numpy as np
 
-    fields = [("columns", ">i2")]
-    for name, kind in zip(_COLUMNS, (">i4", ">i4", ">i8", ">i8", ">f8"), strict=True):
-        fields += [(f"{name} length", ">i4"), (name, kind)]
+    of_dataset = f"c.dataset_pk{' + 0' if walk else ''} = {dataset_pk:d}"
+    rows: Any = run(session, prepare(_NUMBERS.format(rubrics=rubrics, of_dataset=of_dataset)), {}).cursor
+    numbers = np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, 5)
+    return list(numbers.T)
+
+
+def _read_bytes(session: Session, dataset_pk: int, rubrics: int) -> "Sequence[Ints | Floats]":
+    """The columns from PostgreSQL, which writes its rows one behind the other: four whole numbers and a floating one of
+    eight bytes each, big-endian."""
+    import numpy as np
+
+    statement = _BYTES.format(
+        rubrics=rubrics, of_dataset=f"c.dataset_pk = {dataset_pk:d}", at_once=PAIRS_AT_ONCE
+    )
     driver: Any = session.connection().connection.driver_connection
-    with driver.cursor() as cursor, cursor.copy(f"COPY ({statement}) TO STDOUT (FORMAT binary)") as rows:
-        sent = b"".join(rows)
-    head, tail = 19, 2  # the signature, flags and the length of an extension that is empty; -1
-    return np.frombuffer(sent[head : len(sent) - tail], dtype=np.dtype(fields))
+    with driver.cursor(binary=True) as cursor:
+        sent = b"".join(value for (value,) in cursor.execute(statement))
+    rows = np.frombuffer(sent, dtype=np.dtype([(name, ">i8") for name in "qpwm"] + [("s", ">f8")]))
+    return [rows[name] for name in "qpwms"]

@@ -5,10 +5,8 @@ All pending migrations run in one write transaction: killed half way, the databa
 
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, text
+from sqlalchemy.orm import Session
 
 from annotator.domain.errors import StateError
 from annotator.storage.database import Database
@@ -18,20 +16,32 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 def upgrade_schema(database: Database) -> None:
     """Create or update the tables. StateError when the database belongs to a newer program."""
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    script = ScriptDirectory.from_config(config)
-    known = {revision.revision for revision in script.walk_revisions()}
+    known = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
     with database.write() as session:
-        connection = session.connection()
-        present = MigrationContext.configure(connection).get_current_revision()
+        present = _find_present(session)
         if present is not None and present not in known:
             raise StateError(
                 f"the database {database.shown_url} was made by a newer version of this program "
-                f"(its schema is {present}, this program knows up to {script.get_current_head()}); "
+                f"(its schema is {present}, this program knows up to {known[-1]}); "
                 "update the program, or use another database. Nothing was changed"
             )
-        if present == script.get_current_head():
-            return
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        if present != known[-1]:
+            _upgrade(session)
+
+
+def _find_present(session: Session) -> str | None:
+    """The revision of the database; None for an empty one. Asked without Alembic, which takes long to import."""
+    if not inspect(session.connection()).has_table("alembic_version"):
+        return None
+    found: str | None = session.scalar(text("SELECT version_num FROM alembic_version"))
+    return found
+
+
+def _upgrade(session: Session) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = session.connection()
+    command.upgrade(config, "head")

@@ -25,6 +25,8 @@ from sqlmodel import Field, SQLModel
 from annotator.storage.columns import UtcDateTime as UtcDateTime
 from annotator.storage.columns import json_column, number_column, text_column, time_column
 
+NOT_COUNTED = text("purpose NOT IN ('independent', 'conditional')")
+
 
 class DatasetRow(SQLModel, table=True):
     """One ground-truth project and its settings. `overlap_rules`: exceptions to `overlap`, as
@@ -310,6 +312,9 @@ class JudgmentRow(SQLModel, table=True):
             name="reason",
         ),
         Index("ix_judgment_pair_annotator_order", "pair_pk", "annotator_pk", "judged_at", "pk"),
+        Index(
+            "ix_judgment_checks", "pair_pk", "purpose", sqlite_where=NOT_COUNTED, postgresql_where=NOT_COUNTED
+        ),
     )
 
     pk: int | None = Field(default=None, primary_key=True)

@@ -139,7 +139,10 @@ def test_a_group_is_measured_on_its_own_queries(world: TwoJudges) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"by": "colour"}, "cannot group by 'colour'; there are: category, difficulty, source, annotator, guideline_version, week"),
+        (
+            {"by": "colour"},
+            "cannot group by 'colour'; there are: category, difficulty, source, annotator, guideline_version, week",
+        ),
         ({"resamples": -1}, "resamples: expected 0 to 100000, found -1"),
         ({"resamples": 10**6}, "resamples: expected 0 to 100000, found 1000000"),
         ({"seed": -1}, "seed: expected 0 or more, found -1"),

@@ -1,5 +1,6 @@
 """Training, gold and repeats never enter agreement, coverage, the states of pairs or a release."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ def everything_that_counts(world: JudgedWorld) -> tuple[object, ...]:
         judged = {row.key: row.judged for row in session.scalars(select(PairRow))}
     progress = compute_progress(world.database, OPERATOR, world.name)
     agreement = compute_agreement(world.database, OPERATOR, world.name)
+    agreement = replace(agreement, left_out=(), findings=())  # these do tell of checks
     current = [one.event_id for one in list_judgments(world.database, OPERATOR, world.name)]
     people = [(one.annotator, one.judged, one.unrateable, one.later) for one in progress.annotators]
     return agreement, states, judged, overview.coverage, overview.statuses, people, current

@@ -13,7 +13,6 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import SQLModel
 
 from annotator.domain.errors import StateError
-from annotator.storage import schema
 from annotator.storage.database import Database
 from annotator.storage.schema import MIGRATIONS, upgrade_schema
 from tests.integration.judged_world import JudgedWorld
@@ -75,13 +74,13 @@ def test_a_migration_that_fails_half_way_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(f"sqlite:///{tmp_path / 'new.db'}")
-    upgrade = schema.command.upgrade
+    upgrade = command.upgrade
 
     def fail_at_the_end(*args: object) -> None:
         upgrade(*args)
         raise RuntimeError
 
-    monkeypatch.setattr(schema.command, "upgrade", fail_at_the_end)
+    monkeypatch.setattr(command, "upgrade", fail_at_the_end)
     with pytest.raises(RuntimeError):
         upgrade_schema(database)
     monkeypatch.undo()

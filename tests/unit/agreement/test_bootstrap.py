@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from annotator.agreement import bootstrap
-from annotator.agreement.bootstrap import Block, Resamples, interval, intervals, resample_sums, sum_by_query
+from annotator.agreement.bootstrap import (
+    Block,
+    Resamples,
+    find_tail,
+    interval,
+    intervals,
+    resample_sums,
+    sum_by_query,
+)
 
 
 def _block(queries: list[int], features: list[list[float]]) -> Block:
@@ -54,13 +62,16 @@ def test_pairs_add_up_under_their_query() -> None:
 
 
 def test_the_interval_holds_the_middle_95_percent() -> None:
-    assert interval(np.arange(1001.0)) == (25.0, 975.0)
+    """Of endlessly many queries; of few a little more (Hesterberg 2015: 1.58 % at each end for 20)."""
+    assert interval(np.arange(1001.0), 10**9) == pytest.approx((25.0, 975.0), abs=1e-3)
+    assert find_tail(20) == pytest.approx(0.0159, abs=1e-4)
+    assert find_tail(np.array([2, 5, 50])) == pytest.approx([0.0, 0.00096, 0.0212], abs=1e-4)
 
 
 def test_undefined_resamples_are_left_out_until_they_are_the_most() -> None:
-    assert interval(np.array([1.0, np.nan, 1.0])) == (1.0, 1.0)
-    assert interval(np.array([1.0, np.nan, np.nan])) is None
-    assert interval(np.zeros(0)) is None
+    assert interval(np.array([1.0, np.nan, 1.0]), 9) == (1.0, 1.0)
+    assert interval(np.array([1.0, np.nan, np.nan]), 9) is None
+    assert interval(np.zeros(0), 9) is None
 
 
 def test_nothing_to_resample_is_no_error() -> None:
@@ -96,6 +107,8 @@ def test_many_intervals_at_once_are_those_of_each() -> None:
     values = np.random.default_rng(0).normal(size=(4, 101))
     values[1, :10] = np.nan
     values[2, :60] = np.nan
-    assert intervals(values) == [interval(row) for row in values]
-    assert intervals(values)[2] is None
-    assert intervals(np.zeros((2, 0))) == [None, None]
+    queries = np.array([9, 20, 30, 500])
+    for found, row, own in zip(intervals(values, queries), values, queries, strict=True):
+        assert found == pytest.approx(interval(row, int(own)))
+    assert intervals(values, queries)[2] is None
+    assert intervals(np.zeros((2, 0)), np.array([3, 3])) == [None, None]

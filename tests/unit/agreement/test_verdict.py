@@ -74,7 +74,7 @@ def test_so_many_pairs_more_do_tell() -> None:
     assert once.state == "unknown" and once.further is not None
     times = 1 + once.further / 300
     assert times > 3
-    assert judge_times(round(times * 0.8)).state == "unknown"
+    assert judge_times(round(times * 0.7)).state == "unknown"
     assert judge_times(round(times * 1.2)).state != "unknown"
 
 
@@ -131,3 +131,36 @@ def test_where_nothing_is_shared_it_is_unknown() -> None:
     found = _judge([(1,)] * 3)
     assert (found.state, found.further, found.kappa.value) == ("unknown", None, None)
     assert "(3 pairs by one)" in found.sentence
+
+
+def _scatter(shared: Sequence[int], *, queries: int = 40) -> Verdict:
+    """Annotators 2 n and 2 n + 1 share `shared[n]` pairs, agreeing on nine of ten."""
+    rows, pair = [], 0
+    for couple, pairs in enumerate(shared):
+        for number in range(pairs):
+            grade = number % 4
+            rows += [
+                (pair % queries, pair, 2 * couple, grade),
+                (pair % queries, pair, 2 * couple + 1, grade if number % 10 else 3 - grade),
+            ]
+            pair += 1
+    judged = sort_judged(*np.array(rows, dtype=np.int64).T)
+    names = [str(number) for number in range(2 * len(shared))]
+    return judge(measure(judged, names, resamples=200, seed=0), target=0.4)
+
+
+def test_a_kappa_from_annotators_who_share_few_pairs_is_no_ground_for_a_verdict() -> None:
+    found = _scatter([29] * 4)
+    assert (found.state, found.further) == ("unknown", None)
+    assert "fewer than 30 pairs in common" in found.sentence
+    assert "Krippendorff's alpha, 0.8" in found.sentence
+    assert _scatter([30] * 4).state == "met"
+    assert _scatter([29, 29, 58]).state == "unknown"
+    assert _scatter([29, 29, 60]).state == "met"
+
+
+def test_where_nobody_could_rate_anything_it_says_so() -> None:
+    nothing = _measure([])
+    assert judge(nothing, target=0.7).sentence.startswith("Nothing is judged yet")
+    assert "all 12 say that their pair cannot be rated" in judge(nothing, target=0.7, unrateable=12).sentence
+    assert "the only one says" in judge(nothing, target=0.7, unrateable=1).sentence

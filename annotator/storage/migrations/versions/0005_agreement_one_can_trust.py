@@ -35,6 +35,10 @@ def upgrade() -> None:
         f"made_at = {made_at} FROM judgment j WHERE j.pk = current_judgment.judgment_pk"
     )
     create_quality_tables()
+    checks = sa.text("purpose NOT IN ('independent', 'conditional')")
+    op.create_index(
+        'ix_judgment_checks', 'judgment', ['pair_pk', 'purpose'], sqlite_where=checks, postgresql_where=checks
+    )
 
 
 def reference(table: str, column: str, other: str) -> sa.ForeignKeyConstraint:
