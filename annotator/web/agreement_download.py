@@ -8,14 +8,14 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from datetime import UTC, datetime
 from urllib.parse import quote, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
 
-from annotator.agreement.service import compute_agreement, list_left_out_judgments, list_pairs_behind
+from annotator.agreement.service import list_left_out_judgments, list_pairs_behind
 from annotator.datasets.service import read_current_rubric
 from annotator.domain.agreement import Selection
 from annotator.domain.behind import PairBehind
@@ -25,58 +25,55 @@ from annotator.domain.people import Actor
 from annotator.storage.database import Database
 from annotator.storage.left_out import LeftOutJudgment
 from annotator.web.agreement_address import Parameters, list_parameters, read_selection
+from annotator.web.agreement_routes import FIGURES, LEFT_OUT, PAIRS
 from annotator.web.agreement_tables import TABLES, Asked, list_rows
 from annotator.web.api import refuse
+from annotator.web.kept_reports import REPORTS
 from annotator.web.messages import current_language, tr, use_language
 from annotator.web.signed_in import require_signed_in
 
-FIGURES, PAIRS, LEFT_OUT = "/api/agreement/figures", "/api/agreement/pairs", "/api/agreement/left-out"
 AT_ONCE = 10_000
 BOM = "\ufeff"
 COLUMNS = ("query_id", "query", "doc_id", "title", "status", "apart", "grades", "remark")
 
 
-def routes(database: Database) -> list[Route]:
-    """The routes, for `web/app.py`."""
+async def get_figures(database: Database, request: Request) -> Response:
+    """A table of the page."""
+    asked, actor = request.query_params, require_signed_in(request).actor
+    try:
+        told = Asked(**{key: asked[key] for key in ("table", "by", "first", "second") if key in asked})
+        text = await run_in_threadpool(write_figures, database, actor, asked.get("dataset", ""), told)
+    except AnnotatorError as error:
+        return refuse(error)
+    return Response(text, media_type="text/csv", headers=_name_as(f"{asked['dataset']}-{told.table}.csv"))
 
-    async def get_figures(request: Request) -> Response:
-        asked, actor = request.query_params, require_signed_in(request).actor
-        try:
-            told = Asked(**{key: asked[key] for key in ("table", "by", "first", "second") if key in asked})
-            text = await run_in_threadpool(write_figures, database, actor, asked.get("dataset", ""), told)
-        except AnnotatorError as error:
-            return refuse(error)
-        return Response(text, media_type="text/csv", headers=_name_as(f"{asked['dataset']}-{told.table}.csv"))
 
-    async def get_pairs(request: Request) -> Response:
-        asked, actor = request.query_params, require_signed_in(request).actor
-        dataset, selection = asked.get("dataset", ""), read_selection(list(asked.multi_items()))
-        try:
-            if selection is None:
-                raise NotFound(say("the address names no pairs"))
-            await run_in_threadpool(list_pairs_behind, database, actor, dataset, selection, limit=1)
-        except AnnotatorError as error:
-            return refuse(error)
-        pieces = write_pairs(database, actor, dataset, selection, language=current_language())
-        return StreamingResponse(pieces, media_type="text/csv", headers=_name_as(f"{dataset}-pairs.csv"))
+async def get_pairs(database: Database, request: Request) -> Response:
+    """The pairs behind a figure."""
+    asked, actor = request.query_params, require_signed_in(request).actor
+    dataset, selection = asked.get("dataset", ""), read_selection(list(asked.multi_items()))
+    try:
+        if selection is None:
+            raise NotFound(say("the address names no pairs"))
+        await run_in_threadpool(list_pairs_behind, database, actor, dataset, selection, limit=1)
+    except AnnotatorError as error:
+        return refuse(error)
+    pieces = write_pairs(database, actor, dataset, selection, language=current_language())
+    return StreamingResponse(pieces, media_type="text/csv", headers=_name_as(f"{dataset}-pairs.csv"))
 
-    async def get_left_out(request: Request) -> Response:
-        asked, actor = request.query_params, require_signed_in(request).actor
-        dataset, kind = asked.get("dataset", ""), asked.get("kind", "")
-        try:
-            await run_in_threadpool(list_left_out_judgments, database, actor, dataset, kind, limit=1)
-        except AnnotatorError as error:
-            return refuse(error)
-        pieces = write_left_out(database, actor, dataset, kind)
-        return StreamingResponse(
-            pieces, media_type="text/csv", headers=_name_as(f"{dataset}-left-out-{kind}.csv")
-        )
 
-    return [
-        Route(LEFT_OUT, get_left_out, methods=["GET"]),
-        Route(FIGURES, get_figures, methods=["GET"]),
-        Route(PAIRS, get_pairs, methods=["GET"]),
-    ]
+async def get_left_out(database: Database, request: Request) -> Response:
+    """The judgments that are left out for one reason."""
+    asked, actor = request.query_params, require_signed_in(request).actor
+    dataset, kind = asked.get("dataset", ""), asked.get("kind", "")
+    try:
+        await run_in_threadpool(list_left_out_judgments, database, actor, dataset, kind, limit=1)
+    except AnnotatorError as error:
+        return refuse(error)
+    pieces = write_left_out(database, actor, dataset, kind)
+    return StreamingResponse(
+        pieces, media_type="text/csv", headers=_name_as(f"{dataset}-left-out-{kind}.csv")
+    )
 
 
 def list_figures_address(dataset: str, asked: Asked) -> str:
@@ -101,7 +98,7 @@ def write_figures(database: Database, actor: Actor, dataset: str, asked: Asked) 
         raise NotFound(
             say("no table {table!r}; there are: {tables}", table=asked.table, tables=", ".join(TABLES))
         )
-    report = compute_agreement(database, actor, dataset, by=asked.by)
+    report = REPORTS.find(database, actor, dataset, by=asked.by, now=datetime.now(UTC)).report
     _version, rubric = read_current_rubric(database, actor, dataset)
     rows = list_rows(report, asked, [definition.name for definition in rubric.grades])
     return BOM + _write([list(rows[0]) if rows else [], *(list(row.values()) for row in rows)])

@@ -21,7 +21,7 @@ from annotator.log import take_over_loggers
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web import (
-    agreement_download,
+    agreement_routes,
     api,
     changes_api,
     downloads,
@@ -57,7 +57,7 @@ def make_app(database: Database, settings: Settings) -> App:
             *login.routes(database, settings),
             *_home(database),
             *api.routes(database),
-            *agreement_download.routes(database),
+            *agreement_routes.routes(database),
             *changes_api.routes(database),
             *standard_api.routes(database),
             *proposals_api.routes(database),
