@@ -52,7 +52,9 @@ README = (
     ("assignment", "demo-sora", "/assignment", 1280, "light"),
     ("overview", "demo-sora", "/overview", 1280, "light"),
     ("agreement", "demo-sora", "/agreement", 1280, "light"),
+    ("agreement-pairs", "demo-sora", "/agreement?pairs=differing", 1280, "light"),
     ("disagreements", "demo-sora", "/disagreements", 1280, "light"),
+    ("quality", "demo-sora", "/quality", 1280, "light"),
     ("releases", "demo-sora", "/releases", 1280, "light"),
     ("published", "demo-sora", "/releases?tab=Published&origin=adjudicated&choose", 1280, "light"),
 )

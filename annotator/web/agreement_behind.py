@@ -47,7 +47,7 @@ def draw_pairs(context: PageContext, dataset: str, selection: Selection) -> None
 def _describe(dataset: str, one: PairBehind) -> list[Cell]:
     if one.hidden:
         return [tr("yours to judge first"), "–", "–", "–", "–"]
-    grades = [f"{name} {grade}" for name, grade in one.grades]
+    grades = [f"{grade}\u00a0{name}" for name, grade in one.grades]
     note = [tr(one.note)] if one.note is not None else []
     status: list[str | Link] = [name_word(one.status)]
     if one.case:
