@@ -20,7 +20,7 @@ def _read(case: Case) -> tuple[Judged, tuple[str, ...]]:
     return sort_judged(*np.array(rows, dtype=np.int64).reshape(-1, 4).T), tuple(names)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("resamples", [0, 1, 40])
 @pytest.mark.parametrize("name", CASES)
 def test_a_dataset_that_cannot_be_measured_gets_words(name: str, resamples: int) -> None:
@@ -36,7 +36,7 @@ def test_a_dataset_that_cannot_be_measured_gets_words(name: str, resamples: int)
         assert value.value is None or value.ci95 is not None or value.why
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_one_annotators_figures_where_they_share_nothing_get_words() -> None:
     judged, names = _read(CASES["an annotator with a single judgment that nobody shares"])
     found = measure(judged, names, resamples=40, seed=0, only=names.index("zoë"))
@@ -44,7 +44,7 @@ def test_one_annotators_figures_where_they_share_nothing_get_words() -> None:
     assert found.cohen_kappa["linear"].why
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_two_who_share_a_single_pair_have_no_kappa_above_0_from_it() -> None:
     """The same grade once: no variation. Different grades once: no agreement, 0 and not -1 or NaN."""
     judged, names = _read(CASES["an annotator with a single judgment"])
