@@ -74,7 +74,7 @@ def read_document_labels(
 
 def read_versions(session: Session, dataset_pk: int) -> Mapping[int, int]:
     """The version of each of the dataset's guidelines by its primary key (rubric_pk)."""
-    return dict(run(session, _VERSIONS, {"dataset_pk": dataset_pk}).tuples().all())
+    return {row.pk: row.version for row in run(session, _VERSIONS, {"dataset_pk": dataset_pk})}
 
 
 def _list_extras(session: Session, dataset_pk: int) -> list[Mapping[str, Any]]:
