@@ -1,18 +1,25 @@
 """By what the agreement page can group the pairs of a dataset."""
 
 from collections.abc import Sequence
+from datetime import timedelta
+
+import streamlit as st
 
 from annotator.agreement.service import list_groupings
-from annotator.domain.people import Actor
-from annotator.storage.database import Database
 from annotator.web.choices import find_asked
+from annotator.web.page_context import PageContext
 
 NOTHING = "nothing"
+KEPT = timedelta(minutes=1)
 
 
-def list_fields(database: Database, actor: Actor, dataset: str) -> list[str]:
-    """The choices, "nothing" first."""
-    return [NOTHING, *list_groupings(database, actor, dataset)]
+def list_fields(context: PageContext, dataset: str) -> list[str]:
+    """The choices, "nothing" first; those of a minute ago where they are known: every query is read for them."""
+    known, since, fields = st.session_state.get("groupings", ("", context.now, []))
+    if known != dataset or context.now - since >= KEPT:
+        fields = [NOTHING, *list_groupings(context.database, context.actor, dataset)]
+        st.session_state["groupings"] = (dataset, context.now, fields)
+    return list(fields)
 
 
 def find_grouping(fields: Sequence[str]) -> str | None:

@@ -19,7 +19,7 @@ def draw(context: PageContext) -> None:
 
         draw_pairs(context, dataset, selection)
         return
-    fields = list_fields(context.database, context.actor, dataset)
+    fields = list_fields(context, dataset)
     report = find_report(context, dataset, find_grouping(fields))
     from annotator.web.agreement_body import (
         draw_report,  # charts: only once the first figures are on the page

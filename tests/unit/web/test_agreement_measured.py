@@ -1,8 +1,9 @@
 """The Agreement page while and after its report is measured: first figures, how old it is, measuring it again."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from annotator.domain.agreement import Value
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.web import agreement_measured
+from annotator.web import agreement_groupings, agreement_measured
 from annotator.web.kept_reports import Kept
 from tests.integration.judged_world import JudgedWorld
 from tests.unit.web.lead_pages import make_world, open_page, run, words
@@ -72,3 +73,20 @@ def test_the_first_figures_are_a_sentence_also_without_a_kappa() -> None:
         "Cohen's kappa is 0.46 over 1,234 pairs. Its interval"
     )
     assert agreement_measured.say_first(0, Value(None, None, "no pair")) == "Measuring agreement …"
+
+
+def test_by_what_can_be_grouped_is_read_once_a_minute_and_for_each_dataset(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(
+        agreement_groupings, "list_groupings", lambda *asked: read.append(asked[2]) or ["week"]
+    )
+    monkeypatch.setattr(agreement_groupings.st, "session_state", {})
+    now = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    for dataset, seconds in (("d", 0), ("d", 59), ("d", 60), ("e", 61), ("e", 62)):
+        context = SimpleNamespace(
+            database=world.database, actor=OPERATOR, now=now + timedelta(seconds=seconds)
+        )
+        assert agreement_groupings.list_fields(context, dataset) == ["nothing", "week"]  # type: ignore[arg-type]
+    assert read == ["d", "d", "e"]
