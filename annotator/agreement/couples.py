@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.agreement.cohen import DISAGREEMENT, cohen_kappa, mean_kappa
-from annotator.agreement.judged import CATEGORIES, CELLS, Flags, Floats, Ints, Judged, divide, flatten
+from annotator.agreement.judged import CATEGORIES, CELLS, Flags, Floats, Ints, Judged, divide, flatten, meet
 
 _APART = DISAGREEMENT["unweighted"]
 _SIGNED = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype(np.float64).ravel()
@@ -48,7 +48,7 @@ class Couples:
 
 def list_couples(judged: Judged) -> Couples:
     """Every two judgments of the same pair."""
-    left, right = _find_rows(judged.pair)
+    left, right = meet(judged.pair)
     number, query = _number(judged) if len(left) else (left, left)
     place = number[left]
     return Couples(
@@ -66,19 +66,6 @@ def _number(judged: Judged) -> tuple[Ints, Ints]:
     starts[1:-1] &= ~same[:-1]
     _, query = np.unique(judged.query[starts], return_inverse=True)
     return np.cumsum(starts) - 1, query
-
-
-def _find_rows(pair: Ints) -> tuple[Ints, Ints]:
-    left: list[Ints] = []
-    right: list[Ints] = []
-    for lag in range(1, len(pair)):
-        rows = np.flatnonzero(pair[lag:] == pair[:-lag])
-        if not len(rows):
-            break
-        left.append(rows)
-        right.append(rows + lag)
-    none = np.zeros(0, dtype=np.int64)
-    return (np.concatenate(left), np.concatenate(right)) if left else (none, none)
 
 
 @dataclass(frozen=True, slots=True)

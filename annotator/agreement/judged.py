@@ -133,7 +133,7 @@ def count_tables(judged: Judged, queries: Ints, only: int | None = None) -> Tabl
     """
     from scipy.sparse import csr_array
 
-    left, right = _share(judged)
+    left, right = meet(judged.pair)
     if only is not None:
         own = (judged.annotator[left] == only) | (judged.annotator[right] == only)
         left, right = left[own], right[own]
@@ -148,12 +148,12 @@ def count_tables(judged: Judged, queries: Ints, only: int | None = None) -> Tabl
     return Tables(codes // people, codes % people, queries, counts)
 
 
-def _share(judged: Judged) -> tuple[Ints, Ints]:
-    """Row numbers of every two judgments of the same pair; the first is the lower annotator's."""
+def meet(pair: Ints) -> tuple[Ints, Ints]:
+    """Row numbers of every two judgments of the same pair, `pair` being sorted; the first is the lower annotator's."""
     left: list[Ints] = []
     right: list[Ints] = []
-    for lag in range(1, len(judged.pair)):
-        rows = np.flatnonzero(judged.pair[lag:] == judged.pair[:-lag])
+    for lag in range(1, len(pair)):
+        rows = np.flatnonzero(pair[lag:] == pair[:-lag])
         if not len(rows):
             break
         left.append(rows)
@@ -178,12 +178,18 @@ def find_patterns(counted: GradeCounts) -> Patterns:
     """The same counts, each pattern once."""
     from scipy.sparse import csr_array
 
-    base = int(counted.counts.max(initial=0)) + 1
-    codes, pattern = number((counted.counts @ base ** np.arange(CATEGORIES)).astype(np.int64))
+    counts, pattern = number_rows(counted.counts)
     queries, query = number(counted.query)
-    counts = np.stack([codes // base**grade % base for grade in range(CATEGORIES)], axis=1)
-    pairs = csr_array((np.ones(len(query)), (query, pattern)), shape=(len(queries), len(codes)))
-    return Patterns(counts.astype(np.float64), queries, pairs)
+    pairs = csr_array((np.ones(len(query)), (query, pattern)), shape=(len(queries), len(counts)))
+    return Patterns(counts, queries, pairs)
+
+
+def number_rows(counts: Floats | Ints) -> tuple[Floats, Ints]:
+    """The different rows of whole numbers (n x 4), and which of them each row is."""
+    base = int(counts.max(initial=0)) + 1
+    codes, row = number((counts @ base ** np.arange(CATEGORIES)).astype(np.int64))
+    found = np.stack([codes // base**grade % base for grade in range(CATEGORIES)], axis=1)
+    return found.astype(np.float64), row
 
 
 def count_by_annotator(judged: Judged, annotators: int) -> Ints:

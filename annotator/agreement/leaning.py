@@ -13,7 +13,7 @@ import numpy as np
 
 from annotator.agreement.claims import FEW_PAIRS, cluster_interval, misses, widen
 from annotator.agreement.couples import Couples, Estimate, estimate_leanings
-from annotator.agreement.judged import CATEGORIES, CELLS, Floats, Ints, Judged
+from annotator.agreement.judged import CATEGORIES, CELLS, Floats, Ints, Judged, number_rows
 from annotator.agreement.krippendorff import coincidences, krippendorff_alpha
 from annotator.domain.agreement import Interval, Leaning
 
@@ -60,7 +60,7 @@ def leave_one_out(judged: Judged, annotators: int) -> list[float]:
     if not len(judged.pair):
         return [float("nan")] * annotators
     counts, place = _count(judged)
-    patterns, pattern = _find_patterns(counts)
+    patterns, pattern = number_rows(counts)
     grade = pattern[place] * CATEGORIES + judged.grade
     whole = np.bincount(pattern, minlength=len(patterns))
     size = len(patterns) * CATEGORIES
@@ -83,15 +83,7 @@ def _count(judged: Judged) -> tuple[Ints, Ints]:
     return counts.reshape(-1, CATEGORIES), place
 
 
-def _find_patterns(counts: Ints) -> tuple[Ints, Ints]:
-    """The different rows of `counts`, and which of them each row is."""
-    base = int(counts.max()) + 1
-    codes = counts @ base ** np.arange(CATEGORIES)
-    _, first, pattern = np.unique(codes, return_index=True, return_inverse=True)
-    return counts[first], pattern
-
-
-def _coincide(patterns: Ints | Floats) -> Floats:
+def _coincide(patterns: Floats) -> Floats:
     """The coincidence table of each pattern, flat; zeros where fewer than two judgments make none."""
     tables = np.zeros((len(patterns), CELLS))
     shared = patterns.sum(axis=1) >= 2
