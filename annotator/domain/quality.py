@@ -20,6 +20,7 @@ DEFAULT_RATE = 0.10
 Verdict = Literal["passed", "failed", "undecided"]
 QualityRule = Literal["bound", "rate"]
 RULES: tuple[QualityRule, ...] = get_args(QualityRule)
+ErrorState = Literal["reopened", "decided", "retired"]
 ErrorKind = Literal["any", "far", "relevance"]
 ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 """Any other grade; two or three grades apart; relevant (from 1 on) for one and not for the other."""
@@ -87,7 +88,8 @@ class QualityExpert:
 class QualityError:
     """A drawn pair whose settled grade (`settled_by`: how it was settled) is not the expert's.
 
-    `state`: "reopened" until a lead decides it anew, then "decided" with `decided_grade`.
+    `state`: "reopened" until a lead decides it anew, then "decided" with `decided_grade`; "retired" where the pair left
+    the pool undecided, which waits for nobody and is an error all the same.
     """
 
     pair: str
@@ -100,7 +102,7 @@ class QualityError:
     note: str | None
     draw: int
     answered_at: datetime
-    state: Literal["reopened", "decided"]
+    state: ErrorState
     decided_grade: int | None = None
 
     @property

@@ -259,9 +259,9 @@ def _count(population: int, pairs: list[SampledPair]) -> Checked:
 def _list_errors(session: Session, dataset_pk: int, pairs: list[SampledPair]) -> tuple[QualityError, ...]:
     """Those that still wait for a lead first, the furthest apart first."""
     wrong = [pair for pair in pairs if pair.grade is not None and pair.grade != pair.settled_grade]
+    open_pks = [pair.pair_pk for pair in wrong if pair.decided is None and not pair.retired]
     present = {
-        state.pair_pk: state.settlement.grade
-        for state in list_pair_states(session, dataset_pk, [pair.pair_pk for pair in wrong])
+        state.pair_pk: state.settlement.grade for state in list_pair_states(session, dataset_pk, open_pks)
     }
     found = []
     for pair in wrong:
@@ -269,12 +269,12 @@ def _list_errors(session: Session, dataset_pk: int, pairs: list[SampledPair]) ->
             continue
         error = QualityError(
             pair.key, pair.query_id, pair.doc_id, pair.category, pair.settled_grade, pair.settled_by, pair.grade,
-            pair.note, pair.draw, pair.answered_at, "reopened",
+            pair.note, pair.draw, pair.answered_at, "retired" if pair.retired else "reopened",
         )  # fmt: skip
         agreed = pair.grade if present.get(pair.pair_pk) == pair.grade else None
         decided = agreed if pair.decided is None else pair.decided
         found.append(error if decided is None else replace(error, state="decided", decided_grade=decided))
-    return tuple(sorted(found, key=lambda error: (error.state == "decided", -error.distance)))
+    return tuple(sorted(found, key=lambda error: (error.state != "reopened", -error.distance)))
 
 
 def _require_lead(session: Session, actor: Actor, dataset: str) -> int:

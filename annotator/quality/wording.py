@@ -81,6 +81,13 @@ def say_status(
             "{n:,} errors wait for a lead's decision among the disagreements.",
             reopened,
         ))  # fmt: skip
+    retired = sum(error.state == "retired" for error in errors)
+    if retired:
+        said.append(say_n(
+            "{n:,} error is in a pair that has left the pool since: nobody has to decide it, and it stays an error of the sample.",
+            "{n:,} errors are in pairs that have left the pool since: nobody has to decide them, and they stay errors of the sample.",
+            retired,
+        ))  # fmt: skip
     return (*said, *_say_limits(sample, draw, since))
 
 

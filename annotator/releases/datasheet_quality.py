@@ -24,6 +24,7 @@ KINDS = {
     "far": "two or three grades apart",
     "relevance": "relevant (from grade 1 on) for one, not for the other",
 }
+STATES = {"reopened": "open", "retired": "left the pool"}
 VERDICTS = {"passed": "passed", "failed": "not passed", "undecided": "not decided"}
 
 
@@ -130,13 +131,16 @@ def _write_errors(status: QualityStatus) -> Iterator[str]:
         yield "No error was found in it."
         return
     decided = [error for error in status.errors if error.state == "decided"]
+    retired = sum(error.state == "retired" for error in status.errors)
     own = sum(error.decided_grade == error.expert_grade for error in decided)
     kept = sum(error.decided_grade == error.settled_grade for error in decided)
     yield (
         f"Errors found in round {status.round}: {len(status.errors):,}. Decided anew by a lead: {len(decided):,} ({own:,} to the "
         f"expert's grade, {kept:,} as before, {len(decided) - own - kept:,} to another). Still open, and so in no file: "
-        f"{len(status.errors) - len(decided):,}."
+        f"{len(status.errors) - len(decided) - retired:,}."
     )
+    if retired:
+        yield f"Left the pool since, and decided by nobody: {retired:,}."
     yield ""
     found = sorted(status.errors, key=lambda error: (error.draw, error.query_id, error.doc_id))
     columns = ("draw#", "query", "document", "settled", "the expert#", "decided anew#")
@@ -146,13 +150,7 @@ def _write_errors(status: QualityStatus) -> Iterator[str]:
 
 
 def _describe(error: QualityError) -> tuple[str, ...]:
-    new = (
-        "open"
-        if error.state == "reopened"
-        else ""
-        if error.decided_grade is None
-        else str(error.decided_grade)
-    )
+    new = STATES.get(error.state, "" if error.decided_grade is None else str(error.decided_grade))
     return (
         str(error.draw), escape_markdown(error.query_id), escape_markdown(error.doc_id),
         f"{error.settled_grade} ({error.settled_by})", str(error.expert_grade), new,

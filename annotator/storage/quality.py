@@ -41,7 +41,8 @@ SELECT w.number, x.pair_pk, p.key, q.query_id, d.doc_id, q.category, x.settled_g
   CASE WHEN {CAN_JUDGE}
     AND EXISTS (SELECT 1 FROM person n WHERE n.pk = w.annotator_pk AND n.disabled_at IS NULL)
     AND EXISTS (SELECT 1 FROM membership m WHERE m.person_pk = w.annotator_pk
-      AND (m.dataset_pk = :dataset_pk OR m.dataset_pk IS NULL)) THEN 0 ELSE 1 END AS barred
+      AND (m.dataset_pk = :dataset_pk OR m.dataset_pk IS NULL)) THEN 0 ELSE 1 END AS barred,
+  CASE WHEN p.retired_at IS NULL THEN 0 ELSE 1 END AS retired
 FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p CROSS JOIN query q CROSS JOIN document d
 LEFT JOIN judgment j ON j.pk = x.judgment_pk
 WHERE w.dataset_pk = :dataset_pk AND w.round = :round AND x.draw_pk = w.pk
@@ -53,7 +54,7 @@ ORDER BY w.number, q.position, p.key
 class SampledPair(NamedTuple):
     """A drawn pair. `settled_grade`, `settled_by`: as it was settled when it was drawn; `outcome`, `grade`, `note`: what
     the expert says, None so far; `decided`: the grade that a lead gave it since; `barred`: the expert cannot answer it
-    any more."""
+    any more; `retired`: it has left the pool."""
 
     draw: int
     pair_pk: int
@@ -69,6 +70,7 @@ class SampledPair(NamedTuple):
     note: str | None
     decided: int | None
     barred: bool
+    retired: bool
 
 
 @dataclass(slots=True)
@@ -137,7 +139,10 @@ def list_draws(session: Session, dataset_pk: int) -> list[QualityDraw]:
 def list_sample(session: Session, dataset_pk: int, sample_round: int) -> list[SampledPair]:
     """The pairs of a round, draw by draw."""
     rows: Iterable[Any] = session.execute(_SAMPLE, {"dataset_pk": dataset_pk, "round": sample_round})
-    return [SampledPair(*row)._replace(barred=bool(row.barred) and row.outcome is None) for row in rows]
+    return [
+        SampledPair(*row)._replace(barred=bool(row.barred) and row.outcome is None, retired=bool(row.retired))
+        for row in rows
+    ]
 
 
 def add_draw(session: Session, dataset_pk: int, values: dict[str, Any], pairs: Sequence[PairState]) -> None:

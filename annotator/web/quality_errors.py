@@ -20,7 +20,7 @@ from annotator.web.quality_download import list_address
 from annotator.web.times import show_time
 
 SHOWN = 100
-STATES = {"reopened": say("to be decided"), "decided": say("decided")}
+STATES = {"reopened": say("to be decided"), "decided": say("decided"), "retired": say("left the pool")}
 
 
 def draw_errors(dataset: str, errors: Sequence[QualityError]) -> None:
@@ -29,15 +29,24 @@ def draw_errors(dataset: str, errors: Sequence[QualityError]) -> None:
         st.text(tr("No error so far."))
         return
     waiting = sum(one.state == "reopened" for one in errors)
+    retired = sum(one.state == "retired" for one in errors)
     if waiting:
         said = tr_n(
             "{n:,} pair is open again and waits among the disagreements for a lead who did not judge it.",
             "{n:,} pairs are open again and wait among the disagreements for a lead who did not judge them.",
             waiting,
         )
+    elif retired:
+        said = tr("None of them waits for a lead any more.")
     else:
         said = tr("Every one of them has been decided anew.")
     draw_note(said)
+    if retired:
+        draw_note(tr_n(
+            "{n:,} pair has left the pool since, and is decided by nobody.",
+            "{n:,} pairs have left the pool since, and are decided by nobody.",
+            retired,
+        ))  # fmt: skip
     _draw_table(dataset, errors[:SHOWN])
     if len(errors) > SHOWN:
         draw_note(tr("The first {shown} of {all} errors.", shown=SHOWN, all=len(errors)))
@@ -76,13 +85,15 @@ def _draw_table(dataset: str, errors: Sequence[QualityError]) -> None:
 def _draw_row(dataset: str, one: QualityError) -> str:
     told = tr("Look at {query_id}, {doc_id}", query_id=one.query_id, doc_id=one.doc_id)
     category = f'<br><span class="annotator-soft">{escape(one.category)}</span>' if one.category else ""
-    link = (
-        f'<a class="annotator-link" href="{escape(link_case(dataset, one.pair))}" target="_self" '
-        f'title="{escape(told)}">{escape_breakable(one.doc_id)}</a>'
-    )
+    document = escape_breakable(one.doc_id)
+    if one.state != "retired":  # a pair that has left the pool is no case any more
+        document = (
+            f'<a class="annotator-link" href="{escape(link_case(dataset, one.pair))}" target="_self" '
+            f'title="{escape(told)}">{document}</a>'
+        )
     settled = f'{one.settled_grade} <span class="annotator-soft">{escape(name_word(one.settled_by))}</span>'
     note = escape(one.note) if one.note else ""
-    cells = (link, settled, str(one.expert_grade), note, escape(name_state(one)))
+    cells = (document, settled, str(one.expert_grade), note, escape(name_state(one)))
     marks = (' class="annotator-long"', "", "", ' class="annotator-long"' if note else "", "")
     return (
         f'<tr><th scope="row" dir="auto">{escape_breakable(one.query_id)}{category}</th>'

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
+from sqlmodel import col
 
 from annotator.adjudication.service import adjudicate_file
 from annotator.agreement.service import compute_agreement
@@ -19,7 +21,7 @@ from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.pairs import list_pair_states
 from annotator.storage.quality import add_draw, list_settled
-from annotator.storage.tables import PersonRow
+from annotator.storage.tables import PairRow, PersonRow
 from tests.integration.quality_world import QualityWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 
@@ -96,6 +98,33 @@ def test_an_error_is_decided_once_a_lead_has_decided_it(database: Database) -> N
     (error,) = world.status().errors
     assert (error.state, error.decided_grade) == ("decided", (world.grades[pk] + 1) % 4)
     assert world.status().rates["any"].errors == 1  # the sample found it all the same
+
+
+def retire(world: QualityWorld, *pks: int) -> None:
+    with world.database.write() as session:
+        session.execute(update(PairRow).where(col(PairRow.pk).in_(pks)).values(retired_at=world.now))
+
+
+def test_an_error_whose_pair_left_the_pool_waits_for_nobody_and_still_counts(database: Database) -> None:
+    world = QualityWorld(database, queries=1)
+    world.draw(rate=1.0)
+    gone, decided, waiting, *_ = world.drawn()
+    for pk in (gone, decided, waiting):
+        world.check(pk, (world.grades[pk] + 1) % 4)
+    world.later(seconds=1)
+    line = f"query_id,doc_id,grade,rationale\nQ0,문서/{world.name(decided)},{world.grades[decided]},x\n"
+    adjudicate_file(database, world.lea, "d", line.encode(), "x.csv", now=world.now)
+    before = world.status()
+    retire(world, gone, decided)
+    status = world.status()
+    found = {world.pks[one.pair]: (one.state, one.decided_grade) for one in status.errors}
+    assert found == {
+        gone: ("retired", None), decided: ("decided", world.grades[decided]), waiting: ("reopened", None),
+    }  # fmt: skip
+    assert status.errors[0].state == "reopened"  # what waits comes first
+    assert (status.rates, status.verdicts, status.checked) == (before.rates, before.verdicts, 3)
+    assert "1 error waits for a lead's decision among the disagreements." in status.sentences
+    assert any("1 error is in a pair that has left the pool since" in one for one in status.sentences)
 
 
 def test_an_error_that_the_expert_takes_back_is_none(database: Database) -> None:

@@ -113,6 +113,16 @@ def test_a_sample_without_an_error_says_so() -> None:
     assert "No error was found in it." in section(replace(HIDDEN, errors=()))
 
 
+def test_an_error_whose_pair_left_the_pool_is_not_open() -> None:
+    found = section(replace(HIDDEN, errors=(*HIDDEN.errors, error("c", 1, 0, state="retired"))))
+    assert any(
+        line.startswith("Errors found in round 1: 5.") and line.endswith("in no file: 1.") for line in found
+    )
+    assert "Left the pool since, and decided by nobody: 1." in found
+    assert "| 1 | Q\\|1 | c | 1 (unanimous) | 0 | left the pool |" in found
+    assert not any("Left the pool" in line for line in section(HIDDEN))
+
+
 def test_a_draw_that_nobody_has_answered_yet_claims_nothing() -> None:
     rates = dict.fromkeys(STATUS.rates, ErrorRate(0, 0, None, None, None))
     found = section(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import update
+from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 
 from annotator.accounts.service import change_person
@@ -16,7 +17,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.quality.service import draw_sample, show_quality
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.tables import PersonRow
+from annotator.storage.tables import PairRow, PersonRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import alternatives, find, headings, links, make_world, open_page, run, words
 
@@ -148,6 +149,29 @@ def test_errors_lead_to_their_case_and_the_figures_stand_in_words(world: JudgedW
     assert list(rows["errors"]) == [1, 1, 1]
     world.add_decision(find(world, "lead"), "Q2", DOCUMENTS[3], 0)
     assert "decided 0, as the expert" in words(open_page(world, "quality"))
+
+
+def test_an_error_whose_pair_left_the_pool_waits_for_nobody_and_leads_nowhere(world: JudgedWorld) -> None:
+    lead = find(world, "lead")
+    draw_for(world, lead)
+    check(world, lead, DOCUMENTS[3], 0)
+    check(world, lead, DOCUMENTS[2], 0)
+    leave_pool(world, DOCUMENTS[3])
+    said = words(open_page(world, "quality"))
+    assert "1 pair is open again and waits among the disagreements" in said
+    assert "1 pair has left the pool since, and is decided by nobody." in said
+    assert ("left the pool" in said, f"pair={pair_key('d', 'Q2', DOCUMENTS[3])}" in said) == (True, False)
+    leave_pool(world, DOCUMENTS[2])
+    said = words(open_page(world, "quality"))
+    assert "None of them waits for a lead any more." in said
+    assert "2 pairs have left the pool since" in said
+    assert "waits among the disagreements" not in said
+
+
+def leave_pool(world: JudgedWorld, doc_id: str) -> None:
+    with world.database.write() as session:
+        of_it = col(PairRow.key) == pair_key("d", "Q2", doc_id)
+        session.execute(update(PairRow).where(of_it).values(retired_at=NOW))
 
 
 def test_a_lead_chooses_by_which_reading_the_gate_goes(world: JudgedWorld) -> None:

@@ -81,6 +81,7 @@ def test_an_error_says_what_became_of_it() -> None:
     assert name_state(find_error("a", 0, 3, decided=3)) == "decided 3, as the expert"
     assert name_state(find_error("a", 0, 3, decided=0)) == "decided 0, as before"
     assert name_state(find_error("a", 0, 3, decided=2)) == "decided 2"
+    assert name_state(replace(find_error("a", 0, 3), state="retired")) == "left the pool"
 
 
 def test_the_address_of_a_case_keeps_any_name_whole() -> None:
