@@ -133,6 +133,32 @@ def count_tables(judged: Judged, queries: Ints, only: int | None = None) -> Tabl
     """
     from scipy.sparse import csr_array
 
+    found = _find_cells(judged, only)
+    query = np.searchsorted(queries, judged.query)[found.left]
+    kind = np.float32 if len(query) < EXACT_IN_SINGLE else np.float64
+    shape = (len(found.first) * CELLS, len(queries))
+    counts = csr_array((np.ones(len(query), dtype=kind), (found.cell, query)), shape=shape)
+    return Tables(found.first, found.second, queries, counts)
+
+
+def sum_tables(judged: Judged) -> Floats:
+    """The same tables of all queries together: p x 4 x 4. In a moment, for what is shown first."""
+    found = _find_cells(judged)
+    counts = np.bincount(found.cell, minlength=len(found.first) * CELLS)
+    return counts.reshape(-1, CATEGORIES, CATEGORIES).astype(np.float64)
+
+
+class _Cells(NamedTuple):
+    """Where every two judgments of a pair are counted. `first` < `second`: annotators, one of each table; `left` (a row of
+    the judgments) and `cell` (CELLS of them a table, one table behind the other): one of each two judgments."""
+
+    first: Ints
+    second: Ints
+    left: Ints
+    cell: Ints
+
+
+def _find_cells(judged: Judged, only: int | None = None) -> _Cells:
     left, right = meet(judged.pair)
     if only is not None:
         own = (judged.annotator[left] == only) | (judged.annotator[right] == only)
@@ -141,11 +167,7 @@ def count_tables(judged: Judged, queries: Ints, only: int | None = None) -> Tabl
     people = int(second.max()) + 1 if len(second) else 1
     codes, table = number(first * people + second)
     cell = table * CELLS + judged.grade[left] * CATEGORIES + judged.grade[right]
-    query = np.searchsorted(queries, judged.query)[left]
-    kind = np.float32 if len(left) < EXACT_IN_SINGLE else np.float64
-    shape = (len(codes) * CELLS, len(queries))
-    counts = csr_array((np.ones(len(left), dtype=kind), (cell, query)), shape=shape)
-    return Tables(codes // people, codes % people, queries, counts)
+    return _Cells(codes // people, codes % people, left, cell)
 
 
 def meet(pair: Ints) -> tuple[Ints, Ints]:

@@ -7,12 +7,10 @@ compared.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from annotator.agreement.assess import assess
 from annotator.agreement.brief import measure_briefly
 from annotator.agreement.groups import Labels, warn_of_few
-from annotator.agreement.judged import CATEGORIES, count_tables, number
+from annotator.agreement.judged import number, sum_tables
 from annotator.agreement.measure import mean_kappas, measure
 from annotator.agreement.named import Named
 from annotator.domain.agreement import AgreementReport, GroupAgreement, LeftOut, Measured, Value
@@ -42,9 +40,7 @@ class Basis:
 def measure_first(found: Named) -> tuple[int, Value]:
     """The number of shared pairs and the dataset's unweighted kappa, without an interval: what is known in a moment."""
     shared = found.judged.shared()
-    queries, _ = number(shared.query)
-    tables = count_tables(shared, queries).counts.sum(axis=1).reshape(-1, CATEGORIES, CATEGORIES)
-    return len(number(shared.pair)[0]), mean_kappas(tables.astype(np.float64))["unweighted"]
+    return len(number(shared.pair)[0]), mean_kappas(sum_tables(shared))["unweighted"]
 
 
 def measure_whole(found: Named, *, resamples: int, seed: int) -> Measured:

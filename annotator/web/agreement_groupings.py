@@ -1,6 +1,5 @@
 """By what the agreement page can group the pairs of a dataset."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 import streamlit as st
@@ -22,7 +21,11 @@ def list_fields(context: PageContext, dataset: str) -> list[str]:
     return list(fields)
 
 
-def find_grouping(fields: Sequence[str]) -> str | None:
-    """The field that is chosen, before its control is drawn; None for nothing."""
+def find_grouping(context: PageContext, dataset: str) -> str | None:
+    """The field that is chosen, before its control is drawn; None for nothing. The fields are read only where one is
+    asked for, in the address or by the control: a page that is opened shows its first figures before."""
+    if "by" not in st.session_state and "by" not in st.query_params:
+        return None
+    fields = list_fields(context, dataset)
     chosen = find_asked("by", fields)
     return chosen if chosen in fields and chosen != NOTHING else None

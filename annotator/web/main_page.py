@@ -9,10 +9,12 @@ from pathlib import Path
 
 import streamlit as st
 
+from annotator.domain.people import includes
 from annotator.web.language_choice import declare_language
 from annotator.web.messages import tr
 from annotator.web.navigation import PAGES, Page, list_pages
 from annotator.web.page_context import PageContext, draw_signed_out, find_context
+from annotator.web.preload import preload
 from annotator.web.roles import name_role
 from annotator.web.sidebar import draw_sidebar, list_parameters
 
@@ -47,6 +49,8 @@ def _register(page: Page, context: PageContext | None) -> st.Page:
 def _draw_page(page: Page, context: PageContext) -> None:
     if page in list_pages(context.person, context.dataset):
         import_module(page.module).draw(context)
+        if context.role is not None and includes(context.role, "lead"):
+            preload()
     elif context.person.must_change_password:
         st.warning(tr("Choose a password of your own first: see Account."), icon=":material/key:")
     else:

@@ -19,10 +19,9 @@ def draw(context: PageContext) -> None:
 
         draw_pairs(context, dataset, selection)
         return
-    fields = list_fields(context, dataset)
-    report = find_report(context, dataset, find_grouping(fields))
+    report = find_report(context, dataset, find_grouping(context, dataset))
     from annotator.web.agreement_body import (
         draw_report,  # charts: only once the first figures are on the page
     )
 
-    draw_report(context, report, fields)
+    draw_report(context, report, list_fields(context, dataset))

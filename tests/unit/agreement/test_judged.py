@@ -12,6 +12,7 @@ from annotator.agreement.judged import (
     find_patterns,
     number,
     sort_judged,
+    sum_tables,
 )
 
 
@@ -52,6 +53,14 @@ def test_the_same_cell_of_a_query_adds_up() -> None:
         *((7, pair, annotator, 3) for pair in range(5) for annotator in (0, 1)), (7, 9, 0, 3), (7, 9, 1, 0)
     )
     assert _count(judged) == {(0, 1): {7: _cells(*[(3, 3)] * 5, (3, 0))}}
+
+
+def test_the_tables_of_all_queries_together_are_the_sums_of_each_query() -> None:
+    judged = _judged((7, 1, 2, 3), (7, 1, 0, 0), (7, 1, 1, 2), (8, 2, 1, 1), (8, 2, 0, 1), (8, 3, 0, 2))
+    each = count_tables(judged, np.unique(judged.query)).counts.sum(axis=1).reshape(-1, 4, 4)
+    assert sum_tables(judged).tolist() == each.tolist()
+    assert sum_tables(judged).sum() == 4
+    assert sum_tables(_judged()).shape == (0, 4, 4)
 
 
 def test_only_the_tables_of_one_annotator_can_be_asked_for() -> None:

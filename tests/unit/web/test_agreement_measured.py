@@ -68,6 +68,21 @@ def test_what_is_known_first_is_said_while_the_rest_is_measured(
     assert said == [(4, "0.27")]
 
 
+@pytest.mark.parametrize(
+    ("address", "order"), [({}, ["first", "fields"]), ({"by": "language"}, ["fields", "first"])]
+)
+def test_by_what_can_be_grouped_is_read_before_the_first_figures_only_where_a_grouping_is_asked_for(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch, address: dict[str, str], order: list[str]
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(
+        agreement_groupings, "list_groupings", lambda *_: done.append("fields") or ["language"]
+    )
+    monkeypatch.setattr(agreement_measured, "say_first", lambda *_: done.append("first") or "first")
+    open_page(world, "agreement", **address)
+    assert done == order
+
+
 def test_the_first_figures_are_a_sentence_also_without_a_kappa() -> None:
     assert agreement_measured.say_first(1234, Value(0.456)).startswith(
         "Cohen's kappa is 0.46 over 1,234 pairs. Its interval"
