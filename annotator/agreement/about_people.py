@@ -62,11 +62,16 @@ def _of_size(one: Leaning) -> Interval | None:
 
 
 def say_changes(changes: Sequence[Change]) -> list[Finding]:
-    """What is otherwise at the end of the work than at its beginning."""
+    """What is otherwise at the end of the work than at its beginning. Each leads to the pairs of the third of the work that it
+    asks to look at: the last, or the first where agreement has risen."""
     return [
-        Finding("drift", _say_agreement_changed(one))
+        Finding(
+            "drift",
+            _say_agreement_changed(one),
+            Selection(span=one.end if one.last < one.first else one.beginning),
+        )
         if one.annotator is None
-        else Finding("drift", _say_leaning_changed(one), Selection(annotators=(one.annotator,)))
+        else Finding("drift", _say_leaning_changed(one), Selection(annotators=(one.annotator,), span=one.end))
         for one in changes
     ]
 

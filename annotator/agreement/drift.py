@@ -20,7 +20,7 @@ from annotator.agreement.claims import (
 )
 from annotator.agreement.couples import Couples, Estimate, estimate_kappa, estimate_leanings, subtract
 from annotator.agreement.judged import Ints
-from annotator.domain.agreement import Interval, Leaning, Period, Value
+from annotator.domain.agreement import Interval, Leaning, Period, Span, Value
 from annotator.domain.messages import say
 
 MOST_PERIODS = 12
@@ -37,19 +37,30 @@ TOO_FEW_QUERIES = say("an interval needs pairs of {n} or more queries", n=FEW_QU
 @dataclass(frozen=True, slots=True)
 class Change:
     """What changed from the first third of the pairs to the last: the kappa, or how much higher `annotator` grades than
-    the others. `ci95` is the difference's. `until` and `since`: the day the first third ended, and the last began."""
+    the others. `ci95` is the difference's. `beginning` and `end`: when the pairs of the first and of the last third were
+    completed."""
 
     annotator: str | None
     first: float
     last: float
     ci95: Interval
-    until: str
-    since: str
+    beginning: Span
+    end: Span
 
     @property
     def by(self) -> float:
         """The difference."""
         return self.last - self.first
+
+    @property
+    def until(self) -> str:
+        """The day on which the first third ended."""
+        return _day(self.beginning[1])
+
+    @property
+    def since(self) -> str:
+        """The day on which the last third began."""
+        return _day(self.end[0])
 
 
 def complete(couples: Couples, made_at: Ints) -> tuple[Couples, Ints]:
@@ -96,6 +107,7 @@ def _describe(couples: Couples, completed: Ints, names: Sequence[str]) -> Period
             for name, found in zip(names, leanings, strict=True)
             if found.couples >= FEW_PAIRS
         ),
+        span=(int(completed.min()), int(completed.max())),
     )
 
 
@@ -150,9 +162,9 @@ def find_changes(couples: Couples, completed: Ints, names: Sequence[str]) -> tup
     first, last = (estimate_leanings(part, len(names)) for part in parts)
     leanings = list(zip(first, last, strict=True))
     level = confidence(1 + sum(_is_enough(*both) for both in leanings))
-    days = (_day(until), _day(since))
-    found = [_compare(None, kappas[0], kappas[1], level, days)]
-    suspects = [(who, _compare(names[who], *both, level, days)) for who, both in enumerate(leanings)]
+    spans = (int(completed.min()), int(until)), (int(since), int(completed.max()))
+    found = [_compare(None, kappas[0], kappas[1], level, spans)]
+    suspects = [(who, _compare(names[who], *both, level, spans)) for who, both in enumerate(leanings)]
     found += _confirm(parts, len(names), [(who, one) for who, one in suspects if one], level)
     return tuple(change for change in found if change)
 
@@ -162,7 +174,7 @@ def _is_enough(first: Estimate, last: Estimate) -> bool:
 
 
 def _compare(
-    who: str | None, first: Estimate, last: Estimate, level: float, days: tuple[str, str]
+    who: str | None, first: Estimate, last: Estimate, level: float, spans: tuple[Span, Span]
 ) -> Change | None:
     difference = subtract(last, first)
     shown = cluster_interval(difference)
@@ -171,7 +183,7 @@ def _compare(
         return None
     if not misses(cluster_interval(difference, level=level), 0.0):
         return None
-    return Change(who, first.value, last.value, shown, *days)
+    return Change(who, first.value, last.value, shown, *spans)
 
 
 def _confirm(
@@ -184,7 +196,7 @@ def _confirm(
     for who, one in suspects:
         if found:
             first, last = (estimate_leanings(part, annotators)[who] for part in parts)
-            rest = _compare(one.annotator, first, last, level, (one.until, one.since))
+            rest = _compare(one.annotator, first, last, level, (one.beginning, one.end))
             if rest is None or rest.by * one.by < 0:
                 continue
         found.append(one)

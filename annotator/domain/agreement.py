@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Interval = tuple[float, float]
+Span = tuple[int, int]
+"""A first and a last second, since 1970, UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +50,19 @@ class Selection:
 
     `annotators`: none, one (what they judged together with others) or two (what both judged). `grades`: two grades met
     on a pair; of two annotators the first's and the second's, otherwise in either order. `by`, `value`: a group.
-    `kind`: "shared"; "differing" (of those, where grades differ); or what `annotators[0]` was checked by: "repeat"
+    `span`: only pairs judged a second time in it, from its first to its last second (since 1970, UTC).
+    `kind`: "shared"; "differing" (of those, where grades differ); "given" (to which `annotators[0]`, or without a name
+    anybody, gave `grade`, whether others judged them or not); or what `annotators[0]` was checked by: "repeat"
     (answered otherwise the second time), "gold" (answered wrong), "quick" (judged far faster than is usual for them).
     """
 
-    kind: Literal["shared", "differing", "repeat", "gold", "quick"] = "shared"
+    kind: Literal["shared", "differing", "given", "repeat", "gold", "quick"] = "shared"
     annotators: tuple[str, ...] = ()
     grades: tuple[int, int] | None = None
     by: str | None = None
     value: str | None = None
+    grade: int | None = None
+    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +172,8 @@ class Measured:
 class Period:
     """A stretch of time (days, `first` to `last`, as YYYY-MM-DD) and the agreement on the pairs completed in it.
 
-    `leanings`: how much higher each annotator graded than the others, for those who judged enough of it.
+    `leanings`: how much higher each annotator graded than the others, for those who judged enough of it. `span`: when the
+    first and the last of its pairs were completed.
     """
 
     first: str
@@ -175,6 +182,7 @@ class Period:
     kappa: Value
     observed_agreement: float | None
     leanings: tuple[Leaning, ...] = ()
+    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """From a `Selection`, as an address says it, to its pairs: who and which group is meant, and what checks say.
 
-Reads by `storage/behind.py`; a check's pairs come from `storage/check_marks.py`. Refuses a person, a group or a kind that
+Reads by `storage/behind_search.py`; a check's pairs come from `storage/check_marks.py`. Refuses a person, a group or a kind that
 there is not.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
@@ -14,13 +15,14 @@ from annotator.domain.behind import PairsBehind
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import Message, say
-from annotator.storage.behind import Found, Group, Wanted, find_behind, list_seconds, show_behind, sort_found
+from annotator.storage.behind import show_behind, sort_found
+from annotator.storage.behind_search import Found, Group, Wanted, find_behind, list_seconds
 from annotator.storage.check_marks import list_check_answers, list_repeats
 from annotator.storage.find import find_person, key_of
 from annotator.storage.groupings import DOCUMENT, read_document_labels, read_query_labels
 
 CHECKS = ("repeat", "gold")
-KINDS = ("shared", "differing", *CHECKS, "quick")
+KINDS = ("shared", "differing", "given", *CHECKS, "quick")
 LimitQuick = Callable[[Sequence[float]], float | None]
 """Below how many seconds a judgment of whoever took these seconds is suspiciously quick; None: that is not known."""
 
@@ -54,8 +56,10 @@ def list_selected(
             if below is None:
                 return PairsBehind(0, ())
         group = _find_group(session, dataset_pk, selection.by, selection.value)
+        if selection.span is not None:
+            group = replace(group, spans=(*group.spans, selection.span))
         differing = selection.kind == "differing"
-        wanted = Wanted(dataset_pk, annotators, selection.grades, differing, below, group)
+        wanted = Wanted(dataset_pk, annotators, selection.grades, differing, below, selection.grade, group)
         total, found = find_behind(session, wanted, limit=limit, offset=offset)
     return PairsBehind(total, tuple(show_behind(session, dataset_pk, person_pk, found, notes)))
 
@@ -66,10 +70,13 @@ def check_selection(selection: Selection) -> None:
         raise ValidationError(say("pairs: expected one of {kinds}, found {kind!r}", kinds=", ".join(KINDS), kind=selection.kind))  # fmt: skip
     if selection.kind in (*CHECKS, "quick") and len(selection.annotators) != 1:
         raise ValidationError(say("these pairs are one annotator's: expected one name, found {n}", n=len(selection.annotators)))  # fmt: skip
+    if selection.kind == "given" and (len(selection.annotators) > 1 or selection.grade is None):
+        raise ValidationError(say("these pairs have one grade: expected a grade and at most one name"))  # fmt: skip
     if len(selection.annotators) > 2:
         raise ValidationError(say("expected two annotators at the most, found {n}", n=len(selection.annotators)))  # fmt: skip
-    if selection.grades is not None and not set(selection.grades) <= set(GRADES):
-        raise ValidationError(say("expected grades from 0 to 3, found {grades}", grades=", ".join(map(str, selection.grades))))  # fmt: skip
+    grades = (*(selection.grades or ()), *([] if selection.grade is None else [selection.grade]))
+    if not set(grades) <= set(GRADES):
+        raise ValidationError(say("expected grades from 0 to 3, found {grades}", grades=", ".join(map(str, grades))))  # fmt: skip
 
 
 def _list_checks(session: Session, dataset_pk: int, annotator_pk: int, kind: str) -> dict[Found, Message]:
@@ -112,7 +119,7 @@ def _find_group(session: Session, dataset_pk: int, by: str | None, value: str | 
         low, _, high = (value or "").partition("–")
         return Group(versions=(int(low), int(high or low))) if low.isdecimal() else Group(queries=())
     if by == "week":
-        return Group(week=_find_week(value or ""))
+        return Group(spans=(_find_week(value or ""),))
     if by.startswith(DOCUMENT):
         _pairs, attributes = read_document_labels(session, dataset_pk, by)
         return Group(documents=[pk for pk, label in attributes.items() if label == value])
@@ -121,9 +128,9 @@ def _find_group(session: Session, dataset_pk: int, by: str | None, value: str | 
 
 
 def _find_week(name: str) -> tuple[int, int]:
-    """From when to when an ISO week lasts ("2026-W09"), in seconds since 1970, UTC."""
+    """The first and the last second of an ISO week ("2026-W09"), since 1970, UTC."""
     try:
         begin = datetime.strptime(f"{name}-1 +0000", "%G-W%V-%u %z")
     except ValueError:
         raise ValidationError(say("expected a week like 2026-W09, found {name!r}", name=name)) from None
-    return int(begin.timestamp()), int((begin + timedelta(weeks=1)).timestamp())
+    return int(begin.timestamp()), int((begin + timedelta(weeks=1)).timestamp()) - 1

@@ -1,19 +1,24 @@
 """Which pairs a figure is about, as an address says it and as a sentence: a `Selection` there and back.
 
 `?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`; no `pairs`: no selection; no `is`: those that have none.
+`?pairs=given&who=ann&grade=2`: one grade of one annotator. `when=2026-03-02T08:00:00Z/2026-03-08T17:30:00Z`: a span of time.
 """
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.domain.agreement import Selection
+from annotator.domain.agreement import Selection, Span
+from annotator.domain.grades import GRADES
 from annotator.web.messages import tr
 from annotator.web.names import name_word
 
-KINDS = ("shared", "differing", "repeat", "gold", "quick")
-NAMES = ("pairs", "who", "grades", "of", "is", "from")
+KINDS = ("shared", "differing", "given", "repeat", "gold", "quick")
+NAMES = ("pairs", "who", "grades", "grade", "when", "of", "is", "from")
+MOMENT = "%Y-%m-%dT%H:%M:%SZ"
+GRADES_TOLD = tuple(map(str, GRADES))
 Parameters = list[tuple[str, str]]
 
 
@@ -22,6 +27,10 @@ def list_parameters(selection: Selection) -> Parameters:
     found = [("pairs", selection.kind), *(("who", name) for name in selection.annotators)]
     if selection.grades is not None:
         found.append(("grades", "-".join(map(str, selection.grades))))
+    if selection.grade is not None:
+        found.append(("grade", str(selection.grade)))
+    if selection.span is not None:
+        found.append(("when", "/".join(f"{_moment(second):{MOMENT}}" for second in selection.span)))
     if selection.by is not None:
         found.append(("of", selection.by))
         found += [("is", selection.value)] if selection.value is not None else []
@@ -40,6 +49,8 @@ def read_selection(parameters: Parameters) -> Selection | None:
         _read_grades(told.get("grades")),
         told.get("of"),
         told.get("is"),
+        int(told["grade"]) if told.get("grade") in GRADES_TOLD else None,
+        _read_span(told.get("when")),
     )
 
 
@@ -71,6 +82,9 @@ def go_to(selection: Selection) -> None:
 def describe_selection(selection: Selection) -> str:
     """Which pairs these are, as a heading."""
     said = _describe_kind(selection, selection.annotators)
+    if selection.span is not None:
+        first, last = _show_span(selection.span)
+        said = tr("{pairs}; judged a second time from {first} to {last} (UTC)", pairs=said, first=first, last=last)  # fmt: skip
     if selection.by is None:
         return said
     value = selection.value if selection.value is not None else tr("(none)")
@@ -97,6 +111,10 @@ def _describe_kind(selection: Selection, people: Sequence[str]) -> str:
         return tr("Gold pairs that {name} did not answer right", name=first)
     if selection.kind == "quick":
         return tr("Pairs that {name} judged far faster than is usual for them", name=first)
+    if selection.kind == "given" and people:
+        return tr("Pairs that {name} graded {grade}", name=first, grade=_show_grade(selection.grade))
+    if selection.kind == "given":
+        return tr("Pairs that at least one annotator graded {grade}", grade=_show_grade(selection.grade))
     if selection.grades is not None:
         return _describe_grades(people, *selection.grades)
     differing = selection.kind == "differing"
@@ -126,4 +144,30 @@ def _describe_grades(people: Sequence[str], low: int, high: int) -> str:
 
 def _read_grades(told: str | None) -> tuple[int, int] | None:
     low, _, high = (told or "").partition("-")
-    return (int(low), int(high)) if low in ("0", "1", "2", "3") and high in ("0", "1", "2", "3") else None
+    return (int(low), int(high)) if low in GRADES_TOLD and high in GRADES_TOLD else None
+
+
+def _read_span(told: str | None) -> Span | None:
+    first, _, last = (told or "").partition("/")
+    try:
+        begin, end = (
+            int(datetime.strptime(f"{one}+0000", f"{MOMENT}%z").timestamp()) for one in (first, last)
+        )
+    except ValueError:
+        return None
+    return begin, end
+
+
+def _show_span(span: Span) -> tuple[str, str]:
+    """Its first and last day; within one day the times of day too."""
+    first, last = map(_moment, span)
+    shown = "%Y-%m-%d" if first.date() != last.date() else "%Y-%m-%d %H:%M"
+    return f"{first:{shown}}", f"{last:{shown}}"
+
+
+def _show_grade(grade: int | None) -> str:
+    return "?" if grade is None else str(grade)
+
+
+def _moment(second: int) -> datetime:
+    return datetime.fromtimestamp(second, UTC)

@@ -132,14 +132,17 @@ def list_leaning_rows(report: AgreementReport) -> list[Row]:
 
 
 def list_grade_rows(report: AgreementReport, grade_names: Sequence[str]) -> list[Row]:
-    """How often each annotator gave each grade."""
+    """How often all annotators gave each grade, and then each of them."""
+    given = report.measured.grades_by_annotator
+    everybody = tuple(sum(column) for column in zip(*given.values(), strict=True))
     return [
         {
             tr("annotator"): name,
             **dict(zip(name_grades(grade_names), counts, strict=True)),
             tr("all"): sum(counts),
         }
-        for name, counts in report.measured.grades_by_annotator.items()
+        for name, counts in ((tr("all annotators"), everybody), *given.items())
+        if counts
     ]
 
 

@@ -1,10 +1,12 @@
 """The parts of the agreement page about time, about the grades themselves, and about what does not count."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
-from annotator.domain.agreement import AgreementReport
+from annotator.domain.agreement import AgreementReport, Selection
+from annotator.web.agreement_address import go_to
 from annotator.web.agreement_download import list_figures_address, list_left_out_address
 from annotator.web.agreement_figures import draw_figures
 from annotator.web.agreement_tables import Asked
@@ -36,7 +38,7 @@ def draw_time(report: AgreementReport) -> None:
     if any(one.kappa.value is not None for one in report.periods):
         draw_report_chart(
             "drift", chart_drift(report.periods, report.kappa_target), describe_drift(report.periods, report.kappa_target),
-            caption=tr("Agreement over time"), csv=csv, name=f"{report.dataset}-drift",
+            caption=tr("Agreement over time"), csv=csv, name=f"{report.dataset}-drift", pick=lambda cell: _pick_period(report, cell),
         )  # fmt: skip
     people = list_leaning_people(report.periods)
     if people:
@@ -44,9 +46,11 @@ def draw_time(report: AgreementReport) -> None:
         draw_report_chart(
             "leanings", chart_leanings(report.periods), describe_leanings(report.periods),
             caption=tr("Leanings over time"), csv=csv, name=f"{report.dataset}-leanings",
+            pick=lambda cell: _pick_period(report, cell),
         )  # fmt: skip
         if len({one.annotator for period in report.periods for one in period.leanings}) > len(people):
             draw_note(tr("Drawn are the {n} annotators who leaned the furthest; the table has all.", n=MOST_PEOPLE))  # fmt: skip
+    draw_note(tr("A click on a point shows its pairs."))
     draw_figures(report, Asked("periods"), tr("The periods as a table"))
 
 
@@ -59,11 +63,13 @@ def draw_grades(report: AgreementReport, grade_names: Sequence[str]) -> None:
             tr(
                 "Over all that each of them judged (in brackets): who judged other queries may rightly differ."
             )
+            + " "
+            + tr("A click on a part of a bar shows its pairs.")
         )
         draw_report_chart(
             "grades", chart_grades(counts, grade_names), describe_grades(counts, grade_names),
             caption=tr("Grades by annotator"), csv=list_figures_address(report.dataset, Asked("grades")),
-            name=f"{report.dataset}-grades",
+            name=f"{report.dataset}-grades", pick=_pick_grade,
         )  # fmt: skip
         if len(counts) > MOST:
             draw_note(tr("Drawn are the {n} annotators of {all:,} who judged the most; the table has all.", n=MOST, all=len(counts)))  # fmt: skip
@@ -94,3 +100,17 @@ def draw_left_out(report: AgreementReport) -> None:
             for one in report.left_out
         ],
     )  # fmt: skip
+
+
+def _pick_period(report: AgreementReport, cell: Mapping[str, Any]) -> None:
+    """A period of the dataset, or of the one annotator whose point it is."""
+    place = cell.get("at")
+    span = None if place is None else report.periods[int(place)].span
+    if span is not None:
+        go_to(Selection(annotators=(str(cell["name"]),) if "name" in cell else (), span=span))
+
+
+def _pick_grade(cell: Mapping[str, Any]) -> None:
+    if cell.get("place") is not None:
+        who = (str(cell["whose"]),) if cell["whose"] else ()
+        go_to(Selection("given", who, grade=int(cell["place"])))

@@ -21,15 +21,16 @@ HEIGHT = 230
 
 
 def chart_drift(periods: Sequence[Period], target: float) -> "alt.LayerChart":
-    """Kappa of each period with its interval; a period without one leaves a gap."""
+    """Kappa of each period with its interval; a period without one leaves a gap. A click on a point picks its period
+    (parameter `cell`: at, its place among the periods)."""
     import altair as alt
 
     rows = [
         {
-            "period": one.first, "last": one.last, "pairs": one.pairs, "value": one.kappa.value,
+            "at": at, "period": one.first, "last": one.last, "pairs": one.pairs, "value": one.kappa.value,
             "low": (one.kappa.ci95 or (one.kappa.value,) * 2)[0], "high": (one.kappa.ci95 or (one.kappa.value,) * 2)[1],
         }
-        for one in periods
+        for at, one in enumerate(periods)
     ]  # fmt: skip
     known = [row for row in rows if row["value"] is not None]
     low = min([0.0, target, *(float(str(row["low"])) for row in known)])
@@ -48,7 +49,9 @@ def chart_drift(periods: Sequence[Period], target: float) -> "alt.LayerChart":
         goal.encode(y=alt.Y("target:Q", scale=scale)),
         base.mark_line(color=TEAL, strokeWidth=1.5).encode(y=y),
         base.mark_rule(color=TEAL, strokeWidth=2.5).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
-        base.mark_point(filled=True, size=100, color=TEAL, opacity=1).encode(y=y, tooltip=tooltip),
+        base.mark_point(filled=True, size=100, color=TEAL, opacity=1, cursor="pointer")
+        .encode(y=y, tooltip=tooltip)
+        .add_params(_pick("at")),
     ).properties(height=HEIGHT)
 
 
@@ -69,16 +72,17 @@ def list_leaning_people(periods: Sequence[Period]) -> list[str]:
 
 
 def chart_leanings(periods: Sequence[Period]) -> "alt.LayerChart":
-    """How much higher each annotator graded than the others, period by period; told apart by colour and by form."""
+    """How much higher each annotator graded than the others, period by period; told apart by colour and by form. A click on
+    a point picks its period and annotator (parameter `cell`: at, name)."""
     import altair as alt
 
     people = list_leaning_people(periods)
     rows = [
         {
-            "period": period.first, "name": one.annotator, "mean": one.mean, "couples": one.couples,
+            "at": at, "period": period.first, "name": one.annotator, "mean": one.mean, "couples": one.couples,
             "low": one.ci95[0] if one.ci95 else None, "high": one.ci95[1] if one.ci95 else None,
         }
-        for period in periods
+        for at, period in enumerate(periods)
         for one in period.leanings
         if one.annotator in people
     ]  # fmt: skip
@@ -106,9 +110,9 @@ def chart_leanings(periods: Sequence[Period]) -> "alt.LayerChart":
     return alt.layer(
         level.encode(y="zero:Q"),
         base.mark_line(strokeWidth=1.5),
-        base.mark_point(size=90, strokeWidth=2, opacity=1).encode(
-            shape=alt.Shape("name:N", scale=forms, legend=legend), tooltip=tooltip
-        ),
+        base.mark_point(size=90, strokeWidth=2, opacity=1, cursor="pointer")
+        .encode(shape=alt.Shape("name:N", scale=forms, legend=legend), tooltip=tooltip)
+        .add_params(_pick("at", "name")),
     ).properties(height=HEIGHT + 24 * (-(-len(people) // 2)))
 
 
@@ -120,6 +124,12 @@ def describe_leanings(periods: Sequence[Period]) -> str:
         first, last = (show_difference(mean, signed=True) for mean in (told[0], told[-1]))
         said.append(tr("{name} from {first} to {last}", name=name, first=first, last=last))
     return tr("Grades above the others, first and last period: {list}.", list="; ".join(said))
+
+
+def _pick(*fields: str) -> "alt.Parameter":
+    import altair as alt
+
+    return alt.selection_point(name="cell", fields=list(fields), on="click", clear=False)
 
 
 def _place_periods(periods: Sequence[Period]) -> "alt.X":

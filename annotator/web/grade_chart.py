@@ -23,19 +23,20 @@ ROW, EDGE = 28, 140
 
 
 def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> list[dict[str, Any]]:
-    """A piece for each grade of each annotator: all of them first, then by name; of a crowd those who judged the most."""
+    """A piece for each grade of each annotator: all of them first, then by name; of a crowd those who judged the most.
+    `place`: the grade; `whose`: the annotator, "" for all."""
     names = name_grades(grade_names)
     chosen = sorted(sorted(counts, key=lambda one: (-sum(counts[one]), one))[:MOST])
     everybody = tuple(sum(column) for column in zip(*counts.values(), strict=True))
-    people = [(tr("all annotators"), everybody), *((one, tuple(counts[one])) for one in chosen)]
-    labels = label_counts([name for name, _ in people], [sum(given) for _, given in people])
+    people = [(tr("all annotators"), "", everybody), *((one, one, tuple(counts[one])) for one in chosen)]
+    labels = label_counts([name for name, *_ in people], [sum(given) for *_, given in people])
     found = []
-    for label, (person, given) in zip(labels, people, strict=True):
+    for label, (person, whose, given) in zip(labels, people, strict=True):
         total, begin = sum(given), 0.0
         for grade, count in enumerate(given):
             share = count / total if total else 0.0
             found.append({
-                "label": label, "name": person, "grade": names[grade], "count": count, "share": share,
+                "label": label, "name": person, "place": grade, "whose": whose, "grade": names[grade], "count": count, "share": share,
                 "begin": begin, "end": begin + share, "middle": begin + share / 2,
                 "shown": f"{share:.0%}" if share >= LEAST_WRITTEN else "",
             })  # fmt: skip
@@ -44,7 +45,7 @@ def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str])
 
 
 def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> "alt.LayerChart":
-    """The bars."""
+    """The bars; a click on a piece picks its grade and its annotator (parameter `cell`: whose, place)."""
     import altair as alt
 
     rows, names = list_shares(counts, grade_names), name_grades(grade_names)
@@ -62,12 +63,17 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
     scale = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X("begin:Q", title=tr("share of the grades"), scale=scale, axis=alt.Axis(format="%", tickCount=5))
     legend = alt.Legend(orient="top", title=None, columns=1, labelLimit=220, symbolStrokeWidth=0)
-    bars = base.mark_bar(size=ROW - 8, stroke="#ffffff", strokeWidth=1).encode(
-        x=x,
-        x2="end:Q",
-        color=alt.Color("grade:N", scale=alt.Scale(domain=names, range=list(COLOURS)), legend=legend),
+    picked = alt.selection_point(name="cell", fields=["whose", "place"], on="click", clear=False)
+    bars = (
+        base.mark_bar(size=ROW - 8, stroke="#ffffff", strokeWidth=1, cursor="pointer")
+        .encode(
+            x=x,
+            x2="end:Q",
+            color=alt.Color("grade:N", scale=alt.Scale(domain=names, range=list(COLOURS)), legend=legend),
+        )
+        .add_params(picked)
     )
-    told = base.mark_text(fontSize=11, color="#000000").encode(
+    told = base.mark_text(fontSize=11, color="#000000", cursor="pointer").encode(
         x=alt.X("middle:Q", scale=scale), text="shown:N"
     )
     return alt.layer(bars, told).properties(height=len(people) * ROW + EDGE)

@@ -15,7 +15,7 @@ from annotator.agreement.service import (
 )
 from annotator.calibration.service import mark_pair
 from annotator.datasets.service import change_settings
-from annotator.domain.agreement import Selection
+from annotator.domain.agreement import AgreementReport, Selection
 from annotator.domain.behind import PairsBehind
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.pairs import pair_key
@@ -90,6 +90,63 @@ def test_every_group_opens_as_many_pairs_as_it_counts(world: JudgedWorld, by: st
         for pair in group.measured.annotator_pairs:
             both = replace(selection, annotators=pair.annotators)
             assert by == "annotator" or find(world, both).total == pair.pairs
+
+
+def test_every_bar_of_grades_opens_as_many_pairs_as_it_counts(world: JudgedWorld) -> None:
+    late = world.person("late")
+    world.judge(late, "Q1", "d4", 3, purpose="conditional")
+    world.judge(late, "Q2", "d7", 2)
+    with world.database.write() as session:
+        session.execute(
+            update(PairRow).where(col(PairRow.key) == pair_key("d", "Q1", "d2")).values(retired_at=NOW)
+        )
+    given = compute_agreement(world.database, OPERATOR, "d", resamples=0).measured.grades_by_annotator
+    assert sum(map(sum, given.values())) == 16, "also what nobody else judged counts"
+    for name, counts in given.items():
+        for grade, count in enumerate(counts):
+            found = find(world, Selection("given", (name,), grade=grade))
+            assert (found.total, len(found.pairs)) == (count, count)
+            assert all((name, grade) in one.grades for one in found.pairs)
+    for grade, count in enumerate(map(sum, zip(*given.values(), strict=True))):
+        found = find(world, Selection("given", grade=grade))
+        assert sum(told == grade for one in found.pairs for _, told in one.grades) == count
+        assert all(grade in dict(one.grades).values() for one in found.pairs)
+
+
+def test_every_period_opens_as_many_pairs_as_it_counts(database: Database) -> None:
+    world, report = _measure_long_work(database)
+    assert len(report.periods) >= 3
+    listed = [names(find(world, Selection(span=period.span), limit=500)) for period in report.periods]
+    assert [len(some) for some in listed] == [period.pairs for period in report.periods]
+    assert len({name for some in listed for name in some}) == report.measured.pairs == 144
+    for period in report.periods:
+        assert period.leanings
+        for one in period.leanings:
+            found = find(world, Selection(annotators=(one.annotator,), span=period.span), limit=500)
+            assert sum(len(pair.grades) - 1 for pair in found.pairs) == one.couples
+
+
+def test_a_sentence_about_a_change_opens_the_third_of_the_work_that_it_is_about(database: Database) -> None:
+    world, report = _measure_long_work(database)
+    (about,) = (one for one in report.findings if one.sentence.startswith("Agreement has fallen"))
+    assert about.pairs is not None
+    found = find(world, about.pairs, limit=500)
+    assert found.total == 48
+    assert {int(one.doc_id) for one in found.pairs} == set(range(96, 144)), "the last third"
+
+
+def _measure_long_work(database: Database) -> tuple[JudgedWorld, AgreementReport]:
+    """144 pairs of 12 queries within two hours and a bit, the last third of them judged at odds; some by three people."""
+    world = JudgedWorld(database)
+    people = [world.person(name) for name in ("ann", "민준", "花子")]
+    for at in range(12):
+        world.query(f"Q{at}", "x", category="設定")
+    for at in range(144):
+        query_id, grade = f"Q{at % 12}", at % 4
+        world.pair(query_id, str(at))
+        for place, person in enumerate(people[: 3 if at % 8 == 0 else 2]):
+            world.judge(person, query_id, str(at), (grade + place) % 4 if at >= 96 else grade)
+    return world, compute_agreement(database, OPERATOR, "d", resamples=0)
 
 
 def test_the_furthest_apart_come_first_then_the_order_of_the_queries(world: JudgedWorld) -> None:
@@ -275,7 +332,8 @@ def test_only_leads_ask_and_what_there_is_not_is_refused(world: JudgedWorld) -> 
         find(world, Selection(annotators=("nobody",)))
     for wrong in (
         Selection("sorted"), Selection("gold"), Selection(annotators=("ann", "民준", "花子")),  # type: ignore[arg-type]
-        Selection(grades=(0, 4)), Selection(by="colour", value="x"),
+        Selection(grades=(0, 4)), Selection(by="colour", value="x"), Selection("given", ("ann",)),
+        Selection("given", ("ann",), grade=4), Selection("given", ("ann", "花子"), grade=1),
     ):  # fmt: skip
         with pytest.raises(ValidationError):
             find(world, wrong)

@@ -122,6 +122,19 @@ def test_agreement_that_falls_towards_the_end_is_told(seed: int) -> None:
     assert changes[0].until < changes[0].since
 
 
+def test_periods_share_no_moment_and_a_change_is_between_the_first_pairs_and_the_last() -> None:
+    work = simulate(0, queries=90, faults=Faults(late_errors=0.4))
+    _, completed = complete(list_couples(work.judged), work.made_at)
+    spans = [period.span or (0, 0) for period in _cut(work)]
+    assert all(one[1] < other[0] for one, other in zip(spans, spans[1:], strict=False))
+    assert (spans[0][0], spans[-1][1]) == (completed.min(), completed.max())
+    (change,) = _changes(work)
+    assert (change.beginning[0], change.end[1]) == (completed.min(), completed.max())
+    for begin, end in (change.beginning, change.end):
+        third = ((completed >= begin) & (completed <= end)).sum() / len(completed)
+        assert third == pytest.approx(1 / 3, abs=0.01)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_an_annotator_who_becomes_lenient_is_told(seed: int) -> None:
     changes = {

@@ -95,10 +95,13 @@ def test_what_changed_is_said_with_its_direction(
     who: str | None, first: float, last: float, said: str
 ) -> None:
     ci95 = (last - first - 0.1, last - first + 0.1)
-    (found,) = say_changes([Change(who, first, last, ci95, "2026-01-09", "2026-02-01")])
+    beginning, end = (1_767_225_600, 1_768_003_199), (1_769_904_000, 1_770_000_000)
+    (found,) = say_changes([Change(who, first, last, ci95, beginning, end)])
     assert found.kind == "drift" and found.sentence.startswith(said)
     assert f"a change of {last - first:+.2f} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]" in found.sentence
-    assert found.pairs == (Selection(annotators=("a",)) if who else None)
+    assert "(until 2026-01-09)" in found.sentence and "(since 2026-02-01)" in found.sentence
+    looked_at = end if who or last < first else beginning
+    assert found.pairs == Selection(annotators=(who,) if who else (), span=looked_at)
 
 
 def test_failed_checks_point_to_the_pairs_that_were_answered_wrong() -> None:

@@ -119,6 +119,8 @@ def test_drift_is_drawn_where_kappa_is_known_and_those_who_lean_furthest_are_tol
     scales = leanings["layer"][2]["encoding"]
     assert len(set(scales["shape"]["scale"]["range"])) == len(set(scales["color"]["scale"]["range"])) == 6
     assert "p8 from +0.80 to +0.80" in drift_chart.describe_leanings(periods)
+    assert [row["at"] for row in rows_of(drawn)] == [0, 2], "a click names a period by its place among all"
+    assert [one["params"][0]["select"]["fields"] for one in (drawn, leanings)] == [["at"], ["at", "name"]]
 
 
 def test_every_bar_of_grades_is_whole_and_all_annotators_come_first() -> None:
@@ -127,7 +129,9 @@ def test_every_bar_of_grades_is_whole_and_all_annotators_come_first() -> None:
     assert [row["name"] for row in rows[::4]] == ["all annotators", "new", "花子", "민준"]
     assert [row["share"] for row in rows if row["name"] == "花子"] == [0.5, 0.0, 0.0, 0.5]
     assert [row["shown"] for row in rows if row["name"] == "민준"] == ["", "50%", "50%", ""]
-    assert grade_chart.chart_grades(counts, NAMES).to_dict()
+    assert [(row["whose"], row["place"]) for row in rows[3:6]] == [("", 3), ("new", 0), ("new", 1)]
+    drawn = grade_chart.chart_grades(counts, NAMES).to_dict()
+    assert drawn["params"][0]["select"]["fields"] == ["whose", "place"]
 
 
 @pytest.mark.parametrize("colour", [*grade_chart.COLOURS, *drift_chart.COLOURS])

@@ -97,6 +97,9 @@ def test_an_address_opens_the_pairs_behind_a_figure_with_the_way_to_their_cases(
     [
         Selection(), Selection("differing", ("a&b=c",)), Selection(annotators=("花子", "🦊"), grades=(0, 3)),
         Selection("quick", ("민준",)), Selection(by="category", value="x;y"), Selection(by="document:area", value=None),
+        Selection("given", ("花子",), grade=0), Selection("given", grade=3),
+        Selection(span=(1_767_225_600, 1_768_003_199)), Selection(annotators=("a/b",), span=(1_767_225_600, 1_767_225_661)),
+        Selection("differing", by="category", value="x", span=(0, 1)),
     ],
 )  # fmt: skip
 def test_an_address_holds_all_of_a_selection(selection: Selection) -> None:
@@ -108,6 +111,18 @@ def test_an_address_that_nobody_wrote_is_no_selection() -> None:
     assert read_selection([("who", "ann")]) is None
     assert read_selection([("pairs", "<b>")]) is None
     assert read_selection([("pairs", "shared"), ("grades", "0-9")]) == Selection()
+    assert read_selection([("pairs", "shared"), ("grade", "7"), ("when", "2026-13-01/x")]) == Selection()
+
+
+def test_a_heading_names_the_grade_and_the_days_or_within_a_day_the_times() -> None:
+    assert describe_selection(Selection("given", ("花子",), grade=0)) == "Pairs that 花子 graded 0"
+    assert describe_selection(Selection("given", grade=3)) == "Pairs that at least one annotator graded 3"
+    days = describe_selection(Selection(annotators=("ann",), span=(1_767_225_600, 1_768_003_199)))
+    assert days == (
+        "Pairs that ann judged and others too; judged a second time from 2026-01-01 to 2026-01-09 (UTC)"
+    )
+    hours = describe_selection(Selection(span=(1_767_225_600, 1_767_229_260)))
+    assert hours.endswith("from 2026-01-01 00:00 to 2026-01-01 01:01 (UTC)")
 
 
 def read(text: str) -> list[list[str]]:
