@@ -153,9 +153,12 @@ def _print_status(found: "QualityStatus") -> None:
     print_table(("by", "verdict", ""), verdicts, empty="")
     typer.echo("")
     print_table(
-        ("draw", "round", "annotator", "pairs", "of", "outside", "rate", "seed", "drawn_by", "drawn_at"),
+        ("draw", "round", "annotator", "pairs", "checked", "unrateable", "errors", "of", "outside", "rate", "seed", "drawn_by", "drawn_at"),
         [
-            (one.number, one.round, one.annotator, one.pairs, one.population, one.outside, f"{one.rate:g}", one.seed, one.drawn_by, one.drawn_at)
+            (
+                one.number, one.round, one.annotator, one.pairs, one.checked, one.unrateable, one.errors,
+                one.population, one.outside, f"{one.rate:g}", one.seed, one.drawn_by, one.drawn_at,
+            )
             for one in found.draws
         ],
         empty="",
@@ -163,10 +166,10 @@ def _print_status(found: "QualityStatus") -> None:
     if found.errors:
         typer.echo("")
         errors = [
-            (one.query_id, one.doc_id, one.category, one.settled_grade, one.settled_by, one.expert_grade, one.state, one.decided_grade)
+            (one.round, one.query_id, one.doc_id, one.category, one.settled_grade, one.settled_by, one.expert_grade, one.state, one.decided_grade)
             for one in found.errors
         ]  # fmt: skip
-        columns = ("query_id", "doc_id", "category", "settled", "by", "expert", "state", "decided")
+        columns = ("round", "query_id", "doc_id", "category", "settled", "by", "expert", "state", "decided")
         print_table(columns, errors, empty="")
 
 

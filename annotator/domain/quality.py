@@ -9,7 +9,7 @@ errors". Two readings of a sample exist and both are always shown: the *rate* th
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from annotator.domain.agreement import Interval
 from annotator.domain.messages import Message
@@ -31,7 +31,8 @@ class QualityDraw:
     """One draw: `pairs` of the `population` settled pairs that its round speaks for were drawn for `annotator`.
 
     `outside`: settled pairs that this annotator cannot check, since they judged, proposed or saw them. `rate`: the
-    share of the population that the round's sample was to reach. `drawn_by`: None for the operator.
+    share of the population that the round's sample was to reach. `drawn_by`: None for the operator. What came of its
+    pairs: `checked`, `unrateable`, and the rest not answered; `errors` are among those checked.
     """
 
     number: int
@@ -44,6 +45,9 @@ class QualityDraw:
     outside: int
     pairs: int
     drawn_at: datetime
+    checked: int = 0
+    unrateable: int = 0
+    errors: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,29 @@ class QualityExpert:
     available: int
 
 
+class SampledPair(NamedTuple):
+    """A drawn pair. `settled_grade`, `settled_by`: as it was settled when it was drawn; `outcome`, `grade`, `note`: what
+    the expert says, None so far; `decided`: the grade that a lead gave it since; `barred`: the expert cannot answer it
+    any more; `retired`: it has left the pool."""
+
+    draw: int
+    round: int
+    pair_pk: int
+    key: str
+    query_id: str
+    doc_id: str
+    category: str | None
+    settled_grade: int
+    settled_by: str
+    outcome: str | None
+    grade: int | None
+    answered_at: datetime | None
+    note: str | None
+    decided: int | None
+    barred: bool
+    retired: bool
+
+
 @dataclass(frozen=True, slots=True)
 class QualityError:
     """A drawn pair whose settled grade (`settled_by`: how it was settled) is not the expert's.
@@ -101,6 +128,7 @@ class QualityError:
     expert_grade: int
     note: str | None
     draw: int
+    round: int
     answered_at: datetime
     state: ErrorState
     decided_grade: int | None = None
@@ -131,7 +159,8 @@ class ErrorRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityStatus:
-    """How the quality control of a dataset stands; every count is of the present round (0: nothing was ever drawn).
+    """How the quality control of a dataset stands; every count, rate and verdict is of the present round (0: nothing was
+    ever drawn); `draws` and `errors` are the whole trail, of every round.
 
     `drawn` = `checked` + `unrateable` (the expert cannot rate it; neither error nor checked) + `barred` (can no longer
     be judged by the one it was drawn for) + `waiting`. `settled_since`: settled pairs that came after the last draw, of

@@ -5,7 +5,7 @@ counted here (`reading.py`, `wording.py`). Whoever is not a lead is refused, an 
 that would add nothing: what was drawn is never drawn again.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -20,17 +20,18 @@ from annotator.domain.quality import (
     RULES,
     ErrorRate,
     QualityDraw,
-    QualityError,
     QualityExpert,
     QualityPreview,
     QualityRule,
     QualityStatus,
+    SampledPair,
     Verdict,
 )
 from annotator.quality.projection import project
 from annotator.quality.reading import Checked, compute_rates, find_further, judge_by_bound, judge_by_rate
 from annotator.quality.refusals import check_numbers, say_all_outside, say_nothing_missing, say_too_many
 from annotator.quality.sampling import Settled, count_strata, draw_pairs, find_target
+from annotator.quality.trail import list_errors, list_undecided, tell_draws
 from annotator.quality.wording import say_nothing_drawn, say_status
 from annotator.storage.assigning import list_people_here
 from annotator.storage.database import Database, lock_dataset
@@ -39,7 +40,6 @@ from annotator.storage.pairs import PairState, list_pair_states
 from annotator.storage.people import list_present_roles
 from annotator.storage.quality import (
     Known,
-    SampledPair,
     add_draw,
     list_draws,
     list_known,
@@ -152,12 +152,14 @@ def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:
             draws=(), errors=(),
         )  # fmt: skip
     last = draws[-1]
-    pairs = list_sample(session, dataset_pk, last.round)
+    every = list_sample(session, dataset_pk)
+    pairs = [pair for pair in every if pair.round == last.round]
     since = count_settled_since(session, dataset_pk, last.drawn_at, {pair.pair_pk for pair in pairs})
     sample = _count(last.population, pairs)
     rates, further = compute_rates(sample), find_further(sample)
     verdicts: dict[str, Verdict] = {"bound": judge_by_bound(sample), "rate": judge_by_rate(sample)}
-    errors = _list_errors(session, dataset_pk, pairs)
+    undecided = list_pair_states(session, dataset_pk, list_undecided(every))
+    errors = list_errors(every, {state.pair_pk: state.settlement.grade for state in undecided})
     sentences = say_status(
         row.name, rule, sample, rates["any"],
         verdicts=verdicts, further=further, draws=[draw for draw in draws if draw.round == last.round], errors=errors, since=since,
@@ -166,7 +168,7 @@ def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:
         dataset=row.name, rule=rule, round=last.round, population=last.population, outside=last.outside,
         settled_since=since, drawn=sample.drawn, checked=len(sample.grades), unrateable=sample.unrateable,
         barred=sample.barred, waiting=sample.waiting, rates=rates, verdicts=verdicts, further=further,
-        sentences=sentences, draws=tuple(draws), errors=errors,
+        sentences=sentences, draws=tell_draws(draws, every), errors=errors,
     )  # fmt: skip
 
 
@@ -254,27 +256,6 @@ def _count(population: int, pairs: list[SampledPair]) -> Checked:
         sum(pair.barred for pair in pairs),
         [(pair.settled_grade, pair.grade) for pair in pairs if pair.grade is not None],
     )
-
-
-def _list_errors(session: Session, dataset_pk: int, pairs: list[SampledPair]) -> tuple[QualityError, ...]:
-    """Those that still wait for a lead first, the furthest apart first."""
-    wrong = [pair for pair in pairs if pair.grade is not None and pair.grade != pair.settled_grade]
-    open_pks = [pair.pair_pk for pair in wrong if pair.decided is None and not pair.retired]
-    present = {
-        state.pair_pk: state.settlement.grade for state in list_pair_states(session, dataset_pk, open_pks)
-    }
-    found = []
-    for pair in wrong:
-        if pair.grade is None or pair.answered_at is None:
-            continue
-        error = QualityError(
-            pair.key, pair.query_id, pair.doc_id, pair.category, pair.settled_grade, pair.settled_by, pair.grade,
-            pair.note, pair.draw, pair.answered_at, "retired" if pair.retired else "reopened",
-        )  # fmt: skip
-        agreed = pair.grade if present.get(pair.pair_pk) == pair.grade else None
-        decided = agreed if pair.decided is None else pair.decided
-        found.append(error if decided is None else replace(error, state="decided", decided_grade=decided))
-    return tuple(sorted(found, key=lambda error: (error.state != "reopened", -error.distance)))
 
 
 def _require_lead(session: Session, actor: Actor, dataset: str) -> int:

@@ -55,7 +55,8 @@ def say_status(
     errors: tuple[QualityError, ...],
     since: int,
 ) -> tuple[Message, ...]:
-    """The verdict, both readings, what would decide it, and what the sample says nothing of. `draws`: of the round."""
+    """The verdict, both readings, what would decide it, and what the sample says nothing of. `draws`: of the round,
+    `errors`: of every round."""
     draw = draws[-1]
     too_small = rule == "rate" and sample.drawn - sample.barred < find_target(sample.population, DEFAULT_RATE)
     verdict = _VERDICTS[rule, verdicts[rule]]
@@ -81,7 +82,7 @@ def say_status(
             "{n:,} errors wait for a lead's decision among the disagreements.",
             reopened,
         ))  # fmt: skip
-    retired = sum(error.state == "retired" for error in errors)
+    retired = sum(error.state == "retired" and error.round == draw.round for error in errors)
     if retired:
         said.append(say_n(
             "{n:,} error is in a pair that has left the pool since: nobody has to decide it, and it stays an error of the sample.",

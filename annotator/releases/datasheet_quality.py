@@ -4,7 +4,7 @@ People appear under their pseudonyms: `hide_people` sees to that before anything
 limit; all are counted.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -64,17 +64,32 @@ def _write_draws(status: QualityStatus) -> Iterator[str]:
         (
             str(draw.number), str(draw.round), _say_time(draw.drawn_at), draw.drawn_by or OPERATOR, draw.annotator,
             _say_percent(draw.rate), str(draw.seed), f"{draw.population:,}", f"{draw.outside:,}", f"{draw.pairs:,}",
+            f"{draw.checked:,}", f"{draw.errors:,}",
         )
         for draw in sorted(status.draws, key=lambda draw: draw.number)
     ]  # fmt: skip
     columns = (
         "draw#", "round#", "when", "drawn by", "for", "share aimed at#", "seed#", "settled pairs#", "outside#", "drawn#",
+        "checked#", "errors#",
     )  # fmt: skip
     yield from write_table(columns, rows)
     yield from (
         "",
         "Outside: settled pairs that this expert had judged, proposed or seen, and so cannot check.",
     )
+    for number in range(1, status.round):
+        yield from ("", _say_round(number, [draw for draw in status.draws if draw.round == number]))
+
+
+def _say_round(number: int, draws: Sequence[QualityDraw]) -> str:
+    """What came of the sample of an earlier round, which later ones replaced."""
+    pairs, checked = sum(draw.pairs for draw in draws), sum(draw.checked for draw in draws)
+    unrateable = sum(draw.unrateable for draw in draws)
+    said = f"The sample of round {number}: {say_count(pairs, 'pair')} drawn, {checked:,} checked"
+    said += f", {unrateable:,} cannot be rated" if unrateable else ""
+    left = pairs - checked - unrateable
+    said += f", {left:,} not answered" if left else ""
+    return f"{said}. {say_count(sum(draw.errors for draw in draws), 'error')} found. A later round took its place."
 
 
 def _write_sample(status: QualityStatus) -> Iterator[str]:
@@ -127,32 +142,41 @@ def _write_readings(status: QualityStatus) -> Iterator[str]:
 
 
 def _write_errors(status: QualityStatus) -> Iterator[str]:
+    """Of every round: the present one first, which the figures above are of."""
+    for number in range(status.round, 0, -1):
+        errors = [error for error in status.errors if error.round == number]
+        if errors:
+            yield from (*_count_errors(number, errors), "")
+        elif number == status.round:
+            yield from ("No error was found in it.", "")
     if not status.errors:
-        yield "No error was found in it."
         return
-    decided = [error for error in status.errors if error.state == "decided"]
-    retired = sum(error.state == "retired" for error in status.errors)
-    own = sum(error.decided_grade == error.expert_grade for error in decided)
-    kept = sum(error.decided_grade == error.settled_grade for error in decided)
-    yield (
-        f"Errors found in round {status.round}: {len(status.errors):,}. Decided anew by a lead: {len(decided):,} ({own:,} to the "
-        f"expert's grade, {kept:,} as before, {len(decided) - own - kept:,} to another). Still open, and so in no file: "
-        f"{len(status.errors) - len(decided) - retired:,}."
-    )
-    if retired:
-        yield f"Left the pool since, and decided by nobody: {retired:,}."
-    yield ""
-    found = sorted(status.errors, key=lambda error: (error.draw, error.query_id, error.doc_id))
-    columns = ("draw#", "query", "document", "settled", "the expert#", "decided anew#")
+    found = sorted(status.errors, key=lambda error: (-error.round, error.draw, error.query_id, error.doc_id))
+    columns = ("round#", "draw#", "query", "document", "settled", "the expert#", "decided anew#")
     yield from write_table(columns, [_describe(error) for error in found[:LISTED]])
     if len(found) > LISTED:
         yield from ("", f"And {len(found) - LISTED:,} more.")
 
 
+def _count_errors(number: int, errors: Sequence[QualityError]) -> Iterator[str]:
+    """What became of the errors of a round."""
+    decided = [error for error in errors if error.state == "decided"]
+    retired = sum(error.state == "retired" for error in errors)
+    own = sum(error.decided_grade == error.expert_grade for error in decided)
+    kept = sum(error.decided_grade == error.settled_grade for error in decided)
+    yield (
+        f"Errors found in round {number}: {len(errors):,}. Decided anew by a lead: {len(decided):,} ({own:,} to the "
+        f"expert's grade, {kept:,} as before, {len(decided) - own - kept:,} to another). Still open, and so in no file: "
+        f"{len(errors) - len(decided) - retired:,}."
+    )
+    if retired:
+        yield f"Left the pool since, and decided by nobody: {retired:,}."
+
+
 def _describe(error: QualityError) -> tuple[str, ...]:
     new = STATES.get(error.state, "" if error.decided_grade is None else str(error.decided_grade))
     return (
-        str(error.draw), escape_markdown(error.query_id), escape_markdown(error.doc_id),
+        str(error.round), str(error.draw), escape_markdown(error.query_id), escape_markdown(error.doc_id),
         f"{error.settled_grade} ({error.settled_by})", str(error.expert_grade), new,
     )  # fmt: skip
 

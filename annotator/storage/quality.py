@@ -6,14 +6,13 @@ expert by `storage/quality_work.py`. A draw is never changed: its pairs keep the
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.quality import QualityDraw
+from annotator.domain.quality import QualityDraw, SampledPair
 from annotator.storage.bulk import add_rows
 from annotator.storage.columns import UtcDateTime
 from annotator.storage.eligibility import find_eligibility
@@ -34,8 +33,8 @@ SELECT s.person_pk, s.pair_pk FROM (
   UNION SELECT lead_pk, pair_pk FROM adjudication) s JOIN pair p ON p.pk = s.pair_pk
 WHERE p.dataset_pk = :dataset_pk"""
 _THEIR_QUERIES = "SELECT q.pk FROM query q WHERE q.dataset_pk = :dataset_pk AND {eligible}"
-_SAMPLE = text(f"""
-SELECT w.number, x.pair_pk, p.key, q.query_id, d.doc_id, q.category, x.settled_grade, x.settled_by, x.outcome, x.grade,
+_SAMPLE = f"""
+SELECT w.number, w.round, x.pair_pk, p.key, q.query_id, d.doc_id, q.category, x.settled_grade, x.settled_by, x.outcome, x.grade,
   x.answered_at, j.note, CASE WHEN {DECIDED_SINCE} THEN (
     SELECT a.grade FROM adjudication a WHERE a.pair_pk = x.pair_pk ORDER BY a.revision DESC LIMIT 1) END AS decided,
   CASE WHEN {CAN_JUDGE}
@@ -45,32 +44,10 @@ SELECT w.number, x.pair_pk, p.key, q.query_id, d.doc_id, q.category, x.settled_g
   CASE WHEN p.retired_at IS NULL THEN 0 ELSE 1 END AS retired
 FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p CROSS JOIN query q CROSS JOIN document d
 LEFT JOIN judgment j ON j.pk = x.judgment_pk
-WHERE w.dataset_pk = :dataset_pk AND w.round = :round AND x.draw_pk = w.pk
+WHERE w.dataset_pk = :dataset_pk{{of_round}} AND x.draw_pk = w.pk
   AND p.pk = x.pair_pk AND q.pk = p.query_pk AND d.pk = p.document_pk
 ORDER BY w.number, q.position, p.key
-""").columns(answered_at=UtcDateTime)
-
-
-class SampledPair(NamedTuple):
-    """A drawn pair. `settled_grade`, `settled_by`: as it was settled when it was drawn; `outcome`, `grade`, `note`: what
-    the expert says, None so far; `decided`: the grade that a lead gave it since; `barred`: the expert cannot answer it
-    any more; `retired`: it has left the pool."""
-
-    draw: int
-    pair_pk: int
-    key: str
-    query_id: str
-    doc_id: str
-    category: str | None
-    settled_grade: int
-    settled_by: str
-    outcome: str | None
-    grade: int | None
-    answered_at: datetime | None
-    note: str | None
-    decided: int | None
-    barred: bool
-    retired: bool
+"""
 
 
 @dataclass(slots=True)
@@ -136,9 +113,11 @@ def list_draws(session: Session, dataset_pk: int) -> list[QualityDraw]:
     ]  # fmt: skip
 
 
-def list_sample(session: Session, dataset_pk: int, sample_round: int) -> list[SampledPair]:
-    """The pairs of a round, draw by draw."""
-    rows: Iterable[Any] = session.execute(_SAMPLE, {"dataset_pk": dataset_pk, "round": sample_round})
+def list_sample(session: Session, dataset_pk: int, sample_round: int | None = None) -> list[SampledPair]:
+    """The pairs of a round, or of every round, draw by draw."""
+    of_round = "" if sample_round is None else " AND w.round = :round"
+    statement = text(_SAMPLE.format(of_round=of_round)).columns(answered_at=UtcDateTime)
+    rows: Iterable[Any] = session.execute(statement, {"dataset_pk": dataset_pk, "round": sample_round})
     return [
         SampledPair(*row)._replace(barred=bool(row.barred) and row.outcome is None, retired=bool(row.retired))
         for row in rows

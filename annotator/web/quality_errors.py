@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotator.domain.messages import say
-from annotator.domain.quality import QualityError
+from annotator.domain.quality import QualityError, QualityStatus
 from annotator.web.agreement_links import draw_file_link
 from annotator.web.guidance import draw_note, draw_numbers
 from annotator.web.html_table import escape_breakable
@@ -23,8 +23,10 @@ SHOWN = 100
 STATES = {"reopened": say("to be decided"), "decided": say("decided"), "retired": say("left the pool")}
 
 
-def draw_errors(dataset: str, errors: Sequence[QualityError]) -> None:
-    """In their order: those to be decided first. A long list is cut here, and whole in the table behind it."""
+def draw_errors(status: QualityStatus) -> None:
+    """Those of every round, in their order: those to be decided first. A long list is cut here, and whole in the table
+    behind it."""
+    dataset, errors = status.dataset, status.errors
     if not errors:
         st.text(tr("No error so far."))
         return
@@ -47,7 +49,11 @@ def draw_errors(dataset: str, errors: Sequence[QualityError]) -> None:
             "{n:,} pairs have left the pool since, and are decided by nobody.",
             retired,
         ))  # fmt: skip
-    _draw_table(dataset, errors[:SHOWN])
+    if status.round > 1:
+        draw_note(
+            tr("These are of every round; the figures above are of round {round} alone.", round=status.round)
+        )
+    _draw_table(dataset, errors[:SHOWN], rounds=status.round > 1)
     if len(errors) > SHOWN:
         draw_note(tr("The first {shown} of {all} errors.", shown=SHOWN, all=len(errors)))
     draw_numbers(tr("All errors as a table"), [_describe(one) for one in errors])
@@ -70,11 +76,13 @@ def name_state(one: QualityError) -> str:
     return tr("decided {grade}", grade=one.decided_grade)
 
 
-def _draw_table(dataset: str, errors: Sequence[QualityError]) -> None:
+def _draw_table(dataset: str, errors: Sequence[QualityError], *, rounds: bool) -> None:
     caption = escape(tr("Errors found"))
-    columns = (tr("query"), tr("document"), tr("settled"), tr("expert"), tr("note"), tr("state"))
+    columns = [tr("query"), tr("document"), tr("settled"), tr("expert"), tr("note"), tr("state")]
+    if rounds:
+        columns.append(tr("round"))
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    body = "".join(_draw_row(dataset, one) for one in errors)
+    body = "".join(_draw_row(dataset, one, rounds=rounds) for one in errors)
     st.html(
         f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{caption}">'
         f'<table class="annotator-table"><caption class="annotator-unseen">{caption}</caption>'
@@ -82,7 +90,7 @@ def _draw_table(dataset: str, errors: Sequence[QualityError]) -> None:
     )
 
 
-def _draw_row(dataset: str, one: QualityError) -> str:
+def _draw_row(dataset: str, one: QualityError, *, rounds: bool) -> str:
     told = tr("Look at {query_id}, {doc_id}", query_id=one.query_id, doc_id=one.doc_id)
     category = f'<br><span class="annotator-soft">{escape(one.category)}</span>' if one.category else ""
     document = escape_breakable(one.doc_id)
@@ -93,8 +101,11 @@ def _draw_row(dataset: str, one: QualityError) -> str:
         )
     settled = f'{one.settled_grade} <span class="annotator-soft">{escape(name_word(one.settled_by))}</span>'
     note = escape(one.note) if one.note else ""
-    cells = (document, settled, str(one.expert_grade), note, escape(name_state(one)))
-    marks = (' class="annotator-long"', "", "", ' class="annotator-long"' if note else "", "")
+    cells = [document, settled, str(one.expert_grade), note, escape(name_state(one))]
+    marks = [' class="annotator-long"', "", "", ' class="annotator-long"' if note else "", ""]
+    if rounds:
+        cells.append(str(one.round))
+        marks.append("")
     return (
         f'<tr><th scope="row" dir="auto">{escape_breakable(one.query_id)}{category}</th>'
         + "".join(f'<td dir="auto"{mark}>{cell}</td>' for cell, mark in zip(cells, marks, strict=True))
@@ -107,5 +118,5 @@ def _describe(one: QualityError) -> dict[str, object]:
         tr("query"): one.query_id, tr("document"): one.doc_id, tr("category"): one.category or "",
         tr("settled"): one.settled_grade, tr("settled by"): name_word(one.settled_by),
         tr("expert"): one.expert_grade, tr("apart"): one.distance, tr("note"): one.note or "",
-        tr("draw"): one.draw, tr("answered"): show_time(one.answered_at), tr("state"): name_state(one),
+        tr("draw"): one.draw, tr("round"): one.round, tr("answered"): show_time(one.answered_at), tr("state"): name_state(one),
     }  # fmt: skip

@@ -131,10 +131,10 @@ def list_limits(status: QualityStatus) -> list[Message]:
 
 
 def draw_draws(dataset: str, draws: Sequence[QualityDraw]) -> None:
-    """The trail: every draw there was, the latest first. None is ever undone."""
+    """The trail: every draw there was and what came of it, the latest first. None is ever undone."""
     columns = (
-        tr("draw"), tr("round"), tr("time"), tr("for"), tr("drawn by"), tr("pairs"), tr("of settled"), tr("outside"),
-        tr("share"), tr("seed"),
+        tr("draw"), tr("round"), tr("time"), tr("for"), tr("drawn by"), tr("pairs"), tr("checked"), tr("errors"),
+        tr("of settled"), tr("outside"), tr("share"), tr("seed"),
     )  # fmt: skip
     draw_table(tr("Draws so far"), columns, [_describe(one) for one in reversed(draws)])
     draw_file_link(tr("Draws as CSV"), list_address(dataset, "draws"))
@@ -143,6 +143,6 @@ def draw_draws(dataset: str, draws: Sequence[QualityDraw]) -> None:
 def _describe(one: QualityDraw) -> tuple[str, ...]:
     return (
         str(one.number), str(one.round), show_time(one.drawn_at), one.annotator, one.drawn_by or tr("the operator"),
-        show_number(one.pairs), show_number(one.population), show_number(one.outside), show_percent(one.rate),
-        str(one.seed),
+        show_number(one.pairs), show_number(one.checked), show_number(one.errors), show_number(one.population),
+        show_number(one.outside), show_percent(one.rate), str(one.seed),
     )  # fmt: skip

@@ -70,6 +70,39 @@ def test_a_sample_that_proves_it_passes(database: Database, qc: Any) -> None:
     assert "reopened" in out
 
 
+def test_errors_and_draws_of_earlier_rounds_stay_in_what_is_told(database: Database, qc: Any) -> None:
+    world = QualityWorld(database)
+    world.person("dan")
+    qc("draw", "d", "--annotator", "cho", "--size", "4")
+    pk = next(iter(world.drawn()))
+    world.check(pk, (world.grades[pk] + 1) % 4)
+    qc("draw", "d", "--annotator", "dan", "--new-round")
+    found = json.loads(qc("status", "d", "--json")[1])
+    assert (found["round"], found["rates"]["any"]["errors"]) == (2, 0)
+    told = [
+        {name: one[name] for name in ("round", "pairs", "checked", "unrateable", "errors")}
+        for one in found["draws"]
+    ]
+    assert told == [
+        {"round": 1, "pairs": 4, "checked": 1, "unrateable": 0, "errors": 1},
+        {"round": 2, "pairs": 2, "checked": 0, "unrateable": 0, "errors": 0},
+    ]
+    assert [(one["draw"], one["round"], one["state"]) for one in found["errors"]] == [(1, 1, "reopened")]
+    _, out, _ = qc("status", "d")
+    lines = [line.split() for line in out.splitlines()]
+    heads = {
+        name: at for at, name in enumerate(next(line for line in lines if line[:2] == ["draw", "round"]))
+    }
+    first = next(line for line in lines if line[:3] == ["1", "1", "cho"])
+    assert [first[heads[name]] for name in ("pairs", "checked", "unrateable", "errors")] == [
+        "4",
+        "1",
+        "0",
+        "1",
+    ]
+    assert any(line[:1] == ["1"] and "reopened" in line for line in lines)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "why"),
     [

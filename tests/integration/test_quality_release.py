@@ -68,7 +68,9 @@ def test_the_datasheet_keeps_the_trail_under_pseudonyms(world: ReleaseWorld, tmp
     sheet = (made / "DATASHEET.md").read_text(encoding="utf-8")
     assert "| 1 | 1 | 2026-03-04T" in sheet
     assert "| the operator | annotator_" in sheet
-    assert "| 1 | Q1 | Q1/two | 2 (unanimous) | 0 | open |" in sheet
+    assert "| 40 | 2 | 1 | 1 | 1 |" in sheet  # one drawn, checked, and an error
+    assert "| 40 | 2 | 1 | 1 | 0 |" in sheet
+    assert "| 1 | 1 | Q1 | Q1/two | 2 (unanimous) | 0 | open |" in sheet
     assert read_judged(made) == before
     for path in made.rglob("*"):
         text = path.read_bytes().decode() if path.is_file() else ""

@@ -127,6 +127,40 @@ def test_an_error_whose_pair_left_the_pool_waits_for_nobody_and_still_counts(dat
     assert any("1 error is in a pair that has left the pool since" in one for one in status.sentences)
 
 
+def test_the_trail_keeps_every_round_and_the_figures_are_of_the_present_one(database: Database) -> None:
+    world = QualityWorld(database)
+    dan = world.person("dan")
+    world.draw(size=4)
+    of_grade = {world.grades[pk]: pk for pk in world.drawn(1)}  # one of each
+    world.check(of_grade[1], 2)
+    world.check(of_grade[0], 3)
+    world.check(of_grade[2], None)
+    world.draw(size=6)
+    more = next(iter(world.drawn(2)))
+    world.check(more, world.grades[more])
+    world.draw("dan", size=3, new_round=True)
+    status = world.status()
+    told = [
+        (one.number, one.round, one.pairs, one.checked, one.unrateable, one.errors) for one in status.draws
+    ]
+    assert told == [(1, 1, 4, 2, 1, 2), (2, 1, 2, 1, 0, 0), (3, 2, 3, 0, 0, 0)]
+    assert (status.round, status.drawn, status.checked, status.rates["any"].errors) == (2, 3, 0, 0)
+    found = [(world.pks[one.pair], one.draw, one.round, one.state) for one in status.errors]
+    assert found == [
+        (of_grade[0], 1, 1, "reopened"),
+        (of_grade[1], 1, 1, "reopened"),
+    ]  # the furthest apart first
+    assert "2 errors wait for a lead's decision among the disagreements." in status.sentences
+    wrong = next(pk for pk in world.drawn(3) if world.grades[pk] in (1, 2))
+    world.check(wrong, 3 - world.grades[wrong], dan)
+    status = world.status()
+    assert [(one.draw, one.round, one.distance) for one in status.errors] == [(3, 2, 1), (1, 1, 3), (1, 1, 1)]
+    assert (status.checked, status.rates["any"].errors, status.draws[2].errors) == (1, 1, 1)
+    retire(world, *of_grade.values())
+    assert [one.state for one in world.status().errors] == ["reopened", "retired", "retired"]
+    assert not any("left the pool" in one for one in world.status().sentences)  # the present sample lost none
+
+
 def test_an_error_that_the_expert_takes_back_is_none(database: Database) -> None:
     world = QualityWorld(database, queries=1)
     world.draw(rate=1.0)

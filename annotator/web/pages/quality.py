@@ -32,7 +32,7 @@ def draw(context: PageContext) -> None:
         st.header(tr("Draws so far"))
         draw_draws(dataset, status.draws)
         st.header(tr("Errors found"))
-        draw_errors(dataset, status.errors)
+        draw_errors(status)
     else:
         st.header(tr("Draw a sample"))
         draw_form(context, dataset, status)

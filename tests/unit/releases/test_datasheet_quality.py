@@ -15,14 +15,15 @@ from tests.unit.releases.test_datasheet import SHEET
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 5, tzinfo=UTC)
 DRAWS = (
-    QualityDraw(1, 1, "専門家", "editor", 0.1, 7, 1000, 12, 100, NOON),
-    QualityDraw(2, 1, "김민준", None, 0.15, 7, 1000, 3, 50, NOON),
+    QualityDraw(1, 1, "専門家", "editor", 0.1, 7, 1000, 12, 100, NOON, 80, 3, 3),
+    QualityDraw(2, 1, "김민준", None, 0.15, 7, 1000, 3, 50, NOON, 40, 1, 1),
 )
 
 
 def error(doc_id: str, settled: int, expert: int, decided: int | None = None, **more: Any) -> QualityError:
     values: dict[str, Any] = {
         "draw": 1,
+        "round": 1,
         "note": "専門家 says so",
         "state": "reopened" if decided is None else "decided",
     } | more
@@ -64,8 +65,8 @@ def test_without_a_draw_one_sentence_says_that_nothing_is_known(status: QualityS
 def test_the_whole_trail_is_told() -> None:
     found = section(HIDDEN)
     for line in (
-        "| 1 | 1 | 2026-01-02T12:00:00Z | lead_3 | annotator_4 | 10.00 % | 7 | 1,000 | 12 | 100 |",
-        "| 2 | 1 | 2026-01-02T12:00:00Z | the operator | annotator_5 | 15.00 % | 7 | 1,000 | 3 | 50 |",
+        "| 1 | 1 | 2026-01-02T12:00:00Z | lead_3 | annotator_4 | 10.00 % | 7 | 1,000 | 12 | 100 | 80 | 3 |",
+        "| 2 | 1 | 2026-01-02T12:00:00Z | the operator | annotator_5 | 15.00 % | 7 | 1,000 | 3 | 50 | 40 | 1 |",
         (
             "The sample of round 1: 150 pairs drawn, 120 checked, 4 cannot be rated, 1 can no longer be checked, "
             "25 not answered yet."
@@ -86,8 +87,8 @@ def test_the_whole_trail_is_told() -> None:
         assert line in found, line
     rows = [line for line in found if line.endswith(" |") and "unanimous" in line]
     assert rows == [
-        "| 1 | Q\\|1 | a | 0 (unanimous) | 3 | 1 |", "| 1 | Q\\|1 | b | 2 (unanimous) | 3 | 2 |",
-        "| 1 | Q\\|1 | 문서 | 2 (unanimous) | 1 | 1 |", "| 2 | Q\\|1 | z | 2 (unanimous) | 0 | open |",
+        "| 1 | 1 | Q\\|1 | a | 0 (unanimous) | 3 | 1 |", "| 1 | 1 | Q\\|1 | b | 2 (unanimous) | 3 | 2 |",
+        "| 1 | 1 | Q\\|1 | 문서 | 2 (unanimous) | 1 | 1 |", "| 1 | 2 | Q\\|1 | z | 2 (unanimous) | 0 | open |",
     ]  # fmt: skip
 
 
@@ -119,7 +120,7 @@ def test_an_error_whose_pair_left_the_pool_is_not_open() -> None:
         line.startswith("Errors found in round 1: 5.") and line.endswith("in no file: 1.") for line in found
     )
     assert "Left the pool since, and decided by nobody: 1." in found
-    assert "| 1 | Q\\|1 | c | 1 (unanimous) | 0 | left the pool |" in found
+    assert "| 1 | 1 | Q\\|1 | c | 1 (unanimous) | 0 | left the pool |" in found
     assert not any("Left the pool" in line for line in section(HIDDEN))
 
 
@@ -130,6 +131,30 @@ def test_a_draw_that_nobody_has_answered_yet_claims_nothing() -> None:
     )
     assert "- What it happens to show (`rate`): nothing is checked yet: not decided." in found
     assert "| any other grade | 0 |  |  |  |" in found
+
+
+def test_every_round_is_told_and_its_errors_keep_their_round() -> None:
+    later = QualityDraw(3, 2, "annotator_4", "lead_3", 0.1, 7, 900, 0, 90, NOON, 30, 0, 1)
+    status = replace(
+        HIDDEN,
+        round=2,
+        draws=(*HIDDEN.draws, later),
+        errors=(*HIDDEN.errors, error("new", 1, 2, draw=3, round=2)),
+    )
+    found = section(status)
+    first = (
+        "The sample of round 1: 150 pairs drawn, 120 checked, 4 cannot be rated, 26 not answered. 4 errors found. "
+        "A later round took its place."
+    )
+    assert first in found
+    assert any(line.startswith("The sample of round 2: 150 pairs drawn") for line in found)
+    told = [line.split(".")[0] for line in found if line.startswith("Errors found in round")]
+    assert told == ["Errors found in round 2: 1", "Errors found in round 1: 4"]
+    rows = [line.split(" | ")[:2] for line in found if line.endswith(" |") and "unanimous" in line]
+    assert rows == [["| 2", "3"], ["| 1", "1"], ["| 1", "1"], ["| 1", "1"], ["| 1", "2"]]
+    clean = section(replace(status, errors=HIDDEN.errors))
+    told = [line for line in clean if line.startswith(("No error", "Errors found in round"))]
+    assert [line.split(".")[0] for line in told] == ["No error was found in it", "Errors found in round 1: 4"]
 
 
 def test_of_very_many_errors_the_first_are_named_and_all_are_counted() -> None:

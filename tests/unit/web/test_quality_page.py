@@ -168,6 +168,27 @@ def test_an_error_whose_pair_left_the_pool_waits_for_nobody_and_leads_nowhere(wo
     assert "waits among the disagreements" not in said
 
 
+def test_errors_of_an_earlier_round_stay_on_the_page(world: JudgedWorld) -> None:
+    lead = find(world, "lead")
+    draw_for(world, lead)
+    check(world, lead, DOCUMENTS[3], 0)
+    app = open_page(world, "quality")
+    assert "These are of every round" not in words(app)
+    assert '<th scope="col">round</th><th scope="col">time</th>' in words(
+        app
+    )  # of the draws; the errors need none
+    assert '<th scope="col">state</th></tr>' in words(app)
+    world.person("dan")
+    with world.database.write() as session:
+        session.execute(update(PersonRow).values(password_hash="x"))
+    draw_sample(world.database, lead, "d", annotator="dan", rate=0.2, new_round=True, now=NOW)
+    app = open_page(world, "quality")
+    assert "These are of every round; the figures above are of round 2 alone." in words(app)
+    assert '<th scope="col">state</th><th scope="col">round</th></tr>' in words(app)
+    assert "1 pair is open again" in words(app)
+    assert list(app.dataframe[-1].value["round"]) == [1]
+
+
 def leave_pool(world: JudgedWorld, doc_id: str) -> None:
     with world.database.write() as session:
         of_it = col(PairRow.key) == pair_key("d", "Q2", doc_id)

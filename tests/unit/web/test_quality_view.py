@@ -39,7 +39,7 @@ def find_error(
     pair: str, settled: int, expert: int, *, minute: int = 0, decided: int | None = None
 ) -> QualityError:
     return QualityError(
-        pair, "Q1", f"文書 {pair}", "設定", settled, "unanimous", expert, None, 1, NOW.replace(minute=minute),
+        pair, "Q1", f"文書 {pair}", "設定", settled, "unanimous", expert, None, 1, 1, NOW.replace(minute=minute),
         "reopened" if decided is None else "decided", decided,
     )  # fmt: skip
 
