@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, select, update
+from sqlalchemy import ColumnElement, Row, Select, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.bulk import add_rows, split
 from annotator.storage.find import key_of
+from annotator.storage.plain import fetch_plain
 from annotator.storage.tables import AdjudicationRow, ImportedQrelRow, PairRow
 from annotator.storage.work import derive_lacking
 
@@ -31,6 +32,7 @@ _COLUMNS = ImportedQrelRow.__table__.c[  # type: ignore[attr-defined]
     "extra",
     "imported_at",
 ]
+_KEPT = (col(PairRow.kept), col(PairRow.retired_at).is_(None), col(ImportedQrelRow.keep))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +63,33 @@ def list_kept_imports(
     `query_pks`: of these queries only. Retired pairs are left out. A judgment takes a kept grade's place:
     `settle` decides that, not this list.
     """
-    statement = _select_imported(dataset_pk).where(
-        col(PairRow.kept), col(PairRow.retired_at).is_(None), col(ImportedQrelRow.keep)
+    return _list_latest(
+        session, _select_imported(dataset_pk, whole=query_pks is None).where(*_KEPT), query_pks
     )
-    return _list_latest(session, statement, query_pks)
+
+
+def list_kept_grades(
+    session: Session, dataset_pk: int, which: str | None = None, chosen: Sequence[int] = ()
+) -> dict[int, int]:
+    """The same grades alone: of every pair, or of those whose column `which` ("pk" or "query_pk") is among `chosen`."""
+    statement = (
+        select(col(ImportedQrelRow.pair_pk), col(ImportedQrelRow.grade))
+        .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))
+        .where(_is_of(dataset_pk, whole=which is None), *_KEPT)
+        .order_by(col(ImportedQrelRow.pk))
+    )
+    if which is not None:
+        statement = statement.where(PairRow.__table__.c[which].in_(chosen))  # type: ignore[attr-defined]
+    return dict(fetch_plain(session, statement))
 
 
 def list_suggestions(
     session: Session, dataset_pk: int, query_pks: Sequence[int] | None = None
 ) -> dict[int, ImportedQrel]:
     """The latest grade brought in for each pair whose grade is not kept, by pair_pk. For leads only."""
-    statement = _select_imported(dataset_pk).where(~col(PairRow.kept), col(PairRow.retired_at).is_(None))
+    statement = _select_imported(dataset_pk, whole=query_pks is None).where(
+        ~col(PairRow.kept), col(PairRow.retired_at).is_(None)
+    )
     return _list_latest(session, statement, query_pks)
 
 
@@ -109,11 +127,16 @@ def add_suggestions(session: Session, rows: Sequence[Mapping[str, Any]]) -> None
     add_rows(session, ImportedQrelRow, rows)
 
 
-def _select_imported(dataset_pk: int) -> Select[Any]:
+def _is_of(dataset_pk: int, *, whole: bool) -> ColumnElement[bool]:
+    """Of this dataset; where not all of it is read, by no index: SQLite would read the whole dataset to find a part."""
+    return (col(PairRow.dataset_pk) if whole else col(PairRow.dataset_pk) + 0) == dataset_pk
+
+
+def _select_imported(dataset_pk: int, *, whole: bool = True) -> Select[Any]:
     return (
         select(*_COLUMNS)
         .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))
-        .where(col(PairRow.dataset_pk) == dataset_pk)
+        .where(_is_of(dataset_pk, whole=whole))
         .order_by(col(ImportedQrelRow.pk))
     )
 

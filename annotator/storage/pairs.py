@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -19,15 +19,37 @@ from annotator.domain.settling import Settlement, settle
 from annotator.storage.bulk import split
 from annotator.storage.current import list_current_adjudications
 from annotator.storage.find import key_of
-from annotator.storage.imported import list_kept_imports
-from annotator.storage.plain import fetch_plain
+from annotator.storage.imported import list_kept_grades
+from annotator.storage.plain import run_plain
 from annotator.storage.reopened import OpenError, list_open_errors
-from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, DocumentRow, PairRow, QueryRow
+from annotator.storage.statements import Prepared, prepare
+from annotator.storage.tables import CurrentJudgmentRow, QueryRow
 
 FEW = 500
 QUERIES_AT_ONCE = 200
 settle_again = lru_cache(4096)(settle)  # a million pairs have a few hundred different answers
-_UNJUDGED: tuple[Mapping[int, int], int] = ({}, 0)
+_UNJUDGED: Mapping[int, int] = {}
+
+
+def _by_pair_or_query(statement: str) -> dict[str, Prepared]:
+    """The statement for some pairs, and for the pairs of some queries; that is by which index they are found: to add
+    nothing to the dataset's key keeps SQLite from reading the whole dataset instead."""
+    return {
+        which: prepare(statement.format(which=f"p.{which}"), lists=["chosen"]) for which in ("pk", "query_pk")
+    }
+
+
+_PAIRS = _by_pair_or_query("""
+SELECT q.position, p.query_pk, d.doc_id, p.pk, p.key, p.document_pk, q.query_id, q.category, p.lacking
+FROM pair p CROSS JOIN query q CROSS JOIN document d
+WHERE {which} IN :chosen AND p.dataset_pk + 0 = :dataset_pk AND p.retired_at IS NULL
+  AND q.pk = p.query_pk AND d.pk = p.document_pk""")
+_JUDGMENTS = _by_pair_or_query("""
+SELECT c.pair_pk, c.annotator_pk, c.grade FROM pair p CROSS JOIN current_judgment c
+WHERE {which} IN :chosen AND c.pair_pk = p.pk AND c.purpose = 'independent' AND c.outcome <> 'later'""")
+_DECISIONS = _by_pair_or_query("""
+SELECT a.pair_pk, a.grade FROM pair p CROSS JOIN adjudication a WHERE {which} IN :chosen AND a.pair_pk = p.pk
+ORDER BY a.pair_pk, a.revision""")
 
 
 class PairState(NamedTuple):
@@ -70,7 +92,7 @@ def iterate_pair_states(session: Session, dataset_pk: int) -> Iterator[PairState
     """
     errors = list_open_errors(session, dataset_pk)
     for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
-        yield from _read_states(session, dataset_pk, query_pks, col(PairRow.query_pk).in_(query_pks), errors)
+        yield from _read_states(session, dataset_pk, "query_pk", query_pks, errors)
 
 
 def list_pair_states(
@@ -85,7 +107,7 @@ def list_pair_states(
     if not some:
         return []
     errors = list_open_errors(session, dataset_pk, some)
-    return _read_states(session, dataset_pk, None, col(PairRow.pk).in_(sorted(some)), errors)
+    return _read_states(session, dataset_pk, "pk", sorted(some), errors)
 
 
 def list_contested_pairs(session: Session, dataset_pk: int) -> list[int]:
@@ -123,86 +145,45 @@ def list_query_pks(session: Session, dataset_pk: int) -> list[int]:
 def _read_states(
     session: Session,
     dataset_pk: int,
-    query_pks: Sequence[int] | None,
-    chosen: ColumnElement[bool],
+    which: str,
+    chosen: Sequence[int],
     errors: Mapping[int, tuple[OpenError, ...]],
 ) -> list[PairState]:
-    """The pairs for which `chosen` holds, in order. `query_pks`: the queries they belong to, where known. `errors`: at
-    least theirs, by pair_pk."""
-    rows = _list_pairs(session, dataset_pk, chosen)
-    judgments = _list_judgments(session, chosen)
-    decisions = _list_decisions(session, chosen)
-    queries = sorted({row[1] for row in rows}) if query_pks is None else query_pks
-    imports = list_kept_imports(session, dataset_pk, queries)
+    """The pairs of the dataset whose column `which` is among `chosen`, in order. `errors`: at least theirs, by pair_pk."""
+    session.flush()
+    values = {"dataset_pk": dataset_pk, "chosen": chosen}
+    rows = run_plain(session, _PAIRS[which], values)
+    grades, unrateable = _gather(sorted(run_plain(session, _JUDGMENTS[which], values)))
+    decisions = dict(run_plain(session, _DECISIONS[which], values))
+    imports = list_kept_grades(session, dataset_pk, which, chosen)
     states = []
-    for _, query_pk, doc_id, pk, key, document_pk, query_id, category, lacking in rows:
-        grades, unrateable = judgments.get(pk, _UNJUDGED)
-        adjudicated = decisions.get(pk)
-        imported = imports[pk].grade if pk in imports else None
+    make = tuple.__new__  # what the class's own call comes to, without its keywords
+    for _, query_pk, doc_id, pk, key, document_pk, query_id, category, lacking in sorted(rows):
+        given = grades.get(pk, _UNJUDGED)
+        other, adjudicated, imported = unrateable.get(pk, 0), decisions.get(pk), imports.get(pk)
         found = errors.get(pk, ())
         contrary = tuple([error.grade for error in found]) if found else ()
-        settlement = settle_again(tuple(grades.values()), unrateable, adjudicated, imported, contrary)
-        states.append(
-            PairState(
-                pk, key, query_pk, query_id, document_pk, doc_id, category,
-                grades, unrateable, adjudicated, settlement, imported, lacking, found,
-            )
+        settlement = settle_again(tuple(given.values()), other, adjudicated, imported, contrary)
+        state = (
+            pk, key, query_pk, query_id, document_pk, doc_id, category,
+            given, other, adjudicated, settlement, imported, lacking, found,
         )  # fmt: skip
+        states.append(make(PairState, state))
     return states
 
 
-def _list_pairs(session: Session, dataset_pk: int, chosen: ColumnElement[bool]) -> list[Any]:
-    """Rows of position, query_pk, doc_id, pair_pk, key, document_pk, query_id, category, lacking: in order, by the first
-    three."""
-    statement = (
-        select(
-            col(QueryRow.position), col(PairRow.query_pk), col(DocumentRow.doc_id), col(PairRow.pk),
-            col(PairRow.key), col(PairRow.document_pk), col(QueryRow.query_id), col(QueryRow.category),
-            col(PairRow.lacking),
-        )
-        .join(QueryRow, col(QueryRow.pk) == PairRow.query_pk)
-        .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
-        .where(chosen, col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
-    )  # fmt: skip
-    return sorted(fetch_plain(session, statement))
-
-
-def _list_judgments(session: Session, chosen: ColumnElement[bool]) -> dict[int, tuple[dict[int, int], int]]:
-    """By pair_pk: the grades by annotator_pk, and how many said unrateable."""
-    statement = (
-        select(
-            col(CurrentJudgmentRow.pair_pk),
-            col(CurrentJudgmentRow.annotator_pk),
-            col(CurrentJudgmentRow.grade),
-        )
-        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
-        .where(
-            chosen,
-            col(CurrentJudgmentRow.purpose) == "independent",
-            col(CurrentJudgmentRow.outcome) != "later",
-        )
-    )
-    return _gather(sorted(fetch_plain(session, statement)))
-
-
-def _gather(rows: Iterable[Any]) -> dict[int, tuple[dict[int, int], int]]:
-    """From rows of pair_pk, annotator_pk, grade, in that order."""
-    found: dict[int, tuple[dict[int, int], int]] = {}
+def _gather(rows: Iterable[Any]) -> tuple[dict[int, dict[int, int]], dict[int, int]]:
+    """By pair_pk, from rows of pair_pk, annotator_pk, grade in that order: the grades by annotator_pk, and how many said
+    unrateable (absent where nobody did)."""
+    grades: dict[int, dict[int, int]] = {}
+    unrateable: dict[int, int] = {}
+    last, given = 0, dict[int, int]()
     for pair_pk, annotator_pk, grade in rows:
-        grades, unrateable = found.get(pair_pk) or found.setdefault(pair_pk, ({}, 0))
         if grade is None:
-            found[pair_pk] = (grades, unrateable + 1)
+            unrateable[pair_pk] = unrateable.get(pair_pk, 0) + 1
+        elif pair_pk == last:
+            given[annotator_pk] = grade
         else:
-            grades[annotator_pk] = grade
-    return found
-
-
-def _list_decisions(session: Session, chosen: ColumnElement[bool]) -> dict[int, int]:
-    """The settled grade of the decision that holds, by pair_pk."""
-    statement = (
-        select(col(AdjudicationRow.pair_pk), col(AdjudicationRow.grade))
-        .join(PairRow, col(PairRow.pk) == AdjudicationRow.pair_pk)
-        .where(chosen)
-        .order_by(col(AdjudicationRow.pair_pk), col(AdjudicationRow.revision))
-    )
-    return dict(fetch_plain(session, statement))
+            last, given = pair_pk, {annotator_pk: grade}
+            grades[pair_pk] = given
+    return grades, unrateable
