@@ -24,9 +24,7 @@ TABS = (
 def draw_report(context: PageContext, report: AgreementReport, fields: list[str]) -> None:
     """The whole report. `fields`: by what it can be grouped."""
     draw_verdict(report)
-    if report.findings:
-        st.header(tr("What the judgments say"))
-        draw_findings(report)
+    draw_findings(report)
     if not report.measured.pairs:
         draw_link(context, "overview")
         return

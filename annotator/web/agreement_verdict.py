@@ -8,6 +8,7 @@ from annotator.domain.agreement import AgreementReport, Verdict
 from annotator.domain.messages import say
 from annotator.web.agreement_links import draw_sentence
 from annotator.web.charts import show_value
+from annotator.web.guidance import draw_note
 from annotator.web.messages import tr, tr_n
 from annotator.web.times import show_number
 
@@ -20,9 +21,10 @@ def draw_verdict(report: AgreementReport) -> None:
     verdict = report.verdict
     if verdict is None:
         return
+    known = verdict.kappa.value is not None  # why not is a sentence, and no figure to stand among the others
     state = "met" if verdict.state == "met" else "unmet"
     counts = [
-        (tr("Cohen's κ with its 95 % interval"), show_value(verdict.kappa)),
+        (tr("Cohen's κ with its 95 % interval"), show_value(verdict.kappa) if known else ""),
         (tr("target"), f"{verdict.target:g}"),
         (tr("pairs that two or more judged"), show_number(report.measured.pairs)),
         (tr("further pairs judged twice that would tell"), _say_further(verdict)),
@@ -36,12 +38,16 @@ def draw_verdict(report: AgreementReport) -> None:
             f'<p class="annotator-step">{badge} {escape(tr(verdict.sentence))}</p>'
             f'<dl class="annotator-counts" style="margin-top: 0.875rem">{listed}</dl>'
         )
+        if not known:
+            draw_note(tr("{name}: undefined, {why}", name="κ", why=verdict.kappa.why))
 
 
 def draw_findings(report: AgreementReport) -> None:
-    """The sentences, most important first; many of them are cut to the first ones."""
+    """The sentences, most important first; many of them are cut to the first ones, and none is without its heading."""
     verdict = report.verdict
     told = [one for one in report.findings if verdict is None or one.sentence != verdict.sentence]
+    if told:
+        st.header(tr("What the judgments say"))
     for one in told[:FIRST]:
         draw_sentence(report.dataset, tr(one.sentence), one.pairs)
     if len(told) > FIRST:

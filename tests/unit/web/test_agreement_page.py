@@ -63,6 +63,7 @@ def test_before_anything_is_shared_agreement_says_so(database: Database) -> None
     world.person("lead", "lead")
     app = open_page(world, "agreement")
     assert "Nothing is judged yet" in words(app)
+    assert headings(app) == ["Agreement"], "no heading without words below it"
     assert links(app) == [("overview", "dataset=d")]
     assert alternatives(app) == []
 
@@ -77,6 +78,8 @@ def test_without_variation_kappa_is_explained_and_nothing_fails(database: Databa
         world.judge(annotator, "Q1", "文書", 3)
     said = words(open_page(world, "agreement", tab="All figures"))
     assert "without variation, agreement beyond chance is undefined" in said
+    assert "κ: undefined, all who judged" in said, "a sentence of its own, and none of the figures in large letters"
+    assert "<dd>undefined" not in said
 
 
 def test_an_address_opens_the_pairs_behind_a_figure_with_the_way_to_their_cases(world: JudgedWorld) -> None:
