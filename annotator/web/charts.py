@@ -200,7 +200,7 @@ def _height(rows: Sequence[Any]) -> int:
 
 
 def _names_axis(alt: Any) -> Any:
-    return alt.Axis(labelLimit=180, ticks=False, domain=False)
+    return alt.Axis(labelLimit=180, ticks=False, domain=False, labelFlush=False)
 
 
 def _counts_axis(alt: Any) -> Any:

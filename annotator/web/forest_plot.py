@@ -60,7 +60,7 @@ def chart_forest(report: AgreementReport) -> "alt.LayerChart":
     scale = alt.Scale(domain=[max(low, -1.0), 1.0], nice=False, clamp=True)
     y = alt.Y(
         "label:N", sort=[row["label"] for row in rows], title=None,
-        axis=alt.Axis(labelLimit=190, ticks=False, domain=False, labelOverlap=False),
+        axis=alt.Axis(labelLimit=190, ticks=False, domain=False, labelOverlap=False, labelFlush=False),
     )  # fmt: skip
     x = alt.X(
         "value:Q", scale=scale, title=tr("κ (dashed: the target)"),
@@ -83,7 +83,7 @@ def chart_forest(report: AgreementReport) -> "alt.LayerChart":
             size=130, stroke=TEAL, strokeWidth=2.5, opacity=1, fillOpacity=1, cursor="pointer"
         ).encode(
             x=x,
-            fill=alt.condition("datum.little", alt.value("#ffffff"), alt.value(TEAL)),
+            fill=alt.condition("datum.little", alt.value("transparent"), alt.value(TEAL)),
             shape=alt.condition("datum.whole", alt.value("diamond"), alt.value("circle")),
             tooltip=tooltip,
         ).add_params(picked),

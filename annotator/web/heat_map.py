@@ -25,7 +25,7 @@ def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.Lay
 
     (first, second), names = pair.annotators, name_grades(grade_names)
     axis: dict[str, Any] = {
-        "ticks": False, "domain": False, "labelLimit": 130, "labelOverlap": False, "titleLimit": 200,
+        "ticks": False, "domain": False, "labelLimit": 130, "labelOverlap": False, "labelFlush": False, "titleLimit": 200,
     }  # fmt: skip
     base = alt.Chart(alt.InlineData(list_cells(pair, grade_names))).encode(
         y=alt.Y("first:N", sort=names, title=first, axis=alt.Axis(**axis)),

@@ -58,7 +58,7 @@ def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> "alt.LayerChart":
     import altair as alt
 
     names = list_shown(pairs)
-    axis: dict[str, Any] = {"ticks": False, "domain": False, "labelLimit": 110, "labelOverlap": False}
+    axis: dict[str, Any] = {"ticks": False, "domain": False, "labelLimit": 110, "labelOverlap": False, "labelFlush": False}  # fmt: skip
     base = alt.Chart(alt.InlineData(list_matrix_cells(pairs, kind))).encode(
         y=alt.Y("row:N", sort=names, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(**axis)),
         x=alt.X(
