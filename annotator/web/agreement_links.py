@@ -28,7 +28,7 @@ def draw_sentence(dataset: str, sentence: str, pairs: Selection | None) -> None:
     if pairs is not None:
         label = tr("Show the pairs")
         way = " " + write_link(label, list_page_address(dataset, pairs), says=f"{label}: {sentence}")
-    st.html(f'<p class="annotator-step" dir="auto">{escape(sentence)}{way}</p>')
+    st.html(f'<p class="annotator-step">{escape(sentence)}{way}</p>')
 
 
 def draw_page_links(dataset: str, links: list[tuple[str, Parameters]], *, said: str = "") -> None:
@@ -41,4 +41,4 @@ def draw_page_links(dataset: str, links: list[tuple[str, Parameters]], *, said: 
 
 def draw_file_link(label: str, address: str) -> None:
     """A link to a file that is kept, not shown."""
-    st.html(f'<a class="annotator-link" href="{escape(address)}" download>{escape(label)}</a>')
+    st.html(f'<a class="annotator-link annotator-file" href="{escape(address)}" download>{escape(label)}</a>')

@@ -115,12 +115,12 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, place: str) ->
         percent, size = 100 * DEFAULT_RATE, None
         if how == "number":
             size = st.number_input(
-                tr("Pairs in the sample"), 1, value=max(1, wanted or 60), step=10, width=220, key=f"size {place} {new_round}",
+                tr("Pairs in the sample"), 1, value=max(1, wanted or 60), step=10, width=280, key=f"size {place} {new_round}",
                 help=tr("Together with those drawn before, in the same round."),
             )  # fmt: skip
         else:
             percent = st.number_input(
-                tr("Share of the settled pairs, in %"), 0.1, 100.0, percent, 5.0, format="%g", width=220,
+                tr("Share of the settled pairs, in %"), 0.1, 100.0, percent, 5.0, format="%g", width=280,
                 key=f"share {place} {new_round}",
                 help=tr("Together with those drawn before, in the same round. Each category and grade has its part."),
             )  # fmt: skip

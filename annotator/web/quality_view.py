@@ -76,7 +76,7 @@ def _draw_reading(status: QualityStatus, rule: str, figure: str, said: Sequence[
         st.html(
             f'<h3 class="annotator-part">{escape(tr(RULE_NAMES[rule]))}</h3>'
             f'<p class="annotator-verdict">{escape(figure)}</p>'
-            f'<p class="annotator-step"><span class="annotator-state annotator-{kind}">{escape(tr(VERDICTS[verdict]))}</span>'
+            f'<p class="annotator-state-line"><span class="annotator-state annotator-{kind}">{escape(tr(VERDICTS[verdict]))}</span>'
             f"{gate if status.rule == rule else ''}</p>"
             f'<p class="annotator-step">{escape(said[0])}</p><p class="annotator-note">{escape(said[1])}</p>'
         )
