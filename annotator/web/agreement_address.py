@@ -71,12 +71,12 @@ def list_page_address(dataset: str, selection: Selection) -> str:
 
 
 def go_to(selection: Selection) -> None:
-    """Show the list of these pairs from the next run on."""
+    """Show the list of these pairs from the next run on. All of its address is set at once: the browser's way back leads
+    through every change of it."""
     for name in NAMES:
         st.query_params.pop(name, None)
-    for name in dict(list_parameters(selection)):
-        told = [value for key, value in list_parameters(selection) if key == name]
-        st.query_params[name] = told if len(told) > 1 else told[0]
+    told = list_parameters(selection)
+    st.query_params.update({name: [value for key, value in told if key == name] for name, _ in told})
 
 
 def describe_selection(selection: Selection) -> str:

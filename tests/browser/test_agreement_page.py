@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotator.accounts.service import change_person
+from annotator.accounts.service import change_person, find_actor
 from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
@@ -56,9 +56,56 @@ def test_a_click_on_the_matrix_opens_the_pairs_of_two_annotators(
     sign_in(page, "lea", to="/agreement?dataset=d")
     page.locator(".st-key-kappa-matrix .mark-text text").first.click()
     expect(page.get_by_text("8 pairs, the furthest apart first.")).to_be_visible()
-    expect(page.get_by_role("table", name="The pairs").get_by_role("row")).to_have_count(9)
+    expect(page.get_by_role("row")).to_have_count(
+        9
+    )  # on the whole page: nothing is left of the chart's tooltip
     page.get_by_role("link", name="Back to the agreement of the dataset").click()
     expect(page.get_by_role("heading", name="Every two annotators")).to_be_visible()
+
+
+def test_a_bar_opens_as_many_pairs_as_it_says_and_so_does_its_number_in_the_table(
+    world: JudgedWorld, page: Page, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/agreement?dataset=d&tab=Grades")
+    bar = page.locator('.st-key-grades .mark-rect path[aria-label*="花子"][aria-label*="grade: 3"]')
+    expect(bar).to_have_attribute("aria-label", re.compile("judgments: 3;"))
+    bar.click(position={"x": 4, "y": 4})
+    heading = page.get_by_role("heading", name="Pairs that 花子 🌱 graded 3")
+    expect(heading).to_be_visible()
+    expect(page.get_by_text("3 pairs, the furthest apart first.")).to_be_visible()
+    expect(page.get_by_role("row")).to_have_count(4)
+    page.get_by_role("link", name="Back to the agreement of the dataset").click()
+    page.get_by_role("tab", name="Grades").click()
+    page.get_by_text("The grades as a table").click()
+    link = page.get_by_role("link", name="3 Perfect 3: Pairs that 花子 🌱 graded 3")
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(heading).to_be_visible()
+
+
+def test_a_point_opens_the_pairs_of_its_period_and_of_its_annotator(
+    world: JudgedWorld, page: Page, sign_in: SignIn, database: Database
+) -> None:
+    for at in range(90):
+        world.pair("Q1", f"more{at}")
+        for name, grade in (("ann", at % 4), ("花子 🌱", min(3, at % 4 + 1))):
+            with database.read() as session:
+                person = find_actor(session, name)
+            world.judge(person, "Q1", f"more{at}", grade)
+    sign_in(page, "lea", to="/agreement?dataset=d&tab=Over time")
+    page.locator(".st-key-drift .mark-symbol path").first.click()
+    heading = page.get_by_role(
+        "heading", name="Pairs that two or more annotators judged; judged a second time"
+    )
+    expect(heading).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^\d\d pairs, the furthest apart first"))).to_be_visible()
+    page.go_back()
+    page.go_back()  # the tab leaves the address after the click
+    page.locator('.st-key-leanings .mark-symbol path[aria-label*=": ann;"]').last.click()
+    expect(
+        page.get_by_role("heading", name="Pairs that ann judged and others too; judged a second time")
+    ).to_be_visible()
+    assert "when=" in page.url and "who=ann" in page.url
 
 
 def test_the_keyboard_opens_the_same_pairs(world: JudgedWorld, page: Page, sign_in: SignIn) -> None:

@@ -1,5 +1,7 @@
 """Agreement over time: which period a pair belongs to, and what changed between the beginning and the end."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -126,7 +128,7 @@ def test_periods_share_no_moment_and_a_change_is_between_the_first_pairs_and_the
     work = simulate(0, queries=90, faults=Faults(late_errors=0.4))
     _, completed = complete(list_couples(work.judged), work.made_at)
     spans = [period.span or (0, 0) for period in _cut(work)]
-    assert all(one[1] < other[0] for one, other in zip(spans, spans[1:], strict=False))
+    assert all(one[1] < other[0] for one, other in pairwise(spans))
     assert (spans[0][0], spans[-1][1]) == (completed.min(), completed.max())
     (change,) = _changes(work)
     assert (change.beginning[0], change.end[1]) == (completed.min(), completed.max())
