@@ -17,7 +17,7 @@ MOST_PEOPLE = 6
 BLUE = "#3f7fd0"
 COLOURS = (TEAL, AMBER, VIOLET, RED, BLUE, GREY)
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
-HEIGHT = 230
+HEIGHT = 320  # with the dates below: the title of the axis must have room
 
 
 def chart_drift(periods: Sequence[Period], target: float) -> "alt.LayerChart":
