@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from annotator.domain.agreement import AgreementReport, GroupAgreement, Measured, PairAgreement, Value
 from annotator.web.agreement_address import name_field
+from annotator.web.figures import show_share
 from annotator.web.heat_map import name_grades
 from annotator.web.messages import tr
 from annotator.web.names import name_word
@@ -41,11 +42,11 @@ def say_basis(report: AgreementReport) -> str:
     """What the figures rest on."""
     found = report.measured
     return tr(
-        "{pairs:,} pairs of {queries:,} queries; observed agreement {observed:.1%}. "
-        "Lines: 95 % intervals from {resamples:,} bootstrap resamples of the queries, seed {seed}.",
+        "{pairs:,} pairs of {queries:,} queries; observed agreement {observed}. "
+        "From and to: 95 % intervals from {resamples:,} bootstrap resamples of the queries, seed {seed}.",
         pairs=found.pairs,
         queries=found.queries,
-        observed=found.observed_agreement,
+        observed=show_share(found.observed_agreement, 1),
         resamples=report.resamples,
         seed=report.seed,
     )

@@ -2,7 +2,7 @@
 
 from annotator.domain.work import Median
 from annotator.web.messages import tr, tr_n
-from annotator.web.times import show_number
+from annotator.web.times import show_number, show_percentage
 
 
 def show_median(found: Median) -> str:
@@ -10,9 +10,9 @@ def show_median(found: Median) -> str:
     return "–" if found.seconds is None else tr("{seconds} s", seconds=show_number(found.seconds, 1))
 
 
-def show_share(share: float | None) -> str:
+def show_share(share: float | None, digits: int = 0) -> str:
     """A share in per cent."""
-    return "–" if share is None else f"{show_number(100 * share)} %"
+    return "–" if share is None else show_percentage(100 * share, digits)
 
 
 def show_difference(value: float | None, *, signed: bool = False) -> str:

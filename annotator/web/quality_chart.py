@@ -14,7 +14,7 @@ from annotator.domain.messages import say
 from annotator.domain.quality import ERROR_KINDS, LIMIT, ErrorRate
 from annotator.web.charts import AMBER, TEAL, VIOLET
 from annotator.web.messages import tr, tr_n
-from annotator.web.times import show_number
+from annotator.web.times import show_percentage
 
 if TYPE_CHECKING:
     import altair as alt
@@ -37,7 +37,7 @@ def show_percent(share: float | None, *, at_most: bool = False) -> str:
         shown = ceil(100 * power * share - 1e-9) / power if at_most else round(100 * share, digits)
         if _compare(shown, 100 * LIMIT) == _compare(share, LIMIT):
             break
-    return f"{show_number(shown, digits)} %"
+    return show_percentage(shown, digits)
 
 
 def name_kind(kind: str) -> str:

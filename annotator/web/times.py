@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from annotator.web.messages import current_language
+from annotator.web.messages import current_language, tr
 
 DAY = "yMMMd"
 
@@ -24,6 +24,11 @@ def show_number(number: float, digits: int = 0) -> str:
 
     pattern = "#,##0" + ("." + "0" * digits if digits else "")
     return format_decimal(number, pattern, locale=current_language())
+
+
+def show_percentage(percent: float, digits: int = 0) -> str:
+    """So many per cent, written as the language does: "12.5 %", "12.5%"."""
+    return tr("{figure} %", figure=show_number(percent, digits))
 
 
 def find_zone() -> tzinfo:

@@ -46,7 +46,10 @@ def test_the_verdict_comes_first_and_each_sentence_leads_to_its_pairs(world: Jud
 
 def test_every_part_has_its_tab_and_says_what_is_not_there(world: JudgedWorld) -> None:
     said = words(open_page(world, "agreement", tab="All figures"))
-    assert "1,000 bootstrap resamples of the queries, seed 0" in said
+    assert (
+        "observed agreement 50.0 %. From and to: 95 % intervals from 1,000 bootstrap resamples of the queries, seed 0"
+        in said
+    )
     assert "Krippendorff&#x27;s α, ordinal" in said and ">0.273<" in said
     assert "one period with another" in words(open_page(world, "agreement", tab="Over time"))
 
@@ -78,7 +81,9 @@ def test_without_variation_kappa_is_explained_and_nothing_fails(database: Databa
         world.judge(annotator, "Q1", "文書", 3)
     said = words(open_page(world, "agreement", tab="All figures"))
     assert "without variation, agreement beyond chance is undefined" in said
-    assert "κ: undefined, all who judged" in said, "a sentence of its own, and none of the figures in large letters"
+    assert "κ: undefined, all who judged" in said, (
+        "a sentence of its own, and none of the figures in large letters"
+    )
     assert "<dd>undefined" not in said
 
 

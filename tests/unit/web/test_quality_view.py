@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from annotator.domain.messages import say
 from annotator.domain.quality import (
     ErrorRate,
@@ -12,6 +14,8 @@ from annotator.domain.quality import (
     QualityStatus,
     QualityStratum,
 )
+from annotator.web.figures import show_share
+from annotator.web.messages import use_language
 from annotator.web.quality_chart import (
     chart_further,
     chart_rates,
@@ -115,6 +119,15 @@ def test_a_share_is_written_so_that_one_sees_on_which_side_of_the_limit_it_lies(
     }
     assert {share: show_percent(share) for share in told} == told
     assert show_percent(None) == "–"
+
+
+@pytest.mark.parametrize(("language", "told"), [("en", "12.5 %"), ("ja", "12.5%"), ("ko", "12.5%")])
+def test_a_share_is_written_as_its_language_writes_it(language: str, told: str) -> None:
+    use_language(language)
+    try:
+        assert show_percent(0.125) == show_share(0.125, 1) == told
+    finally:
+        use_language("en")
 
 
 def test_what_is_proved_is_rounded_up_never_down() -> None:
