@@ -26,7 +26,7 @@ NAMES = {
         say("kappa"), say("disagreements"), say("overlap"), say("quality_control"), say("coverage"), say("relevant"), say("stale"),
         say("import"), say("proposed by an annotator"),
     )
-}  # fmt: skip
+} | {"quality": say("quality control")}  # fmt: skip
 
 
 def name_word(word: str) -> str:

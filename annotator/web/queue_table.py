@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SORTS = ("distance", "impact", "age")
 ROWS, ROW_HEIGHT = 5, 35
+DOCUMENT_WIDTH = 262  # so that an id of any length leaves the columns up to the marks in view at 1280
 
 
 def find_sort() -> str:
@@ -54,17 +55,19 @@ def _choose(label: str, options: tuple[str, ...], key: str, meaning: str | None 
     return chosen or options[0]
 
 
-def draw_queue(queue: "list[Disagreement]", chosen: str | None) -> None:
-    """The table. Its key follows its content, so that a row never stands for another pair."""
+def draw_queue(queue: "list[Disagreement]", chosen: str | None, *, statuses: bool) -> None:
+    """The table. Its key follows its content, so that a row never stands for another pair. `statuses`: whether rows of
+    several are shown, so that each has to say which is its own."""
     if not queue:
         draw_note(tr("There is none of this kind."))
         return
     pairs = [item.pair for item in queue]
     key = f"queue {sha256(repr(pairs).encode()).hexdigest()[:12]}"
     st.dataframe(
-        [_describe(item) for item in queue],
+        [_describe(item, status=statuses) for item in queue],
         hide_index=True,
         height=(min(len(queue), ROWS) + 1) * ROW_HEIGHT + 2,
+        column_config={tr("document"): st.column_config.TextColumn(width=DOCUMENT_WIDTH)},
         key=key,
         selection_mode="single-row",
         selection_default={"selection": {"rows": [pairs.index(chosen)] if chosen in pairs else []}},
@@ -79,12 +82,12 @@ def _follow(key: str, pairs: list[str]) -> None:
         st.query_params["pair"] = pairs[rows[0]]
 
 
-def _describe(item: "Disagreement") -> dict[str, object]:
+def _describe(item: "Disagreement", *, status: bool) -> dict[str, object]:
     """A row. Grades are sorted, so that a place says nothing about who gave one."""
     marks = [
         word
         for word, holds in (
-            (tr("reopened by quality control"), item.reopened),
+            (name_word("reopened"), item.reopened),
             (tr("simulated"), item.simulated),
             (tr("judged by you"), item.yours),
         )
@@ -96,8 +99,8 @@ def _describe(item: "Disagreement") -> dict[str, object]:
         tr("document"): item.doc_id,
         tr("apart"): item.distance,
         tr("impact"): round(item.impact, 2),
-        tr("status"): name_word(item.status),
+        **({tr("status"): name_word(item.status)} if status else {}),
+        tr("since"): show_time(item.since),
         tr("marks"): ", ".join(marks),
         tr("category"): item.category or "",
-        tr("since"): show_time(item.since),
     }

@@ -27,7 +27,7 @@ def draw(context: PageContext) -> None:
         return
     shown = draw_filters()
     chosen = choose_case(queue, st.query_params.get("pair"))
-    draw_queue(filter_queue(queue, shown), chosen)
+    draw_queue(filter_queue(queue, shown), chosen, statuses=shown == "all")
     if chosen is None:
         st.text(tr("Every disagreement is decided. Choose one to look at it again, or go on:"))
         draw_link(context, "overview")

@@ -44,9 +44,18 @@ def reopened(world: JudgedWorld, monkeypatch: pytest.MonkeyPatch) -> JudgedWorld
 def test_the_queue_marks_what_quality_control_reopened(reopened: JudgedWorld) -> None:
     queue = open_page(reopened, "disagreements").dataframe[0].value
     marks = dict(zip(queue["document"], queue["marks"], strict=True))
-    assert marks["같은"] == "reopened by quality control, simulated"
+    assert marks["같은"] == "reopened, simulated"
     assert marks["近い"] == "simulated"
     assert dict(zip(queue["document"], queue["grades"], strict=True))["같은"] == "0 3 3"
+
+
+def test_since_when_stands_before_what_may_be_long(reopened: JudgedWorld) -> None:
+    """What is out of view at 1280 is the category, which the case says again."""
+    queue = open_page(reopened, "disagreements").dataframe[0].value
+    assert list(queue) == ["query", "grades", "document", "apart", "impact", "since", "marks", "category"]
+    everything = open_page(reopened, "disagreements", show="all").dataframe[0].value
+    assert list(everything)[5:7] == ["status", "since"]
+    assert set(everything["status"]) == {"open"}
 
 
 def test_the_case_says_what_was_settled_and_marks_the_experts_judgment(reopened: JudgedWorld) -> None:
