@@ -42,10 +42,12 @@ WHERE {_COUNTS.format(c="a")} AND a.annotator_pk = :first AND a.seconds IS NOT N
 _OF_VERSIONS = """
 SELECT w.pair_pk FROM current_judgment w JOIN rubric r ON r.pk = w.rubric_pk WHERE {counts}
 GROUP BY w.pair_pk HAVING min(r.version) = :version_low AND max(r.version) = :version_high"""
-_OF_SPAN = """
-SELECT w.pair_pk FROM current_judgment w WHERE {counts} GROUP BY w.pair_pk
-HAVING sum(CASE WHEN w.made_at < :begin_{at} THEN 1 ELSE 0 END) < 2
-  AND sum(CASE WHEN w.made_at <= :end_{at} THEN 1 ELSE 0 END) >= 2"""
+_IN_SPAN = (
+    "sum(CASE WHEN {c}.made_at < :begin_{at} THEN 1 ELSE 0 END) < 2 "
+    "AND sum(CASE WHEN {c}.made_at <= :end_{at} THEN 1 ELSE 0 END) >= 2"
+)
+_OF_SPAN = f"""
+SELECT w.pair_pk FROM current_judgment w WHERE {{counts}} GROUP BY w.pair_pk HAVING {_IN_SPAN.format(c="w", at="{at}")}"""
 
 
 class Found(NamedTuple):
@@ -121,6 +123,8 @@ def _write_found(session: Session, wanted: Wanted) -> tuple[str, dict[str, Any]]
     if wanted.given is not None:
         values["given"] = wanted.given
         conditions.append(_GIVEN[kind])
+    if kind < 2:  # each pair's judgments are at hand: no need to look for them again
+        conditions += [_IN_SPAN.format(c="c", at=at) for at in range(len(wanted.group.spans))]
     return statement + "".join(f" AND ({condition})" for condition in conditions), values
 
 
@@ -169,7 +173,8 @@ def _write_within(session: Session, wanted: Wanted, subject: str, values: dict[s
         within += f" AND {subject}.pair_pk IN ({_OF_VERSIONS.format(counts=counts)})"
     for at, span in enumerate(wanted.group.spans):
         values.update(zip((f"begin_{at}", f"end_{at}"), span, strict=True))
-        within += f" AND {subject}.pair_pk IN ({_OF_SPAN.format(counts=counts, at=at)})"
+        if len(wanted.annotators) == 2 or wanted.below is not None:
+            within += f" AND {subject}.pair_pk IN ({_OF_SPAN.format(counts=counts, at=at)})"
     return within, places
 
 

@@ -124,6 +124,11 @@ def test_every_period_opens_as_many_pairs_as_it_counts(database: Database) -> No
         for one in period.leanings:
             found = find(world, Selection(annotators=(one.annotator,), span=period.span), limit=500)
             assert sum(len(pair.grades) - 1 for pair in found.pairs) == one.couples
+        both = find(world, Selection("differing", ("ann", "민준"), span=period.span), limit=500)
+        assert both.total == sum(
+            dict(pair.grades)["ann"] != dict(pair.grades)["민준"]
+            for pair in find(world, Selection(span=period.span), limit=500).pairs
+        )
 
 
 def test_a_sentence_about_a_change_opens_the_third_of_the_work_that_it_is_about(database: Database) -> None:
