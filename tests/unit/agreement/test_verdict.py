@@ -93,6 +93,25 @@ def test_nothing_can_be_said_of_a_kappa_at_the_target_or_without_an_interval() -
     assert count_further(Value(None, why="because"), 0.7, 100) is None
 
 
+def test_an_interval_that_only_touches_the_target_meets_it_from_above_and_leaves_it_open_from_below() -> None:
+    measured = _measure(SAME * 12)
+
+    def judge_value(interval: tuple[float, float]) -> str:
+        kappa = {**measured.cohen_kappa, "unweighted": Value(sum(interval) / 2, interval)}
+        return judge(replace(measured, cohen_kappa=kappa), target=0.75).state
+
+    assert judge_value((0.75, 0.875)) == "met"
+    assert judge_value((0.625, 0.75)) == "unknown"
+    assert judge_value((0.625, 0.7499)) == "not met"
+    assert judge_value((0.7499, 0.875)) == "unknown"
+
+
+def test_more_than_a_hundred_times_the_pairs_is_out_of_reach() -> None:
+    kappa = Value(0.5, (0.3, 0.7))  # needed is the square of half the width by the distance
+    assert count_further(kappa, 0.5 + 0.2 / 9.98, 100) == 9900  # rounded up
+    assert count_further(kappa, 0.5 + 0.2 / 10.02, 100) is None
+
+
 def test_too_near_the_target_says_that_more_would_hardly_settle_it() -> None:
     found = _judge([*SAME * 9, *[(0, 1), (1, 3), (2, 1), (3, 2)] * 3], 2 / 3, queries=11)
     assert (found.state, found.further) == ("unknown", None)
