@@ -75,7 +75,8 @@ def show_method(report: AgreementReport, *, made_at: datetime, program: str) -> 
     """How the figures come about, so that they can be computed again."""
     drawn = (
         f"95 %, percentile bootstrap (Efron and Tibshirani 1993) of {report.resamples:,} resamples with seed {report.seed}. "
-        "Whole queries are drawn, since pairs of one query hang together."
+        "Whole queries are drawn, since pairs of one query hang together; the fewer they are, the further out the "
+        "percentiles lie (Hesterberg 2015)."
         if report.resamples
         else "None were asked for."
     )
