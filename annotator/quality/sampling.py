@@ -8,17 +8,19 @@ nothing about it). So every pair has the same chance. What a sample holds alread
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from heapq import nsmallest
 from math import ceil
+from typing import NamedTuple
 
 from annotator.domain.order import place as order_of
 from annotator.domain.quality import QualityStratum
 
+Stratum = tuple[str, int]
+"""A category (empty: none) and a settled grade."""
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+
+class Settled(NamedTuple):
     """A pair that could be drawn: `key` names it the same in every database."""
 
     key: str
@@ -26,7 +28,7 @@ class Settled:
     grade: int
 
     @property
-    def stratum(self) -> tuple[str, int]:
+    def stratum(self) -> Stratum:
         return self.category or "", self.grade
 
 
@@ -35,20 +37,26 @@ def find_target(population: int, rate: float) -> int:
     return min(population, ceil(Fraction(str(rate)) * population))
 
 
+def find_seats(
+    left: Mapping[Stratum, int], held: Mapping[Stratum, int], target: int, *, seed: int, sample_round: int
+) -> dict[Stratum, int]:
+    """How many of those left of each stratum to add to those held, so that the sample is of `target` pairs (or of all there
+    are)."""
+    sizes = {stratum: left.get(stratum, 0) + held.get(stratum, 0) for stratum in sorted({*left, *held})}
+    start = _draw(seed, sample_round, f"start {sum(held.values())}")
+    return share_out(sizes, held, target, start=Fraction(int.from_bytes(start, "big"), 2**64))
+
+
 def draw_pairs(
     free: Iterable[Settled], held: Collection[Settled], target: int, *, seed: int, sample_round: int
 ) -> list[Settled]:
-    """The pairs of `free` to add to those `held`, so that the sample is of `target` pairs (or of all there are)."""
-    by_stratum: dict[tuple[str, int], list[Settled]] = {}
+    """The pairs of `free` to add to those `held`."""
+    by_stratum: dict[Stratum, list[Settled]] = {}
     for pair in free:
         by_stratum.setdefault(pair.stratum, []).append(pair)
+    left = {stratum: len(pairs) for stratum, pairs in by_stratum.items()}
     already = Counter(pair.stratum for pair in held)
-    sizes = {
-        stratum: len(by_stratum.get(stratum, ())) + already[stratum]
-        for stratum in sorted({*by_stratum, *already})
-    }
-    start = Fraction(int.from_bytes(_draw(seed, sample_round, f"start {len(held)}"), "big"), 2**64)
-    seats = share_out(sizes, already, target, start=start)
+    seats = find_seats(left, already, target, seed=seed, sample_round=sample_round)
     drawn: list[Settled] = []
     for stratum, number in seats.items():
         pairs = by_stratum.get(stratum, ())
@@ -57,24 +65,28 @@ def draw_pairs(
 
 
 def count_strata(
-    free: Iterable[Settled], held: Iterable[Settled], drawn: Iterable[Settled]
+    left: Mapping[Stratum, int], already: Mapping[Stratum, int], new: Mapping[Stratum, int]
 ) -> tuple[QualityStratum, ...]:
     """How many pairs of each category and grade there are, are held, and are drawn; queries without a category last."""
-    left, already, new = (Counter(pair.stratum for pair in pairs) for pairs in (free, held, drawn))
     return tuple(
-        QualityStratum(category or None, grade, left[place] + already[place], already[place], new[place])
+        QualityStratum(
+            place[0] or None,
+            place[1],
+            left.get(place, 0) + already.get(place, 0),
+            already.get(place, 0),
+            new.get(place, 0),
+        )
         for place in sorted({*left, *already}, key=lambda one: (not one[0], *one))
-        for category, grade in [place]
     )
 
 
 def share_out(
-    sizes: Mapping[tuple[str, int], int],
-    already: Mapping[tuple[str, int], int],
+    sizes: Mapping[Stratum, int],
+    already: Mapping[Stratum, int],
     target: int,
     *,
     start: Fraction,
-) -> dict[tuple[str, int], int]:
+) -> dict[Stratum, int]:
     """How many further pairs each stratum gives, by its size, what the sample holds of it, and a random number in [0, 1).
 
     Together `target` less what is held; no stratum gives more than it has left.

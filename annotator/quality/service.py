@@ -5,6 +5,8 @@ counted here (`reading.py`, `wording.py`). Whoever is not a lead is refused, an 
 that would add nothing: what was drawn is never drawn again.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -27,21 +29,25 @@ from annotator.domain.quality import (
     SampledPair,
     Verdict,
 )
+from annotator.domain.settling import PAIR_STATUSES
 from annotator.quality.projection import project
 from annotator.quality.reading import Checked, compute_rates, find_further, judge_by_bound, judge_by_rate
 from annotator.quality.refusals import check_numbers, say_all_outside, say_nothing_missing, say_too_many
-from annotator.quality.sampling import Settled, count_strata, draw_pairs, find_target
+from annotator.quality.sampling import Settled, Stratum, count_strata, draw_pairs, find_seats, find_target
 from annotator.quality.trail import list_errors, list_undecided, tell_draws
 from annotator.quality.wording import say_nothing_drawn, say_status
 from annotator.storage.assigning import list_people_here
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_person, key_of
-from annotator.storage.pairs import PairState, list_pair_states
+from annotator.storage.pairs import list_pair_states
 from annotator.storage.people import list_present_roles
 from annotator.storage.quality import (
-    Known,
+    SettledPairs,
     add_draw,
+    find_free,
+    list_categories,
     list_draws,
+    list_keys,
     list_known,
     list_sample,
     list_settled,
@@ -53,11 +59,15 @@ from annotator.storage.tables import DatasetRow
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a draw would write: `held` is in the round's sample already, `drawn` would be added."""
+    """What a draw would write. `free`: the places among the settled pairs of those that could be drawn; `strata`: theirs;
+    `held`: what the round's sample holds already."""
 
     preview: QualityPreview
     annotator_pk: int
-    drawn: tuple[PairState, ...]
+    settled: SettledPairs
+    free: list[int]
+    strata: list[Stratum]
+    held: list[Settled]
 
 
 def draw_sample(
@@ -93,7 +103,7 @@ def draw_sample(
             "outside": found.outside,
             "drawn_at": now,
         }
-        add_draw(session, dataset_pk, values, plan.drawn)
+        add_draw(session, dataset_pk, values, _choose(plan, list_keys(session, dataset_pk)))
         return list_draws(session, dataset_pk)[-1]
 
 
@@ -120,15 +130,15 @@ def list_experts(database: Database, actor: Actor, dataset: str) -> list[Quality
     """Who could check the settled grades: everybody with a role here who can sign in, by username. For leads."""
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
-        frame, known = list_settled(session, dataset_pk), list_known(session, dataset_pk)
+        settled = list_settled(session, dataset_pk)
+        know = list_known(session, dataset_pk, settled)
         experts = []
         for person in list_people_here(session, dataset_pk):
             if not person.can_sign_in or not person.roles or find_person(session, person.username).simulated:
                 continue
-            theirs = known.get(person.pk, Known())
-            free = _list_free(frame, theirs, list_their_queries(session, dataset_pk, person.pk))
-            judged = sum(state.pair_pk in theirs.judged for state in frame)
-            experts.append(QualityExpert(person.username, person.name, judged, len(free)))
+            known = know(person.pk)
+            free = find_free(settled, known, list_their_queries(session, dataset_pk, person.pk))
+            experts.append(QualityExpert(person.username, person.name, len(known.judged), int(free.sum())))
         return experts
 
 
@@ -191,33 +201,57 @@ def _plan(
     new_round: bool,
 ) -> _Plan:
     """What is to be drawn of what is settled now."""
+    import numpy as np
+
     person_pk = _find_expert(session, dataset_pk, annotator)
     latest = max((draw.round for draw in list_draws(session, dataset_pk)), default=0)
     sample_round = latest + 1 if new_round or not latest else latest
     held = list_sample(session, dataset_pk, sample_round)
-    sampled = {pair.pair_pk for pair in held}
-    others = [state for state in list_settled(session, dataset_pk) if state.pair_pk not in sampled]
-    if not others and not held:
+    settled = list_settled(session, dataset_pk)
+    others = np.isin(settled.pair, [pair.pair_pk for pair in held], invert=True)
+    if not others.any() and not held:
         raise StateError(
             say("no pair is settled yet: there is nothing to check before judgments agree or a lead decides")
         )
-    known = list_known(session, dataset_pk, person_pk).get(person_pk, Known())
-    free = _list_free(others, known, list_their_queries(session, dataset_pk, person_pk))
-    population = len(free) + len(held)
+    known = list_known(session, dataset_pk, settled)(person_pk)
+    free = others & find_free(settled, known, list_their_queries(session, dataset_pk, person_pk))
+    outside = int(others.sum()) - int(free.sum())
+    population = int(free.sum()) + len(held)
     if not population:
-        raise StateError(say_all_outside(annotator, len(others)))
+        raise StateError(say_all_outside(annotator, outside))
     if size is not None and size > population:
         raise StateError(say_too_many(annotator, size, population))
-    by_key = {state.key: state for state in free}
+    categories = list_categories(session, dataset_pk)
+    strata = [
+        (categories[query] or "", grade)
+        for query, grade in zip(settled.query[free].tolist(), settled.grade[free].tolist(), strict=True)
+    ]
     ready = [Settled(pair.key, pair.category, pair.settled_grade) for pair in held]
-    left = [Settled(state.key, state.category, state.settlement.grade or 0) for state in free]
+    left, already = Counter(strata), Counter(pair.stratum for pair in ready)
     target = size or find_target(population, rate)
-    drawn = draw_pairs(left, ready, target, seed=seed, sample_round=sample_round)
+    seats = find_seats(left, already, target, seed=seed, sample_round=sample_round)
     preview = QualityPreview(
         sample_round, annotator, rate if size is None else size / population, seed, population,
-        len(others) - len(free), len(held), len(drawn), count_strata(left, ready, drawn),
+        outside, len(held), sum(seats.values()), count_strata(left, already, seats),
     )  # fmt: skip
-    return _Plan(preview, person_pk, tuple(by_key[pair.key] for pair in drawn))
+    return _Plan(preview, person_pk, settled, np.flatnonzero(free).tolist(), strata, ready)
+
+
+def _choose(plan: _Plan, keys: Mapping[int, str]) -> list[tuple[int, int, str]]:
+    """The pairs that the plan draws: the pair's key in this database, its grade, and how it was settled."""
+    found, settled = plan.preview, plan.settled
+    places = {keys[pk]: place for place, pk in zip(plan.free, settled.pair[plan.free].tolist(), strict=True)}
+    free = [
+        Settled(key, category or None, grade)
+        for key, (category, grade) in zip(places, plan.strata, strict=True)
+    ]
+    drawn = draw_pairs(
+        free, plan.held, found.drawn + found.pairs, seed=found.seed, sample_round=found.round
+    )  # fmt: skip
+    return [
+        (int(settled.pair[place]), int(settled.grade[place]), PAIR_STATUSES[settled.status[place]])
+        for place in (places[pair.key] for pair in drawn)
+    ]
 
 
 def _find_expert(session: Session, dataset_pk: int, username: str) -> int:
@@ -235,17 +269,6 @@ def _find_expert(session: Session, dataset_pk: int, username: str) -> int:
             say("{username} has no role on this dataset; give them one first", username=username)
         )
     return key_of(person.pk)
-
-
-def _list_free(frame: list[PairState], known: Known, queries: set[int] | None) -> list[PairState]:
-    """Those that somebody who knows this and judges these queries (None: all) can check."""
-    return [
-        state
-        for state in frame
-        if state.pair_pk not in known.judged
-        and state.pair_pk not in known.seen
-        and (queries is None or state.query_pk in queries)
-    ]
 
 
 def _count(population: int, pairs: list[SampledPair]) -> Checked:

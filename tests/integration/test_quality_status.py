@@ -20,7 +20,7 @@ from annotator.quality.service import project_bound, show_quality
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.pairs import list_pair_states
-from annotator.storage.quality import add_draw, list_settled
+from annotator.storage.quality import add_draw
 from annotator.storage.tables import PairRow, PersonRow
 from tests.integration.quality_world import QualityWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
@@ -241,12 +241,17 @@ def test_a_third_experts_answers_enter_neither_agreement_nor_qrels_nor_judgments
 
     before, first = count_everything(world), publish("1.0.0")
     with database.write() as session:
-        settled = list_settled(session, world.dataset_pk)
+        settled = [
+            state
+            for state in list_pair_states(session, world.dataset_pk)
+            if state.settlement.grade is not None
+        ]
         values = {
             "number": 1, "round": 1, "annotator_pk": expert.person_id, "drawn_by_pk": None, "rate": 1.0, "seed": 0,
             "population": len(settled), "outside": 0, "drawn_at": EPOCH - timedelta(days=1),
         }  # fmt: skip
-        add_draw(session, world.dataset_pk, values, settled)
+        pairs = [(one.pair_pk, one.settlement.grade or 0, one.settlement.status) for one in settled]
+        add_draw(session, world.dataset_pk, values, pairs)
     assert settled
     for state in settled:
         world.judge(expert, state.query_id, state.doc_id, state.settlement.grade, purpose="quality")
