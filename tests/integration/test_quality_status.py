@@ -100,6 +100,22 @@ def test_an_error_is_decided_once_a_lead_has_decided_it(database: Database) -> N
     assert world.status().rates["any"].errors == 1  # the sample found it all the same
 
 
+def test_an_error_of_a_grade_that_was_mended_before_the_answer_is_decided_and_still_counts(
+    database: Database,
+) -> None:
+    world = QualityWorld(database, queries=1)
+    world.draw(rate=1.0)
+    pk, other, *_ = world.drawn()
+    mended = (world.grades[pk] + 1) % 4
+    for actor in (world.ann, world.bea):
+        world.judge_as(actor, pk, mended)
+    world.check(pk, mended)
+    world.check(other, (world.grades[other] + 1) % 4)
+    found = {world.pks[one.pair]: (one.state, one.decided_grade) for one in world.status().errors}
+    assert found == {pk: ("decided", mended), other: ("reopened", None)}
+    assert world.status().rates["any"].errors == 2
+
+
 def retire(world: QualityWorld, *pks: int) -> None:
     with world.database.write() as session:
         session.execute(update(PairRow).where(col(PairRow.pk).in_(pks)).values(retired_at=world.now))

@@ -71,6 +71,8 @@ def test_the_interval_holds_the_middle_95_percent() -> None:
 def test_undefined_resamples_are_left_out_until_they_are_the_most() -> None:
     assert interval(np.array([1.0, np.nan, 1.0]), 9) == (1.0, 1.0)
     assert interval(np.array([1.0, np.nan, np.nan]), 9) is None
+    assert interval(np.array([1.0, np.nan]), 9) == (1.0, 1.0)  # half of them
+    assert interval(np.array([1.0] * 49 + [np.nan] * 51), 9) is None
     assert interval(np.zeros(0), 9) is None
 
 
@@ -93,6 +95,16 @@ def test_a_second_walk_meets_the_same_resamples_whether_they_were_kept_or_not(
     assert {sum(row[n] for row in weights) for _, weights in walks[0] for n in range(len(weights[0]))} == {
         10.0
     }
+
+
+def test_a_query_that_is_drawn_more_often_than_a_byte_holds_is_not_kept_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        bootstrap, "_draw", lambda _random, queries, resamples: np.full((queries, resamples), 300)
+    )
+    drawn = Resamples(np.arange(3), 4, seed=0)
+    assert [[weights.tolist() for _, weights in drawn] for _ in range(2)] == [[[[300.0] * 4] * 3]] * 2
 
 
 def test_a_walk_that_was_broken_off_spoils_no_later_one() -> None:

@@ -35,6 +35,15 @@ def test_rows_go_by_their_keys_label_and_those_without_one_come_last() -> None:
     assert [(value, rows.sum()) for value, rows in labels] == [("a", 1), ("empty", 0), ("법령", 2), (None, 1)]
 
 
+def test_a_key_that_is_not_known_at_all_is_in_no_group() -> None:
+    labels = label_by(np.array([7, 4, 7]), {7: "a", 9: "b"})
+    assert labels.group.tolist() == [0, -1, 0]
+    assert [(value, rows.tolist()) for value, rows in labels] == [
+        ("a", [True, False, True]),
+        ("b", [False] * 3),
+    ]
+
+
 def test_no_judgment_has_no_group() -> None:
     none = np.zeros(0, dtype=np.int64)
     assert label_by(none, {1: "a"}).group.tolist() == []

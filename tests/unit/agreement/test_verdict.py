@@ -119,7 +119,8 @@ def test_too_near_the_target_says_that_more_would_hardly_settle_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "queries", "missing"), [(8, 8, 22), (29, 29, 1), (28, 10, 2), (45, 9, 5), (300, 6, 200)]
+    ("pairs", "queries", "missing"),
+    [(8, 8, 22), (29, 29, 1), (28, 10, 2), (45, 9, 5), (300, 6, 200)],
 )
 def test_too_few_pairs_or_queries_prove_nothing_however_well_they_agree(
     pairs: int, queries: int, missing: int
@@ -127,6 +128,12 @@ def test_too_few_pairs_or_queries_prove_nothing_however_well_they_agree(
     found = _judge((SAME * 75)[:pairs], queries=queries)
     assert (found.state, found.further) == ("unknown", missing)
     assert "too little is shared" in found.sentence and "1.00 [1.00, 1.00]" in found.sentence
+
+
+def test_of_one_query_alone_nine_more_of_its_size_are_missing() -> None:
+    found = _judge((SAME * 8)[:30], queries=1)
+    assert (found.state, found.further) == ("unknown", 270)
+    assert "30 pairs of 1 query. It takes 30 pairs of 10 queries" in found.sentence
 
 
 def test_thirty_pairs_of_ten_queries_are_enough_for_a_verdict() -> None:
@@ -183,3 +190,5 @@ def test_where_nobody_could_rate_anything_it_says_so() -> None:
     assert judge(nothing, target=0.7).sentence.startswith("Nothing is judged yet")
     assert "all 12 say that their pair cannot be rated" in judge(nothing, target=0.7, unrateable=12).sentence
     assert "the only one says" in judge(nothing, target=0.7, unrateable=1).sentence
+    single = judge(_measure([(1,)] * 3), target=0.7, unrateable=2)
+    assert "(3 pairs by one)" in single.sentence  # some could

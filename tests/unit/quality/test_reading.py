@@ -53,6 +53,7 @@ def test_nothing_checked_has_no_rate() -> None:
     ("found", "verdict"),
     [
         (sample(right=100), "passed"),
+        (sample(right=100, barred=3), "passed"),  # what nobody can answer any more does not wait
         (sample(right=96, wrong=4), "passed"),
         (sample(right=95, wrong=5), "failed"),  # 5 % is not below 5 %
         (sample(right=99), "undecided"),  # less than a tenth
