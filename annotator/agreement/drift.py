@@ -27,6 +27,7 @@ MOST_PERIODS = 12
 EQUAL_PARTS = 4
 SPAN = 3  # weeks or days that the work must span to be cut into them
 DAY = 24 * 60 * 60
+NAMED_BY = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S")
 KAPPA_CHANGES_BY = 0.1
 LEANING_CHANGES_BY = 0.2
 MOST_NAMED = 5
@@ -88,18 +89,25 @@ def find_periods(couples: Couples, completed: Ints, names: Sequence[str]) -> tup
     period = number[couples.place]
     rows = np.argsort(period.astype(np.int8), kind="stable")
     ends = np.cumsum(np.bincount(period))
+    moments = [completed[number == place] for place in range(len(ends))]
+    spans = [(int(some.min()), int(some.max())) for some in moments]
+    shown = next(form for form in NAMED_BY if form == NAMED_BY[-1] or _tell_apart(spans, form))
     return tuple(
-        _describe(couples.take(rows[start:end]), completed[number == place], names)
+        _describe(couples.take(rows[start:end]), len(moments[place]), spans[place], shown, names)
         for place, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True))
     )
 
 
-def _describe(couples: Couples, completed: Ints, names: Sequence[str]) -> Period:
+def _tell_apart(spans: Sequence[Span], form: str) -> bool:
+    return len({_name(begin, form) for begin, _ in spans}) == len(spans)
+
+
+def _describe(couples: Couples, pairs: int, span: Span, form: str, names: Sequence[str]) -> Period:
     leanings = estimate_leanings(couples, len(names))
     return Period(
-        first=_day(completed.min()),
-        last=_day(completed.max()),
-        pairs=len(completed),
+        first=_name(span[0], form),
+        last=_name(span[1], form),
+        pairs=pairs,
         kappa=_value(estimate_kappa(couples, len(names))),
         observed_agreement=float((couples.apart == 0).mean()),
         leanings=tuple(
@@ -107,7 +115,7 @@ def _describe(couples: Couples, completed: Ints, names: Sequence[str]) -> Period
             for name, found in zip(names, leanings, strict=True)
             if found.couples >= FEW_PAIRS
         ),
-        span=(int(completed.min()), int(completed.max())),
+        span=span,
     )
 
 
@@ -205,4 +213,8 @@ def _confirm(
 
 
 def _day(moment: int) -> str:
-    return datetime.fromtimestamp(int(moment), UTC).date().isoformat()
+    return _name(moment, NAMED_BY[0])
+
+
+def _name(moment: int, form: str) -> str:
+    return datetime.fromtimestamp(int(moment), UTC).strftime(form)

@@ -170,7 +170,8 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A stretch of time (days, `first` to `last`, as YYYY-MM-DD) and the agreement on the pairs completed in it.
+    """A stretch of time (days, `first` to `last`, as YYYY-MM-DD, with the time of day, UTC, where two stretches begin on one
+    day) and the agreement on the pairs completed in it.
 
     `leanings`: how much higher each annotator graded than the others, for those who judged enough of it. `span`: when the
     first and the last of its pairs were completed.

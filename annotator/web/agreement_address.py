@@ -12,6 +12,7 @@ import streamlit as st
 
 from annotator.domain.agreement import Selection, Span
 from annotator.domain.grades import GRADES
+from annotator.web.focus import note_press
 from annotator.web.messages import tr
 from annotator.web.names import name_word
 
@@ -75,6 +76,7 @@ def go_to(selection: Selection) -> None:
     through every change of it."""
     for name in NAMES:
         st.query_params.pop(name, None)
+    note_press()
     told = list_parameters(selection)
     st.query_params.update({name: [value for key, value in told if key == name] for name, _ in told})
 

@@ -13,6 +13,7 @@ from annotator.domain.behind import PairBehind
 from annotator.web.agreement_address import describe_selection, find_start, list_parameters
 from annotator.web.agreement_download import list_pairs_file_address
 from annotator.web.agreement_links import draw_file_link, draw_page_links
+from annotator.web.focus import keep_focus
 from annotator.web.link_table import Cell, Link, draw_link_table
 from annotator.web.messages import tr, tr_n
 from annotator.web.names import name_word
@@ -32,6 +33,7 @@ def draw_pairs(context: PageContext, dataset: str, selection: Selection) -> None
     )  # a heading of Streamlit's would link names
     if not found.total:
         st.text(tr("There is no such pair."))
+        keep_focus(from_top=True)
         return
     st.text(tr_n(
         "{n:,} pair, the furthest apart first.", "{n:,} pairs, the furthest apart first.", found.total,
@@ -42,6 +44,7 @@ def draw_pairs(context: PageContext, dataset: str, selection: Selection) -> None
     draw_link_table(tr("The pairs"), columns, [_describe(dataset, one) for one in found.pairs], tall=True)
     _draw_ways(dataset, selection, start, found.total)
     draw_file_link(tr("All of them as a CSV file"), list_pairs_file_address(dataset, selection))
+    keep_focus(from_top=True)
 
 
 def _describe(dataset: str, one: PairBehind) -> list[Cell]:

@@ -52,7 +52,7 @@ def _draw_rows(
         link_cells(report.dataset, row, way, columns, [_show(row[name]) for name in columns])
         for row, way in zip(found, ways, strict=True)
     ]
-    draw_link_table(label, columns, cells)
+    draw_link_table(label, columns, cells, roomy=True)
 
 
 def _show(cell: object) -> str:

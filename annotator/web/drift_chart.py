@@ -137,5 +137,5 @@ def _place_periods(periods: Sequence[Period]) -> "alt.X":
 
     return alt.X(
         "period:N", sort=[one.first for one in periods], title=tr("period beginning on"),
-        axis=alt.Axis(labelAngle=-40, labelLimit=90, labelOverlap="greedy"),
+        axis=alt.Axis(labelAngle=-40, labelLimit=130, labelOverlap="greedy"),
     )  # fmt: skip

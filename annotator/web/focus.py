@@ -14,9 +14,10 @@ def note_press() -> None:
     st.session_state[PRESSES] = st.session_state.get(PRESSES, 0) + 1
 
 
-def keep_focus() -> None:
-    """At the end of a page: nothing of it is seen."""
-    _follower()(key="focus", data=str(st.session_state.get(PRESSES, "")) or None)
+def keep_focus(*, from_top: bool = False) -> None:
+    """At the end of a page: nothing of it is seen. `from_top`: the press led to another page, which is read from its top."""
+    press = str(st.session_state.get(PRESSES, ""))
+    _follower()(key="focus", data=(f"{press} top" if from_top else press) if press else None)
 
 
 @cache

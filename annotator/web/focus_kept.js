@@ -1,5 +1,6 @@
 // What somebody pressed may be gone when the page has been drawn again. Then the focus goes to the beginning of what there
-// is to do next, rather than to nowhere. `data` names the press: each is followed once.
+// is to do next, rather than to nowhere. `data` names the press: each is followed once. What ends with "top" led to another
+// page, which is shown from its top.
 const TRIES = 30, PAUSE = 100;
 let followed = null;
 
@@ -7,6 +8,7 @@ export default function ({ data }) {
   if (!data || data === followed) return;
   followed = data;
   let left = TRIES;
+  if (data.endsWith(" top")) document.querySelector('[data-testid="stMain"]')?.scrollTo({ top: 0, behavior: "instant" });
   const follow = () => {
     const focused = document.activeElement;
     if (focused && focused !== document.body) return void (left-- > 0 && setTimeout(follow, PAUSE));

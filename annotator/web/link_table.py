@@ -9,6 +9,9 @@ import streamlit as st
 from annotator.web.agreement_links import write_link
 from annotator.web.html_table import LONG, escape_breakable
 
+SENTENCE = 30  # a text of more characters
+ROOM = ' style="min-width: 16rem"'
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -24,15 +27,24 @@ Cell = str | Link | Sequence[str | Link]
 
 
 def draw_link_table(
-    caption: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, tall: bool = False
+    caption: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    tall: bool = False,
+    roomy: bool = False,
 ) -> None:
     """The rows; every text is shown as plain text in its own direction. The first column names its row. `tall`: as high
-    as its rows."""
+    as its rows. `roomy`: a sentence beside many figures keeps its room on a narrow screen."""
     told = [list(row) for row in rows]
     long = [
         any(len(word) > LONG for row in told for word in _text(row[at]).split()) for at in range(len(columns))
     ]
-    heads = "".join(f'<th scope="col" dir="auto">{escape(name)}</th>' for name in columns)
+    rooms = [roomy and any(len(_text(row[at])) > SENTENCE for row in told) for at in range(len(columns))]
+    heads = "".join(
+        f'<th scope="col" dir="auto"{ROOM if room else ""}>{escape(name)}</th>'
+        for name, room in zip(columns, rooms, strict=True)
+    )
     body = "".join(f"<tr>{_row(row, long)}</tr>" for row in told)
     style = ' style="max-height: none"' if tall else ""
     st.html(

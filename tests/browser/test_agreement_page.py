@@ -102,9 +102,9 @@ def test_a_point_opens_the_pairs_of_its_period_and_of_its_annotator(
     page.go_back()
     page.go_back()  # the tab leaves the address after the click
     page.locator('.st-key-leanings .mark-symbol path[aria-label*=": ann;"]').last.click()
-    expect(
-        page.get_by_role("heading", name="Pairs that ann judged and others too; judged a second time")
-    ).to_be_visible()
+    of_one = page.get_by_role("heading", name="Pairs that ann judged and others too; judged a second time")
+    expect(of_one).to_be_visible()
+    expect(of_one).to_be_in_viewport()  # the click was far down the page
     assert "when=" in page.url and "who=ann" in page.url
 
 

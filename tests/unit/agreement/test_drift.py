@@ -124,6 +124,12 @@ def test_agreement_that_falls_towards_the_end_is_told(seed: int) -> None:
     assert changes[0].until < changes[0].since
 
 
+def test_periods_that_begin_on_one_day_are_told_apart_by_the_time_of_day() -> None:
+    periods = _on_days([0] * 120)
+    assert len(periods) == 4 and len({one.first for one in periods}) == 4
+    assert (periods[0].first, periods[-1].last) == ("2026-01-05 00:00:00", "2026-01-05 00:01:59")
+
+
 def test_periods_share_no_moment_and_a_change_is_between_the_first_pairs_and_the_last() -> None:
     work = simulate(0, queries=90, faults=Faults(late_errors=0.4))
     _, completed = complete(list_couples(work.judged), work.made_at)
