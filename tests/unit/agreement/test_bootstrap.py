@@ -115,6 +115,16 @@ def test_a_walk_that_was_broken_off_spoils_no_later_one() -> None:
     assert (whole == again).all()
 
 
+def test_walks_broken_off_at_different_places_add_up_to_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "AT_ONCE", 20)
+    drawn = Resamples(np.arange(10), 8, seed=3)  # in four pieces
+    whole = [weights.tolist() for _, weights in Resamples(np.arange(10), 8, seed=3)]
+    next(iter(drawn))
+    for _, _ in zip(range(3), drawn, strict=False):
+        pass
+    assert [weights.tolist() for _, weights in drawn] == whole
+
+
 def test_many_intervals_at_once_are_those_of_each() -> None:
     values = np.random.default_rng(0).normal(size=(4, 101))
     values[1, :10] = np.nan

@@ -94,3 +94,9 @@ def test_a_percentage_never_hides_on_which_side_of_the_limit_it_lies() -> None:
     assert [show_percent(share, at_most=True) for share in (0.073, 0.07301, 0.0499, 0.04999)] == [
         "7.3", "7.4", "4.99", "4.999",
     ]  # fmt: skip
+
+
+def test_what_cannot_be_checked_any_more_is_not_left_to_pass_with() -> None:
+    assert find_further(sample(population=100, right=20, waiting=5)) is not None
+    assert find_further(sample(population=100, right=20, barred=78)) is None
+    assert find_further(sample(population=100, right=20, unrateable=78)) is None
