@@ -100,6 +100,7 @@ def test_numbering_is_that_of_unique_values(values: list[int]) -> None:
 def test_how_often_each_annotator_gave_each_grade() -> None:
     judged = _judged((7, 1, 0, 0), (7, 1, 2, 3), (7, 2, 2, 3))
     assert count_by_annotator(judged, 3).tolist() == [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 2]]
+    assert count_by_annotator(judged, 4).tolist()[3] == [0, 0, 0, 0]
 
 
 def test_grades_are_counted_per_pair_under_its_query() -> None:
