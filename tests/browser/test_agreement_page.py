@@ -110,6 +110,10 @@ def test_a_point_opens_the_pairs_of_its_period_and_of_its_annotator(
 
 def test_the_keyboard_opens_the_same_pairs(world: JudgedWorld, page: Page, sign_in: SignIn) -> None:
     sign_in(page, "lea", to="/agreement?dataset=d&rows=ann&columns=花子 🌱")
+    expect(page.locator(".st-key-confusion svg.marks")).to_be_visible()
+    page.locator('.st-key-confusion [data-testid="stElementToolbar"] button').first.focus()
+    toolbar = page.locator('.st-key-confusion [data-testid="stElementToolbar"]')
+    expect(toolbar).to_have_css("opacity", "1")  # what has the focus can be seen
     page.get_by_text("The matrix as a table, with its pairs").focus()
     table = page.get_by_text("The matrix as a table, with its pairs").locator("xpath=ancestor::summary")
     table.focus()
