@@ -28,6 +28,8 @@ svg text{font:14px system-ui,sans-serif;fill:var(--ink)}svg .quiet{fill:var(--qu
 svg .reach{stroke:var(--bar);stroke-width:2.5}svg .path{stroke:var(--bar);stroke-width:1.5;fill:none}svg .axis{stroke:var(--line)}
 svg .goal{stroke:var(--goal);stroke-width:2;stroke-dasharray:5 4}svg .g0{fill:#dcebec}svg .g1{fill:#9cc7cb}svg .g2{fill:#4f98a1}svg .g3{fill:#19616b}
 svg .part{stroke:var(--ink);stroke-width:.75}
+table.cells th[scope=row]{max-width:11rem}
+@media(max-width:40rem){.wide tbody th{min-width:0;max-width:9rem}table.cells th[scope=row]{max-width:7rem}caption{max-width:calc(100vw - 2rem)}}
 @media print{:root{--ink:#000;--quiet:#333;--ground:#fff;--rest:#eee;--line:#999;--bar:#19616b;--goal:#9c4a1a}
 *{print-color-adjust:exact}main{max-width:none}tr,figure,.keep{break-inside:avoid}h2,h3{break-after:avoid}.wide{overflow:visible}table{font-size:11px}th,td{padding:.15rem .3rem}td.n,th.n{white-space:normal}tbody th{min-width:0}}
 """.strip()
