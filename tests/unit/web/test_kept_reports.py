@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from datetime import UTC, datetime, timedelta
-from threading import Barrier, Thread
+from threading import Barrier, Event, Thread
 from typing import Any
 
 import pytest
@@ -21,6 +21,8 @@ class Bench:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.stamp: Hashable = 1
         self.took, self.clock, self.measured = 1.0, 0.0, 0
+        self.awaited, self.all_asked = 1, Event()
+        self.asked: list[None] = []
         self.kept = KeptReports()
         monkeypatch.setattr(kept_reports, "read_stamp", self.read_stamp)
         monkeypatch.setattr(kept_reports, "compute_agreement", self.compute)
@@ -29,16 +31,28 @@ class Bench:
     def read_stamp(self, *_: object) -> Hashable:
         if self.stamp == "refused":
             raise NotAllowed("not yours")
+        self.asked.append(None)
+        if len(self.asked) >= self.awaited:
+            self.all_asked.set()
         return self.stamp
 
     def compute(self, *_: object, by: str | None, tell: object) -> Any:
+        self.all_asked.wait()
         self.measured += 1
         self.clock += self.took
         return (self.measured, by)
 
-    def find(self, seconds: float = 0, by: str | None = None, *, anew: bool = False) -> Kept:
+    def find(
+        self,
+        seconds: float = 0,
+        by: str | None = None,
+        *,
+        anew: bool = False,
+        dataset: str = "d",
+        database: Any = None,
+    ) -> Kept:
         now = NOW + timedelta(seconds=seconds)
-        return self.kept.find(None, OPERATOR, "d", by=by, now=now, anew=anew)  # type: ignore[arg-type]
+        return self.kept.find(database, OPERATOR, dataset, by=by, now=now, anew=anew)
 
 
 @pytest.fixture
@@ -67,6 +81,15 @@ def test_what_has_changed_is_kept_for_twenty_times_what_it_took_and_says_so(benc
     assert (bench.measured, new.changed, new.measured_at) == (2, False, NOW + timedelta(seconds=20))
 
 
+def test_what_has_changed_is_kept_for_ten_minutes_at_the_most_however_long_it_took(bench: Bench) -> None:
+    bench.took = 60.0
+    bench.find()
+    bench.stamp = 2
+    assert bench.find(599).changed is True
+    assert bench.find(600).changed is False
+    assert bench.measured == 2
+
+
 def test_what_is_measured_in_a_moment_is_measured_anew_at_once(bench: Bench) -> None:
     bench.took = 0.001
     bench.find()
@@ -88,7 +111,24 @@ def test_each_grouping_is_kept_by_itself_and_only_a_few_are(bench: Bench) -> Non
     assert bench.measured == MOST_KEPT + 1
     bench.find(by="0")
     assert bench.measured == MOST_KEPT + 2
-    assert len(bench.kept.kept) == MOST_KEPT
+    assert len(bench.kept.kept) == len(bench.kept.turns) == MOST_KEPT
+
+
+def test_the_report_that_was_asked_for_longest_ago_goes_first(bench: Bench) -> None:
+    for number in (*range(MOST_KEPT), 0, MOST_KEPT):
+        bench.find(by=str(number))
+    bench.find(by="0")
+    assert bench.measured == MOST_KEPT + 1
+    bench.find(by="1")
+    assert bench.measured == MOST_KEPT + 2
+
+
+def test_each_dataset_of_each_database_has_reports_of_its_own(bench: Bench) -> None:
+    bench.find()
+    bench.find(dataset="e")
+    bench.find(database="another")
+    assert bench.measured == 3
+    assert bench.find(dataset="e").report == (2, None)  # type: ignore[comparison-overlap]
 
 
 def test_whoever_may_not_see_a_report_is_refused_though_it_is_kept(bench: Bench) -> None:
@@ -100,6 +140,7 @@ def test_whoever_may_not_see_a_report_is_refused_though_it_is_kept(bench: Bench)
 
 def test_two_who_ask_at_once_wait_for_one_measurement(bench: Bench) -> None:
     together, found = Barrier(8), []
+    bench.awaited = 8  # the measurement is not over before all have asked
 
     def ask() -> None:
         together.wait()
