@@ -107,6 +107,16 @@ def test_only_this_datasets_pairs_in_the_pool_are_read(world: World, database: D
     assert other.read().grade.tolist() == []
 
 
+def test_what_the_same_transaction_has_changed_is_read_as_it_is_then(
+    world: World, database: Database
+) -> None:
+    world.judge(world.ann, "q1 d", "d1 d", 3)
+    with database.write() as session:
+        for pair in session.query(PairRow):
+            pair.retired_at = NOW
+        assert read_grades(session, world.dataset_pk).grade.tolist() == []
+
+
 @pytest.mark.parametrize("share", [1, 10**9])
 def test_walking_through_the_table_or_its_index_finds_the_same(
     world: World, monkeypatch: pytest.MonkeyPatch, share: int
