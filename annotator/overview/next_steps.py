@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annotator.domain.agreement import Value
+from annotator.domain.figures import show_beside
 from annotator.domain.messages import Message, begin, join, say, say_n
 
 Page = Literal[
@@ -35,7 +36,7 @@ class Standing:
 
     `annotators`: people who label, simulated ones included. `short`: undecided pairs with fewer than `overlap`
     judgments, `begun`: those of them with some. `shared`: pairs that agreement is measured on. `kappa`: the
-    dataset's, unweighted. `disagreements`: the open ones, `reopened` of them by quality control. `ready`: whether every
+    dataset's, unweighted; `kappa_open`: whether its interval holds the target. `disagreements`: the open ones, `reopened` of them by quality control. `ready`: whether every
     gate of a release is met. `open_gates`: the (name, why) of gates not met that no other figure tells of. `settled`: pairs with a grade.
     `version`: of the latest release, None without one; `changed`: whether what is settled differs from it.
     `questions`: how many of annotators' questions wait for an answer. `outdated`: judgments under an older standard or on
@@ -65,6 +66,7 @@ class Standing:
     missing: tuple[str, ...] = ()
     open_gates: tuple[tuple[str, str], ...] = ()
     reopened: int = 0
+    kappa_open: bool = False
 
 
 def suggest_steps(standing: Standing) -> tuple[Step, ...]:
@@ -199,15 +201,25 @@ def _agree(standing: Standing) -> Iterator[Step]:
         yield Step(say("See why agreement is undefined"), why, "agreement")
         return
     measured, target = show_beside(standing.kappa.value, standing.kappa_target)
-    yield Step(
-        say("Raise agreement: κ is {measured}, its target {target}", measured=measured, target=target),
-        say_n(
+    if standing.kappa_open:
+        what = say(
+            "Find out whether agreement is enough: κ is {measured}, its target {target}",
+            measured=measured,
+            target=target,
+        )
+        why = say_n(
+            "Measured over {n:,} pair, too few to tell: the interval of κ holds the target. The page says how many more would tell.",
+            "Measured over {n:,} pairs, too few to tell: the interval of κ holds the target. The page says how many more would tell.",
+            standing.shared,
+        )
+    else:
+        what = say("Raise agreement: κ is {measured}, its target {target}", measured=measured, target=target)
+        why = say_n(
             "Measured over {n:,} pair. Look which grades are confused, then sharpen the guideline.",
             "Measured over {n:,} pairs. Look which grades are confused, then sharpen the guideline.",
             standing.shared,
-        ),
-        "agreement",
-    )
+        )
+    yield Step(what, why, "agreement")
 
 
 def _decide(standing: Standing) -> Iterator[Step]:
@@ -285,12 +297,3 @@ def _say_done(standing: Standing) -> Step:
         say("Version {version} holds everything that is settled.", version=standing.version),
         "releases",
     )
-
-
-def show_beside(measured: float, target: float) -> tuple[str, str]:
-    """Both figures with two digits, or with as many as it takes to tell them apart (six at most)."""
-    for digits in range(2, 6):
-        shown = f"{measured:.{digits}f}", f"{target:.{digits}f}"
-        if shown[0] != shown[1] or measured == target:
-            return shown
-    return f"{measured:.6f}", f"{target:.6f}"

@@ -78,6 +78,7 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         kappa=agreement.measured.cohen_kappa["unweighted"],
         kappa_target=found.kappa_target,
         kappa_met=all(gate.met for gate in gates if gate.name == "kappa"),
+        kappa_open=agreement.verdict is not None and agreement.verdict.state == "unknown",
         disagreements=sum(statuses[status] for status in OPEN),
         reopened=statuses["reopened"],
         questions=count_open_questions(database, actor, dataset),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from annotator.domain.figures import show_beside
 from annotator.domain.messages import say
 from annotator.web.guidance import draw_link
 from annotator.web.html_table import draw_table
@@ -86,11 +87,13 @@ def say_measured(gate: "Gate") -> str:
     if gate.name == "overlap":
         return tr("{n:,.0f} short", n=figure)
     if gate.name == "quality_control":
-        return tr("{share:.2%} errors", share=figure)
+        return tr("{share:.2%} by the dataset's rule", share=figure)
     if gate.name == "coverage":
         return tr("{n:,.0f} met", n=figure)
     if gate.name == "relevant":
         return tr("{n:,.0f} without", n=figure)
+    if gate.name == "kappa":
+        return show_beside(figure, gate.required)[0]
     return tr("{n:,.0f} stale", n=figure) if gate.name == "stale" else f"{figure:g}"
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from annotator.domain.agreement import Value
-from annotator.overview.next_steps import Standing, show_beside, suggest_steps
+from annotator.domain.figures import show_beside
+from annotator.overview.next_steps import Standing, suggest_steps
 
 DONE = Standing(
     dataset="데모",
@@ -75,6 +76,14 @@ def test_a_kappa_below_its_target_is_shown_beside_it() -> None:
     (step,) = suggest_steps(replace(DONE, kappa=Value(0.55), kappa_met=False, ready=False))
     assert (step.what, step.page) == ("Raise agreement: κ is 0.55, its target 0.70", "agreement")
     assert "80 pairs" in step.why
+
+
+def test_a_kappa_whose_interval_holds_the_target_is_first_to_be_known_better() -> None:
+    (step,) = suggest_steps(replace(DONE, kappa=Value(0.66), kappa_met=False, kappa_open=True, ready=False))
+    assert step.what == "Find out whether agreement is enough: κ is 0.66, its target 0.70"
+    assert "80 pairs, too few to tell" in step.why
+    (gone,) = suggest_steps(replace(DONE, kappa=Value(0.71), kappa_met=True, kappa_open=True))
+    assert gone.what == "Nothing is left to do", "the gate compares the figure itself"
 
 
 def test_an_undefined_kappa_says_why() -> None:

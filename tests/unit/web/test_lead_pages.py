@@ -57,7 +57,7 @@ def test_without_a_dataset_a_page_says_how_to_make_one(world: JudgedWorld, page:
 def test_the_overview_begins_with_what_to_do_next_and_links_keep_the_dataset(world: JudgedWorld) -> None:
     app = open_page(world, "overview")
     assert headings(app)[:2] == ["Overview", "What to do next"]
-    assert "1. Raise agreement: κ is 0.27, its target 0.70" in words(app)
+    assert "1. Find out whether agreement is enough: κ is 0.27, its target 0.70" in words(app)
     assert links(app) == [("agreement", "dataset=d"), ("disagreements", "dataset=d")]
 
 

@@ -91,7 +91,7 @@ class TestTheNextRelease:
         app = open_page(world, "releases")
         shown = words(app)
         assert "3 of 7 gates are met." in shown
-        assert "Required: at least 0.7 · measured: 0.272727" in shown
+        assert "Required: at least 0.7 · measured: 0.27" in shown
         assert "Required: 0 · measured: 2 open" in shown
         assert "Required: 0 · measured: 1 without" in shown
         assert [address for address, _ in links(app)] == WAYS

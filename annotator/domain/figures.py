@@ -1,0 +1,10 @@
+"""A figure beside the one that it is compared with, shown so that both can be told apart."""
+
+
+def show_beside(measured: float, target: float) -> tuple[str, str]:
+    """Both figures with two digits, or with as many as it takes to tell them apart (six at most)."""
+    for digits in range(2, 6):
+        shown = f"{measured:.{digits}f}", f"{target:.{digits}f}"
+        if shown[0] != shown[1] or measured == target:
+            return shown
+    return f"{measured:.6f}", f"{target:.6f}"
