@@ -61,13 +61,15 @@ def agreement(
         opened, actor, dataset, by=by, resamples=resamples, seed=seed, tell=_tell(resamples)
     )
     estimates = compute_consensus(opened, actor, dataset) if consensus else None
+    written = _write(report, estimates, html=html, consensus=consensus)
     if json:
         print_json(_as_json(report, estimates))
     else:
         print_report(report)
         if estimates:
             print_estimates(estimates)
-    _write(report, estimates, html=html, consensus=consensus, quiet=json)
+    for said in written:
+        typer.echo(f"\n{said}", err=json)
 
 
 def _check_targets(html: Path | None, consensus: Path | None) -> None:
@@ -92,22 +94,21 @@ def _tell(resamples: int) -> "Callable[[int, Value], None] | None":
 
 
 def _write(
-    report: "AgreementReport",
-    estimates: "Consensus | None",
-    *,
-    html: Path | None,
-    consensus: Path | None,
-    quiet: bool,
-) -> None:
+    report: "AgreementReport", estimates: "Consensus | None", *, html: Path | None, consensus: Path | None
+) -> list[str]:
+    """Write the files that were asked for, and what to say of each. Before anything is printed: whoever reads the output may
+    leave before its end."""
     from annotator import __version__
     from annotator.agreement.service import write_estimates, write_report
 
+    said = []
     if html is not None:
         write_report(html, report, made_at=now(), program=f"annotator {__version__}", estimates=estimates)
-        typer.echo(f"\n{html}: the report as a page", err=quiet)
+        said.append(f"{html}: the report as a page")
     if consensus is not None and estimates is not None:
         write_estimates(consensus, estimates)
-        typer.echo(f"\n{consensus}: estimates of {len(estimates.pairs):,} pairs, no qrels", err=quiet)
+        said.append(f"{consensus}: estimates of {len(estimates.pairs):,} pairs, no qrels")
+    return said
 
 
 def _as_json(report: "AgreementReport", estimates: "Consensus | None") -> dict[str, Any]:

@@ -110,6 +110,17 @@ def test_with_json_only_the_document_is_on_stdout(world: Judges, tmp_path: Path)
     assert "no qrels" in done.stderr
 
 
+def test_the_files_are_there_also_for_whoever_stops_reading_the_output(
+    world: Judges, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave(*_: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("annotator.cli.agreement.print_report", leave)
+    run(world, "--html", str(tmp_path / "a.html"), "--consensus", str(tmp_path / "b.csv"))
+    assert sorted(path.name for path in tmp_path.glob("?.*")) == ["a.html", "b.csv"]
+
+
 @pytest.mark.parametrize("option", ["--html", "--consensus"])
 @pytest.mark.parametrize(
     ("name", "said"), [("-", "found '-'"), ("", "it is a folder"), ("nowhere/x", "there is no folder")]
