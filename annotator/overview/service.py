@@ -51,8 +51,11 @@ class Overview:
     steps: tuple[Step, ...]
 
 
-def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
-    """The dataset at a glance, with what to do next, first things first. For leads."""
+def show_overview(
+    database: Database, actor: Actor, dataset: str, *, agreement: AgreementReport | None = None
+) -> Overview:
+    """The dataset at a glance, with what to do next, first things first. `agreement`: the report, where one is at hand; else
+    it is measured. For leads."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
@@ -62,7 +65,7 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         coverage = measure_dataset_coverage(session, row, states)
     found, counts = show_dataset(database, actor, dataset)
     progress = compute_progress(database, actor, dataset)
-    agreement = compute_agreement(database, actor, dataset)
+    agreement = agreement or compute_agreement(database, actor, dataset)
     statuses: Counter[str] = Counter(state.settlement.status for state in states)
     short = [state for state in states if state.lacking]
     standing = Standing(

@@ -6,7 +6,7 @@ import streamlit as st
 
 from annotator.domain.agreement import AgreementReport, Value
 from annotator.web.focus import note_press
-from annotator.web.kept_reports import REPORTS, Kept
+from annotator.web.kept_reports import REPORTS, Kept, Tell
 from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 from annotator.web.times import show_number, show_time
@@ -23,21 +23,21 @@ def find_report(context: PageContext, dataset: str, by: str | None) -> Agreement
             f'<p class="annotator-note annotator-measuring" role="status">{escape(say_first(pairs, kappa))}</p>'
         )
 
-    kept = REPORTS.find(
-        context.database,
-        context.actor,
-        dataset,
-        by=by,
-        now=context.now,
-        anew=st.session_state.pop(ANEW, False),
-        tell=tell,
-    )
+    kept = find_kept(context, dataset, by, tell=tell)
     if kept.changed:
         with place.container():
-            _draw_changed(kept)
+            draw_changed(kept)
     else:
         place.empty()
     return kept.report
+
+
+def find_kept(context: PageContext, dataset: str, by: str | None = None, *, tell: Tell | None = None) -> Kept:
+    """The report, kept or measured now, for whoever draws it elsewhere. `tell`: gets what is known first."""
+    anew = st.session_state.pop(ANEW, False)
+    return REPORTS.find(
+        context.database, context.actor, dataset, by=by, now=context.now, anew=anew, tell=tell
+    )
 
 
 def say_first(pairs: int, kappa: Value) -> str:
@@ -51,7 +51,10 @@ def say_first(pairs: int, kappa: Value) -> str:
     )
 
 
-def _draw_changed(kept: Kept) -> None:
+def draw_changed(kept: Kept) -> None:
+    """Of when the report is, where something has changed since, and a way to have it measured again."""
+    if not kept.changed:
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         said = tr("Measured on {time}; something has changed since.", time=show_time(kept.measured_at))
         st.html(f'<p class="annotator-note">{escape(said)}</p>', width="content")

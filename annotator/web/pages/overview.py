@@ -4,8 +4,10 @@ import streamlit as st
 
 from annotator.overview.service import Overview, show_overview
 from annotator.web import charts
+from annotator.web.agreement_measured import draw_changed, find_kept
 from annotator.web.coverage_view import draw_coverage
 from annotator.web.guidance import draw_chart, draw_numbers, draw_steps, require_dataset
+from annotator.web.kept_reports import Kept
 from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 from annotator.web.progress_rows import list_annotator_rows, list_query_rows
@@ -13,14 +15,16 @@ from annotator.web.progress_rows import list_annotator_rows, list_query_rows
 
 def draw(context: PageContext) -> None:
     st.title(tr("Overview"))
-    found = show_overview(context.database, context.actor, require_dataset(context))
+    dataset = require_dataset(context)
+    kept = find_kept(context, dataset)
+    found = show_overview(context.database, context.actor, dataset, agreement=kept.report)
     st.header(tr("What to do next"))
     draw_steps(context, found.steps)
     if not found.counts.pairs:
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        _draw_agreement(found)
+        _draw_agreement(found, kept)
     with right:
         _draw_statuses(found)
     left, right = st.columns(2, gap="medium")
@@ -33,8 +37,9 @@ def draw(context: PageContext) -> None:
         draw_coverage(found.coverage)
 
 
-def _draw_agreement(found: Overview) -> None:
+def _draw_agreement(found: Overview, kept: Kept) -> None:
     st.header(tr("Agreement"))
+    draw_changed(kept)
     report = found.agreement
     kappas = [("κ", report.measured.cohen_kappa["unweighted"])]
     if kappas[0][1].value is not None:

@@ -34,7 +34,7 @@ class Reports:
         self.report = compute_agreement(database, OPERATOR, "d")
         self.asked: list[bool] = []
 
-    def find(self, *_: Any, anew: bool, tell: Any, **__: Any) -> Kept:
+    def find(self, *_: Any, anew: bool, **__: Any) -> Kept:
         self.asked.append(anew)
         return Kept(self.report, datetime(2026, 1, 2, 3, 4, tzinfo=UTC), not anew, 1, 1.0)
 
@@ -52,6 +52,20 @@ def test_a_report_that_is_no_longer_new_says_of_when_it_is_and_can_be_measured_a
     assert "something has changed" not in words(app)
     run(app)
     assert reports.asked == [False, True, False], "it is measured anew once only"
+
+
+def test_the_overview_and_the_agreement_page_show_one_measurement(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports = Reports(world.database)
+    monkeypatch.setattr(agreement_measured, "REPORTS", reports)
+    app = open_page(world, "overview")
+    assert "Measured on Jan 2, 2026 03:04; something has changed since." in words(app)
+    app.button(key="measure_again").click()
+    run(app)
+    assert "something has changed" not in words(app)
+    open_page(world, "agreement")
+    assert reports.asked == [False, True, False]
 
 
 def test_what_is_known_first_is_said_while_the_rest_is_measured(
