@@ -23,10 +23,10 @@ from annotator.datasets.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.bulk import add_rows
 from annotator.storage.database import Database
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,

@@ -15,8 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from annotator.accounts.service import find_actor
-from annotator.adjudication.service import adjudicate_file, find_disagreements
+from annotator.adjudication.service import adjudicate_file
 from annotator.demo import DATASET, build_demo
+from annotator.disputes.service import find_disagreements
 from annotator.domain.people import OPERATOR
 from annotator.releases.service import Release, publish_release
 from annotator.storage.database import Database
@@ -44,7 +45,9 @@ def make_sample(database: Database, folder: Path, *, now: datetime) -> Release:
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(["query_id", "doc_id", "grade", "rationale"])
-    for item in find_disagreements(database, OPERATOR, DATASET):
+    for item in find_disagreements(database, OPERATOR, DATASET, now=now):
+        if not item.grades:  # a question about a pair that nobody has judged
+            continue
         writer.writerow([item.query_id, item.doc_id, min(item.grades.values()), RATIONALE])
     adjudicate_file(database, lead, DATASET, lines.getvalue().encode(), "decisions.csv", now=now)
     return publish_release(

@@ -8,9 +8,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from annotator.domain.answers import Answer
+from annotator.domain.decisions import Decision
+from annotator.domain.disputes import NOTHING, Reason
 from annotator.domain.grades import Rubric
 from annotator.domain.settling import PairStatus
 
@@ -33,24 +34,13 @@ class CaseJudgment:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """A lead's settled grade for a pair. `revision` counts from 1; the highest holds."""
-
-    pair: str
-    revision: int
-    grade: int
-    rationale: str
-    reason: str | None
-    decided_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class Case:
     """What a lead decides on. `document_text` is None when the document is known by its id only.
 
     `decisions`: oldest first. `seen`: hand it back to `adjudicate`. `barred`: why the asking person may
     not decide this case, None when they may. `text_changed`: a judgment was made on an older text.
     `contested_grade`: what is settled, or was until quality control reopened the pair (`status` "reopened").
+    `waiting`: why the pair waits for a lead; `distance`: of its dispute, 0-3.
     """
 
     pair: str
@@ -72,6 +62,8 @@ class Case:
     seen: str
     barred: str | None
     contested_grade: int | None = None
+    waiting: Reason = NOTHING
+    distance: int = 0
 
 
 def hide_names(answers: Iterable[Answer], *, seed: int, pair: str) -> tuple[CaseJudgment, ...]:
@@ -102,6 +94,12 @@ def name_letter(index: int) -> str:
 
 
 def digest_seen(event_ids: Sequence[str], revision: int) -> str:
-    """What a lead saw: the current judgments (in any order) and the revision (0: undecided), as 32 hex digits."""
-    named = json.dumps([sorted(event_ids), revision])
-    return hashlib.sha256(named.encode()).hexdigest()[:32]
+    """What a lead saw: the revision (0: undecided) and the current judgments (in any order), as "2-…" with 32 hex digits."""
+    named = json.dumps(sorted(event_ids))
+    return f"{revision}-{hashlib.sha256(named.encode()).hexdigest()[:32]}"
+
+
+def read_revision(seen: str) -> int | None:
+    """The revision that a digest was made of; None where it is none of ours."""
+    number, dash, _ = seen.partition("-")
+    return int(number) if dash and number.isascii() and number.isdigit() and len(number) < 10 else None

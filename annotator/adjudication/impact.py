@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.domain.grades import RELEVANT_FROM
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 CUTOFF = 10
-RELEVANT = 2
 METRICS = ("ndcg", "recall", "mrr")
 SAME = 1e-12
 
@@ -56,7 +57,7 @@ def count_as(grades: Sequence[int]) -> int:
     return sorted(grades)[(len(grades) - 1) // 2]
 
 
-def score(ranked: Ranked, *, cutoff: int = CUTOFF, relevant: int = RELEVANT) -> Floats:
+def score(ranked: Ranked, *, cutoff: int = CUTOFF, relevant: int = RELEVANT_FROM) -> Floats:
     """Metrics x systems: the query's scores as its grades stand. NaN where no document is relevant (nDCG: where none has a
     gain)."""
     return _Query(ranked, cutoff, relevant).score(ranked.grades)
@@ -67,7 +68,7 @@ def weigh(
     candidates: Mapping[int, Sequence[int]],
     *,
     cutoff: int = CUTOFF,
-    relevant: int = RELEVANT,
+    relevant: int = RELEVANT_FROM,
 ) -> Iterator[tuple[int, Effect]]:
     """The effect of each of these documents (their places, with the grades they may get), all others as they stand."""
     query = _Query(ranked, cutoff, relevant)

@@ -1,4 +1,4 @@
-"""What a lead does about disagreements: find them, look at one, decide it, decide many from a file.
+"""What a lead does about disputes: look at one, decide it, decide many from a file.
 
 A decision is append-only: deciding again adds a revision. Refuses whoever is not a lead, a lead who judged the pair,
 a blank rationale, a pair that nobody disagrees on, and a decision on judgments that have changed since they were seen.
@@ -6,48 +6,52 @@ A pair that quality control reopened is decided in the same way, and its expert 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
-from annotator.adjudication.case import Case, Decision, digest_seen, hide_names
+from annotator.adjudication.case import Case, digest_seen, hide_names, read_revision
 from annotator.adjudication.decisions_file import DecisionLine, read_decisions
-from annotator.adjudication.queue import (
-    Disagreement,
-    compute_distance,
-    compute_impact,
-    find_since,
-    sort_disagreements,
-)
 from annotator.datasets.service import to_rubric
 from annotator.domain.answers import Answer
-from annotator.domain.errors import ConflictError, NotAllowed, NotFound, Problems, StateError
+from annotator.domain.decisions import CAUSES, Decision, owes_words
+from annotator.domain.disputes import Reason
+from annotator.domain.errors import (
+    ConflictError,
+    NotAllowed,
+    NotFound,
+    Problems,
+    StateError,
+    ValidationError,
+)
 from annotator.domain.grades import check_grade
-from annotator.domain.messages import say
+from annotator.domain.messages import Message, say
 from annotator.domain.people import Actor
-from annotator.domain.settling import OPEN
-from annotator.domain.texts import NO_WORDS, check_text
+from annotator.domain.settling import Decided
+from annotator.domain.texts import check_text
 from annotator.storage.cases import (
     add_decisions,
     find_text,
     list_answers,
-    list_best_ranks,
     list_decisions,
     list_judged_by,
     list_pairs_named,
+    list_revisions,
 )
 from annotator.storage.current import list_current_adjudications
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosing import note_seen
+from annotator.storage.dispute_tables import AdjudicationRow, DisputeRow
+from annotator.storage.disputes import list_disputes
 from annotator.storage.find import find_dataset, find_rubric, key_of
-from annotator.storage.pairs import PairState, list_contested_pairs, list_pair_states
-from annotator.storage.tables import AdjudicationRow, DocumentRow, PairRow, QueryRow
+from annotator.storage.pairs import PairState, list_pair_states
+from annotator.storage.tables import DocumentRow, PairRow, QueryRow
 
-DECIDABLE = (*OPEN, "adjudicated")
 BARRED = say("you judged this pair yourself; another lead must decide it")
 
 
@@ -61,31 +65,6 @@ class FileDecisions:
     dry_run: bool
 
 
-def find_disagreements(
-    database: Database, actor: Actor, dataset: str, *, sort: str = "distance"
-) -> list[Disagreement]:
-    """Every pair whose judgments differ or that quality control reopened, and every decided pair; open ones first,
-    then as `sort` says.
-
-    `sort`: "distance" (furthest apart first), "impact" or "age". Needs the role lead.
-    """
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
-        contested = list_pair_states(session, dataset_pk, list_contested_pairs(session, dataset_pk))
-        states = [state for state in contested if state.settlement.status in DECIDABLE]
-        pks = [state.pair_pk for state in states]
-        answers, ranks = list_answers(session, pks), list_best_ranks(session, pks)
-        decisions = list_current_adjudications(session, dataset_pk)
-        own = list_judged_by(session, actor.person_id, pks)
-    found = []
-    for state in states:
-        pk = state.pair_pk
-        item = _disagreement(state, answers.get(pk, []), ranks.get(pk), decisions.get(pk))
-        found.append(replace(item, yours=pk in own))
-    return sort_disagreements(found, sort)
-
-
 def show_case(
     database: Database, actor: Actor, dataset: str, pair: str, *, seed: int | None = None, now: datetime
 ) -> Case:
@@ -97,6 +76,7 @@ def show_case(
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         state = _find_state(session, key_of(row.pk), pair)
+        dispute = list_disputes(session, [state.pair_pk]).get(state.pair_pk)
         query = session.get_one(QueryRow, state.query_pk)
         document = session.get_one(DocumentRow, state.document_pk)
         answers = list_answers(session, [state.pair_pk]).get(state.pair_pk, [])
@@ -122,6 +102,8 @@ def show_case(
             seen=_digest(answers, decisions),
             barred=BARRED if list_judged_by(session, actor.person_id, [state.pair_pk]) else None,
             contested_grade=state.contested_grade,
+            waiting=Reason(dispute.waiting) if dispute else Reason(0),
+            distance=dispute.distance if dispute else 0,
         )
     note_seen(database, state.pair_pk, actor.person_id, now=now)
     return case
@@ -133,22 +115,29 @@ def adjudicate(
     dataset: str,
     pair: str,
     *,
-    grade: int,
+    grade: Decided,
     rationale: str,
     seen: str,
     now: datetime,
     reason: str | None = None,
+    cause: str | None = None,
+    in_guideline: bool = False,
+    seconds: float | None = None,
 ) -> Decision:
-    """Settle a disagreement or a reopened pair, or decide it anew: append a revision and return it.
+    """Settle a dispute, or decide it anew: append a revision and return it. `grade`: 0-3, or "unrateable".
 
-    `seen` is the case's digest. ConflictError when the judgments or the decision changed since; of two leads
-    who decide at once, one gets it. The same decision sent twice is one. NotAllowed for anybody but a lead
-    who did not judge the pair; StateError when nobody disagrees; ValidationError for the grade or the texts.
+    `seen` is the case's digest. ConflictError, saying what changed, when the judgments or the decision changed since; of two
+    leads who decide at once, one gets it. The same decision sent twice is one. NotAllowed for anybody but a lead who did not
+    judge the pair; StateError when nothing is disputed; ValidationError for the grade, the cause or the texts, and where
+    words are owed (`domain/decisions.py`). `seconds`: how long the pair was open before the lead.
     """
     lead_pk = require_person(actor)
-    check_grade(grade)
-    rationale = check_text(say("rationale"), rationale, empty=NO_WORDS)
+    outcome, number = ("unrateable", None) if grade == "unrateable" else ("graded", check_grade(grade))
+    if cause is not None and cause not in CAUSES:
+        raise ValidationError(f"cause: expected one of {', '.join(CAUSES)}, found {cause!r}")
+    rationale = check_text(say("rationale"), rationale, empty=None)
     reason = check_text(say("reason"), reason or "", empty=None) or None
+    content = (lead_pk, outcome, number, rationale, reason, cause, in_guideline)
     with database.write() as session:
         dataset_pk = _lock_for_lead(session, actor, dataset)
         state = _find_state(session, dataset_pk, pair)
@@ -158,13 +147,22 @@ def adjudicate(
         decisions = _to_decisions(state, rows)
         answers = list_answers(session, [state.pair_pk]).get(state.pair_pk, [])
         if _digest(answers, decisions) != seen:
-            same = (lead_pk, grade, rationale, reason)
-            if rows and _digest(answers, decisions[:-1]) == seen and _content(rows[-1]) == same:
+            if rows and _digest(answers, decisions[:-1]) == seen and _content(rows[-1]) == content:
                 return decisions[-1]
-            raise ConflictError(say("somebody judged or decided this pair meanwhile; look at it again"))
-        if state.settlement.status not in DECIDABLE:
+            raise ConflictError(_say_changed(seen, decisions))
+        dispute = list_disputes(session, [state.pair_pk]).get(state.pair_pk)
+        if dispute is None:
             raise StateError(say("the judgments of this pair do not differ, so there is nothing to decide"))
-        made = Decision(state.key, len(rows) + 1, grade, rationale, reason, now)
+        if not rationale and owes_words(grade, _list_given(answers), dispute.distance):
+            raise ValidationError(
+                say(
+                    "a decision says why where the grades are two or more apart, or where nobody gave the one you choose"
+                )
+            )
+        made = Decision(
+            state.key, len(rows) + 1, "unrateable" if number is None else "graded", number, rationale, reason, now,
+            cause, in_guideline, seconds,
+        )  # fmt: skip
         _add(session, dataset_pk, lead_pk, [(state.pair_pk, made)])
         return made
 
@@ -192,50 +190,26 @@ def adjudicate_file(
         dataset_pk = _lock_for_lead(session, actor, dataset)
         pks = list_pairs_named(session, dataset_pk, [(line.query_id, line.doc_id) for line in lines])
         states = {(one.query_id, one.doc_id): one for one in list_pair_states(session, dataset_pk, pks)}
-        _check_lines(lines, states, list_judged_by(session, lead_pk, pks), problems)
+        disputes = list_disputes(session, pks)
+        _check_lines(lines, states, disputes, list_judged_by(session, lead_pk, pks), problems)
         problems.found.sort(key=lambda problem: problem.line or 0)
         problems.raise_if_any()
-        decisions = list_current_adjudications(session, dataset_pk)
+        decisions, revisions = list_current_adjudications(session, dataset_pk), list_revisions(session, pks)
         made = []
         for line in lines:
             state = states[line.query_id, line.doc_id]
             last = decisions.get(state.pair_pk)
-            same = last is not None and _content(last)[1:] == (line.grade, line.rationale, line.reason)
-            if not same or state.settlement.status == "reopened":
-                revision = last.revision + 1 if last else 1
-                decision = Decision(state.key, revision, line.grade, line.rationale, line.reason, now)
+            same = last is not None and _content(last)[2:5] == (line.grade, line.rationale, line.reason)
+            if not same or disputes[state.pair_pk].open:
+                revision = revisions.get(state.pair_pk, 0) + 1
+                decision = Decision(
+                    state.key, revision, "graded", line.grade, line.rationale, line.reason, now
+                )
                 made.append((state.pair_pk, decision))
         if not dry_run:
             _add(session, dataset_pk, lead_pk, made)
     decided = sum(decision.revision == 1 for _, decision in made)
     return FileDecisions(decided, len(made) - decided, len(lines) - len(made), dry_run)
-
-
-def _disagreement(
-    state: PairState, answers: Sequence[Answer], best_rank: int | None, decision: AdjudicationRow | None
-) -> Disagreement:
-    grades = {answer.annotator: answer.grade for answer in answers if answer.grade is not None}
-    times = [(one.judged_at, one.grade) for one in answers if one.grade is not None and not one.quality]
-    apart, since = list(grades.values()), find_since(times) or (decision.decided_at if decision else None)
-    reopened = state.settlement.status == "reopened"
-    if reopened:
-        since = state.errors[0].answered_at
-        apart += [] if state.contested_grade is None else [state.contested_grade]
-    if since is None:
-        raise StateError(say("{pair} is neither in disagreement nor decided", pair=f"{state.query_id} {state.doc_id}"))  # fmt: skip
-    return Disagreement(
-        pair=state.key,
-        query_id=state.query_id,
-        doc_id=state.doc_id,
-        category=state.category,
-        grades=grades,
-        distance=compute_distance(apart),
-        impact=compute_impact(apart, best_rank),
-        status="open" if state.settlement.status in OPEN else "decided",
-        since=since,
-        simulated=any(answer.simulated for answer in answers),
-        reopened=reopened,
-    )
 
 
 def _lock_for_lead(session: Session, actor: Actor, dataset: str) -> int:
@@ -256,6 +230,7 @@ def _find_state(session: Session, dataset_pk: int, pair: str) -> PairState:
 def _check_lines(
     lines: Sequence[DecisionLine],
     states: Mapping[tuple[str, str], PairState],
+    disputes: Mapping[int, DisputeRow],
     own: set[int],
     problems: Problems,
 ) -> None:
@@ -266,23 +241,43 @@ def _check_lines(
             problems.add(line.line, "a pair of the pool", named)
         elif state.pair_pk in own:
             problems.add(line.line, "a pair that the deciding lead did not judge", named)
-        elif state.settlement.status not in DECIDABLE:
+        elif state.pair_pk not in disputes:
             problems.add(line.line, "a pair whose judgments differ", f"{named} ({state.settlement.status})")
 
 
 def _to_decisions(state: PairState, rows: Sequence[AdjudicationRow]) -> tuple[Decision, ...]:
-    return tuple(
-        Decision(state.key, row.revision, row.grade, row.rationale, row.reason, row.decided_at)
-        for row in rows
-    )
+    return tuple(_decision(state.key, row) for row in rows)
+
+
+def _decision(pair: str, row: Any) -> Decision:
+    return Decision(
+        pair, row.revision, row.outcome, row.grade, row.rationale, row.reason, row.decided_at, row.cause,
+        row.in_guideline, row.seconds,
+    )  # fmt: skip
 
 
 def _digest(answers: Sequence[Answer], decisions: Sequence[Decision]) -> str:
     return digest_seen([answer.event_id for answer in answers], len(decisions))
 
 
-def _content(row: AdjudicationRow) -> tuple[int, int, str, str | None]:
-    return row.lead_pk, row.grade, row.rationale, row.reason
+def _list_given(answers: Sequence[Answer]) -> list[Decided]:
+    return ["unrateable" if answer.grade is None else answer.grade for answer in answers]
+
+
+def _say_changed(seen: str, decisions: Sequence[Decision]) -> Message:
+    """What has changed since this was seen: somebody decided, or else a judgment came or was revised."""
+    if not decisions or read_revision(seen) == len(decisions):
+        return say("a judgment of this pair came or was changed meanwhile; look at it again")
+    last = decisions[-1]
+    if last.outcome == "withdrawn":
+        return say("a lead took the decision on this pair back meanwhile; look at it again")
+    if last.grade is None:
+        return say("another lead decided meanwhile that this pair cannot be rated; look at it again")
+    return say("another lead decided this pair meanwhile, at {grade}; look at it again", grade=last.grade)
+
+
+def _content(row: AdjudicationRow) -> tuple[Any, ...]:
+    return row.lead_pk, row.outcome, row.grade, row.rationale, row.reason, row.cause, row.in_guideline
 
 
 def _add(session: Session, dataset_pk: int, lead_pk: int, made: Sequence[tuple[int, Decision]]) -> None:
@@ -290,8 +285,9 @@ def _add(session: Session, dataset_pk: int, lead_pk: int, made: Sequence[tuple[i
     rows = [
         {
             "pair_pk": pair_pk, "lead_pk": lead_pk, "rubric_pk": rubric_pk,
-            "revision": decision.revision, "grade": decision.grade, "rationale": decision.rationale,
-            "reason": decision.reason, "decided_at": decision.decided_at,
+            "revision": decision.revision, "outcome": decision.outcome, "grade": decision.grade,
+            "rationale": decision.rationale, "reason": decision.reason, "decided_at": decision.decided_at,
+            "cause": decision.cause, "in_guideline": decision.in_guideline, "seconds": decision.seconds,
         }
         for pair_pk, decision in made
     ]  # fmt: skip

@@ -28,10 +28,10 @@ def disagreements(
     json: JsonOption = False,
 ) -> None:
     """List the pairs whose judgments differ or that quality control reopened, open ones first."""
-    from annotator.adjudication.service import find_disagreements
+    from annotator.disputes.service import find_disagreements
     from annotator.domain.people import OPERATOR
 
-    found = find_disagreements(open_database(database), OPERATOR, dataset, sort=sort)
+    found = find_disagreements(open_database(database), OPERATOR, dataset, sort=sort, now=now())
     if json:
         print_json([item.as_json() for item in found])
         return

@@ -16,6 +16,7 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.texts import holds_no_text
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.disputes import derive_disputes
 from annotator.storage.find import find_dataset, find_pair_pk, key_of
 from annotator.storage.labeling_tables import QuestionRow
 from annotator.storage.questions import (
@@ -57,6 +58,7 @@ def ask_question(
         asked = QuestionRow(pair_pk=pair_pk, annotator_pk=person_pk, text=words, asked_at=now)
         session.add(asked)
         session.flush()
+        derive_disputes(session, key_of(row.pk), [pair_pk])
         return key_of(asked.pk)
 
 
@@ -124,6 +126,7 @@ def answer_question(
             asked.answer, asked.answered_by_pk, asked.answered_at = words, person_pk, now
         asked.in_guideline = in_guideline
         session.add(asked)
+        derive_disputes(session, key_of(row.pk), [asked.pair_pk])
 
 
 def mark_for_guideline(

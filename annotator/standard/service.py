@@ -31,6 +31,7 @@ from annotator.standard.merging import Merge as Merge
 from annotator.standard.merging import find_conflicts as find_conflicts
 from annotator.standard.merging import merge_standards
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.disputes import mark_disputes_stale
 from annotator.storage.find import find_dataset, find_pair_pk, find_rubric, key_of
 from annotator.storage.outdated import (
     OLDER_STANDARD,
@@ -136,6 +137,7 @@ def publish_version(
         session.flush()
         if change == "semantic":
             mark_older_standard(session, dataset_pk)
+            mark_disputes_stale(session, dataset_pk)
         return _record(session, made)
 
 

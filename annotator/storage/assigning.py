@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.bulk import add_rows, split
+from annotator.storage.dispute_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import (
     AssignmentRow,
     CheckRow,
@@ -19,7 +20,6 @@ from annotator.storage.labeling_tables import (
     QueryWorkRow,
 )
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     MembershipRow,
     PairRow,
@@ -272,7 +272,7 @@ def count_alike(
             col(PairRow.dataset_pk) == dataset_pk,
             col(PairRow.retired_at).is_(None),
             (col(PairRow.judged) > 0) | ~col(PairRow.kept),
-            ~exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk)),
+            ~exists().where(col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk)),
             ~exists().where(col(CheckRow.pair_pk) == col(PairRow.pk)),
         )
         .group_by(*([col(PairRow.key)] if one_by_one else []), *grouped)

@@ -11,10 +11,12 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.answers import Answer
+from annotator.storage.decided import derive_decided
+from annotator.storage.dispute_tables import AdjudicationRow
+from annotator.storage.disputes import derive_disputes
 from annotator.storage.find import key_of
 from annotator.storage.quality_tables import QualityPairRow
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,
@@ -83,6 +85,18 @@ def list_decisions(session: Session, pair_pk: int) -> list[AdjudicationRow]:
     return list(session.scalars(statement.order_by(col(AdjudicationRow.revision))))
 
 
+def list_revisions(session: Session, pair_pks: Collection[int]) -> dict[int, int]:
+    """How many decisions there are on each of these pairs, those withdrawn included; pairs without one are absent."""
+    found: dict[int, int] = {}
+    for some in _chunks(pair_pks):
+        revision = func.max(col(AdjudicationRow.revision))
+        statement = select(col(AdjudicationRow.pair_pk), revision).where(
+            col(AdjudicationRow.pair_pk).in_(some)
+        )
+        found.update(session.execute(statement.group_by(col(AdjudicationRow.pair_pk))).tuples().all())
+    return found
+
+
 def list_judged_by(session: Session, person_pk: int | None, pair_pks: Collection[int]) -> set[int]:
     """Of these pairs the ones this person ever judged, for whatever purpose; putting off is not judging."""
     found: set[int] = set()
@@ -116,7 +130,10 @@ def list_pairs_named(session: Session, dataset_pk: int, names: Collection[tuple[
 def add_decisions(session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """Append decisions; each row holds the columns of `adjudication` but its key. The pairs lack nothing any more."""
     session.execute(insert(AdjudicationRow), list(rows))
-    derive_lacking(session, dataset_pk, [row["pair_pk"] for row in rows])
+    pair_pks = [row["pair_pk"] for row in rows]
+    derive_decided(session, pair_pks)
+    derive_lacking(session, dataset_pk, pair_pks)
+    derive_disputes(session, dataset_pk, pair_pks)
 
 
 def _chunks(items: Collection[Item]) -> Iterator[list[Item]]:

@@ -39,7 +39,7 @@ FROM pair p JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :an
 LEFT JOIN repeated_pair r ON r.pair_pk = p.pk AND r.annotator_pk = :annotator_pk
 WHERE p.query_pk = :query_pk AND {_OPEN_TO_PERSON}
   AND c.outcome = 'graded' AND c.purpose = 'independent' AND c.stale = 0 AND r.answered_at IS NULL
-  AND NOT EXISTS (SELECT 1 FROM adjudication a WHERE a.pair_pk = p.pk)
+  AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk)
   AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
 """)
 _BEGUN_QUERIES = text(

@@ -16,9 +16,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.storage.dispute_tables import AdjudicationRow, CurrentAdjudicationRow
+from annotator.storage.disputes import derive_disputes
 from annotator.storage.statements import prepare, run
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     DocumentRow,
     JudgmentRow,
@@ -92,12 +93,14 @@ def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | 
         for statement in _OF_ALL[dialect]:
             run(session, statement, {"dataset_pk": dataset_pk})
         derive_lacking(session, dataset_pk)
+        derive_disputes(session, dataset_pk)
         return
     pks = sorted(set(pair_pks))
     for start in range(0, len(pks), 500):
         for statement in _OF_SOME[dialect]:
             run(session, statement, {"dataset_pk": dataset_pk, "pairs": pks[start : start + 500]})
     derive_lacking(session, dataset_pk, pks)
+    derive_disputes(session, dataset_pk, pks)
 
 
 def forget_current(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> None:
@@ -107,6 +110,7 @@ def forget_current(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -
         for statement in _FORGET_SOME:
             run(session, statement, {"pairs": list(pair_pks[start : start + 500])})
     derive_lacking(session, dataset_pk, pair_pks)
+    derive_disputes(session, dataset_pk, pair_pks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +192,12 @@ def list_current_judgments(
 def list_current_adjudications(
     session: Session, dataset_pk: int, pair_pks: Sequence[int] | None = None
 ) -> Mapping[int, AdjudicationRow]:
-    """The adjudication that holds (the highest revision) by pair_pk; pairs without one are absent."""
+    """The adjudication that holds by pair_pk; pairs without one are absent."""
     statement = (
         select(AdjudicationRow)
-        .join(PairRow, col(PairRow.pk) == AdjudicationRow.pair_pk)
-        .where(col(PairRow.dataset_pk) == dataset_pk)
-        .order_by(col(AdjudicationRow.pair_pk), col(AdjudicationRow.revision))
+        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))
+        .where(col(CurrentAdjudicationRow.dataset_pk) == dataset_pk)
+        .order_by(col(AdjudicationRow.pair_pk))
     )
     if pair_pks is not None:
         statement = statement.where(col(AdjudicationRow.pair_pk).in_(pair_pks))

@@ -14,9 +14,11 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.bulk import add_rows, split
+from annotator.storage.dispute_tables import AdjudicationRow
+from annotator.storage.disputes import derive_disputes
 from annotator.storage.find import key_of
 from annotator.storage.plain import fetch_plain
-from annotator.storage.tables import AdjudicationRow, ImportedQrelRow, PairRow
+from annotator.storage.tables import ImportedQrelRow, PairRow
 from annotator.storage.work import derive_lacking
 
 CHUNK = 500
@@ -118,7 +120,9 @@ def bring_in(session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]
         for chunk in split(pairs, CHUNK):
             change = update(PairRow).where(col(PairRow.pk).in_(chunk)).values(kept=keep)
             session.execute(change.execution_options(synchronize_session=False))
-    derive_lacking(session, dataset_pk, [row["pair_pk"] for row in rows])
+    pair_pks = [row["pair_pk"] for row in rows]
+    derive_lacking(session, dataset_pk, pair_pks)
+    derive_disputes(session, dataset_pk, pair_pks)
 
 
 def add_suggestions(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -14,8 +14,8 @@ from sqlmodel import col
 
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query, Run
 from annotator.storage.bulk import add_rows, split
+from annotator.storage.dispute_tables import CurrentAdjudicationRow
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     DatasetRow,
     DocumentRow,
@@ -79,7 +79,7 @@ def _columns(query: Query) -> dict[str, Any]:
 def _list_judged_queries(session: Session, dataset_pk: int) -> set[int]:
     pairs = select(col(PairRow.query_pk)).where(col(PairRow.dataset_pk) == dataset_pk).distinct()
     judged = pairs.join(CurrentJudgmentRow, col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk))
-    decided = pairs.join(AdjudicationRow, col(AdjudicationRow.pair_pk) == col(PairRow.pk))
+    decided = pairs.join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk))
     return set(session.scalars(judged)) | set(session.scalars(decided))
 
 

@@ -13,9 +13,9 @@ from sqlmodel import col
 
 from annotator.storage.bulk import add_rows, split
 from annotator.storage.current import derive_current
+from annotator.storage.dispute_tables import CurrentAdjudicationRow
 from annotator.storage.intake import CHUNK_OF_KEYS
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     DocumentRow,
     JudgmentRow,
@@ -74,8 +74,8 @@ def list_adjudicated(session: Session, dataset_pk: int) -> set[tuple[str, str]]:
     """(query_id, doc_id) of the pairs that a lead has settled."""
     statement = (
         select(col(QueryRow.query_id), col(DocumentRow.doc_id))
-        .select_from(AdjudicationRow)
-        .join(PairRow, col(PairRow.pk) == col(AdjudicationRow.pair_pk))
+        .select_from(CurrentAdjudicationRow)
+        .join(PairRow, col(PairRow.pk) == col(CurrentAdjudicationRow.pair_pk))
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
         .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
         .where(col(PairRow.dataset_pk) == dataset_pk)

@@ -16,6 +16,7 @@ from sqlmodel import col
 from annotator.domain.ground_truth import NOTHING, Document, Query
 from annotator.domain.trail import GivenJudgment, JudgedPair, KeptGrade
 from annotator.storage.bulk import split
+from annotator.storage.dispute_tables import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.find import key_of
 from annotator.storage.imported import ImportedQrel, list_kept_imports
 from annotator.storage.pairs import QUERIES_AT_ONCE, list_query_pks, settle_again
@@ -23,7 +24,6 @@ from annotator.storage.plain import fetch_plain
 from annotator.storage.pool import select_documents_left
 from annotator.storage.reopened import OpenError, list_open_errors
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,
@@ -192,9 +192,9 @@ def _list_decisions(
             col(AdjudicationRow.pair_pk), col(AdjudicationRow.pk), col(AdjudicationRow.lead_pk),
             col(AdjudicationRow.rationale), col(AdjudicationRow.grade),
         )
+        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))
         .join(PairRow, col(PairRow.pk) == AdjudicationRow.pair_pk)
         .where(chosen)
-        .order_by(col(AdjudicationRow.pair_pk), col(AdjudicationRow.revision))
     )  # fmt: skip
     return {
         pair_pk: (pk, lead, rationale, grade)

@@ -18,6 +18,7 @@ from sqlmodel import col
 from annotator.domain.labeling import TrainingState
 from annotator.domain.order import place
 from annotator.storage.checks import Handout, list_training, mix_in
+from annotator.storage.dispute_tables import CurrentAdjudicationRow
 from annotator.storage.eligibility import Eligibility
 from annotator.storage.find import key_of
 from annotator.storage.labeling_tables import DisclosureRow
@@ -25,7 +26,7 @@ from annotator.storage.leases import list_leased_elsewhere
 from annotator.storage.outdated import list_outdated
 from annotator.storage.quality_work import list_changeable
 from annotator.storage.standing import Standing
-from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, DatasetRow, PairRow
+from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow
 from annotator.storage.worklist import (
     OpenPair,
     Worklist,
@@ -216,7 +217,7 @@ def _list_answered(session: Session, worklist: Worklist, query_pk: int) -> dict[
             col(PairRow.query_pk) == query_pk,
             col(CurrentJudgmentRow.annotator_pk) == worklist.annotator_pk,
             col(CurrentJudgmentRow.outcome) != "later",
-            ~exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk)),
+            ~exists().where(col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk)),
             ~exists().where(
                 col(DisclosureRow.pair_pk) == col(PairRow.pk),
                 col(DisclosureRow.person_pk) == worklist.annotator_pk,

@@ -45,7 +45,7 @@ _MARK_OLDER_STANDARD = text(
     "UPDATE current_judgment SET stale = stale + 1 WHERE dataset_pk = :dataset_pk AND stale IN (0, 2)"
 )
 _STILL_THEIRS = """c.stale > 0 AND c.outcome <> 'later' AND p.retired_at IS NULL
-  AND NOT EXISTS (SELECT 1 FROM adjudication a WHERE a.pair_pk = c.pair_pk)
+  AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = c.pair_pk)
   AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = c.pair_pk)
   AND NOT EXISTS (SELECT 1 FROM disclosure s WHERE s.pair_pk = c.pair_pk AND s.person_pk = c.annotator_pk)"""
 _OUTDATED = prepare(f"""
@@ -60,7 +60,7 @@ WHERE c.pair_pk IN :pairs AND c.annotator_pk = :annotator_pk AND {_STILL_THEIRS}
 )
 _ANSWERS = "FROM current_judgment c WHERE c.dataset_pk = :dataset_pk AND c.outcome <> 'later'"
 _FINAL = """(
-  SELECT c.pair_pk, c.annotator_pk, c.stale FROM adjudication a JOIN current_judgment c ON c.pair_pk = a.pair_pk
+  SELECT c.pair_pk, c.annotator_pk, c.stale FROM current_adjudication a JOIN current_judgment c ON c.pair_pk = a.pair_pk
     WHERE c.dataset_pk = :dataset_pk AND c.outcome <> 'later'
   UNION SELECT c.pair_pk, c.annotator_pk, c.stale FROM check_pair k JOIN current_judgment c ON c.pair_pk = k.pair_pk
     WHERE c.dataset_pk = :dataset_pk AND c.outcome <> 'later'

@@ -13,10 +13,10 @@ from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
 from annotator.domain.work import OwnJudgment, WorkFilter
+from annotator.storage.dispute_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow
 from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,
@@ -219,13 +219,13 @@ def _locks(person_pk: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
             col(QualityDrawRow.annotator_pk) == person_pk,
             or_(
                 col(QualityPairRow.answered_at).is_(None),
-                col(QualityPairRow.answered_at) > col(AdjudicationRow.decided_at),
+                col(QualityPairRow.answered_at) > col(CurrentAdjudicationRow.decided_at),
             ),
         )
-        .correlate(PairRow, AdjudicationRow)
+        .correlate(PairRow, CurrentAdjudicationRow)
     )
     settled = and_(  # a check is answered whatever a lead has decided, and must not be told by that
-        exists().where(col(AdjudicationRow.pair_pk) == col(PairRow.pk), ~answered_since),
+        exists().where(col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk), ~answered_since),
         ~exists().where(col(CheckRow.pair_pk) == col(PairRow.pk)),
     )
     disclosed = exists().where(

@@ -11,19 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.settling import Settlement, settle
+from annotator.domain.settling import Decided, Settlement, settle
 from annotator.storage.bulk import split
-from annotator.storage.current import list_current_adjudications
 from annotator.storage.find import key_of
 from annotator.storage.imported import list_kept_grades
 from annotator.storage.plain import run_plain
 from annotator.storage.reopened import OpenError, list_open_errors
 from annotator.storage.statements import Prepared, prepare
-from annotator.storage.tables import CurrentJudgmentRow, QueryRow
+from annotator.storage.tables import QueryRow
 
 FEW = 500
 QUERIES_AT_ONCE = 200
@@ -48,15 +47,15 @@ _JUDGMENTS = _by_pair_or_query("""
 SELECT c.pair_pk, c.annotator_pk, c.grade FROM pair p CROSS JOIN current_judgment c
 WHERE {which} IN :chosen AND c.pair_pk = p.pk AND c.purpose = 'independent' AND c.outcome <> 'later'""")
 _DECISIONS = _by_pair_or_query("""
-SELECT a.pair_pk, a.grade FROM pair p CROSS JOIN adjudication a WHERE {which} IN :chosen AND a.pair_pk = p.pk
-ORDER BY a.pair_pk, a.revision""")
+SELECT a.pair_pk, a.grade FROM pair p CROSS JOIN current_adjudication a
+WHERE {which} IN :chosen AND a.pair_pk = p.pk""")
 
 
 class PairState(NamedTuple):
     """A pair with its current independent judgments and the settlement they and a decision lead to.
 
     `grades`: grade by annotator_pk, in the order of annotator_pk. `unrateable`: how many said that it
-    cannot be rated. `adjudicated`: the lead's current settled grade. `imported`: the grade of an earlier
+    cannot be rated. `adjudicated`: what the lead decided, where that holds. `imported`: the grade of an earlier
     ground truth that is kept. Quality-control judgments and answers put off ("later") are in none of them.
     `lacking`: how many judgments it still lacks, by `storage/work.py`. `errors`: what quality control found wrong with
     it and nobody has decided on.
@@ -71,7 +70,7 @@ class PairState(NamedTuple):
     category: str | None
     grades: Mapping[int, int]
     unrateable: int
-    adjudicated: int | None
+    adjudicated: Decided | None
     settlement: Settlement
     imported: int | None = None
     lacking: int = 0
@@ -110,30 +109,6 @@ def list_pair_states(
     return _read_states(session, dataset_pk, "pk", sorted(some), errors)
 
 
-def list_contested_pairs(session: Session, dataset_pk: int) -> list[int]:
-    """The pair_pks that a lead may have to do with: independent grades that differ, a decision, or an error that
-    quality control found.
-
-    It narrows down what is read; whether a pair is a disagreement is settled by `list_pair_states`.
-    """
-    grade = col(CurrentJudgmentRow.grade)
-    differing = (
-        select(col(CurrentJudgmentRow.pair_pk))
-        .where(
-            col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
-            col(CurrentJudgmentRow.purpose) == "independent",
-            col(CurrentJudgmentRow.outcome) == "graded",
-        )
-        .group_by(col(CurrentJudgmentRow.pair_pk))
-        .having(func.min(grade) < func.max(grade))
-    )
-    decided, errors = (
-        list_current_adjudications(session, dataset_pk),
-        list_open_errors(session, dataset_pk),
-    )
-    return sorted({*session.scalars(differing), *decided, *errors})
-
-
 def list_query_pks(session: Session, dataset_pk: int) -> list[int]:
     """The keys of the dataset's queries, in the queries' order."""
     statement = select(col(QueryRow.pk)).where(col(QueryRow.dataset_pk) == dataset_pk)
@@ -154,7 +129,8 @@ def _read_states(
     values = {"dataset_pk": dataset_pk, "chosen": chosen}
     rows = run_plain(session, _PAIRS[which], values)
     grades, unrateable = _gather(sorted(run_plain(session, _JUDGMENTS[which], values)))
-    decisions = dict(run_plain(session, _DECISIONS[which], values))
+    decided = run_plain(session, _DECISIONS[which], values)
+    decisions: dict[int, Decided] = {pk: "unrateable" if grade is None else grade for pk, grade in decided}
     imports = list_kept_grades(session, dataset_pk, which, chosen)
     states = []
     make = tuple.__new__  # what the class's own call comes to, without its keywords

@@ -49,7 +49,7 @@ _THEIR_QUERIES = "SELECT q.pk FROM query q WHERE q.dataset_pk = :dataset_pk AND 
 _SAMPLE = f"""
 SELECT w.number, w.round, x.pair_pk, p.key, q.query_id, d.doc_id, q.category, x.settled_grade, x.settled_by, x.outcome, x.grade,
   x.answered_at, j.note, CASE WHEN {DECIDED_SINCE} THEN (
-    SELECT a.grade FROM adjudication a WHERE a.pair_pk = x.pair_pk ORDER BY a.revision DESC LIMIT 1) END AS decided,
+    SELECT a.grade FROM current_adjudication a WHERE a.pair_pk = x.pair_pk) END AS decided,
   CASE WHEN {CAN_JUDGE}
     AND EXISTS (SELECT 1 FROM person n WHERE n.pk = w.annotator_pk AND n.disabled_at IS NULL)
     AND EXISTS (SELECT 1 FROM membership m WHERE m.person_pk = w.annotator_pk

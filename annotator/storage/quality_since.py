@@ -10,12 +10,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.settling import Settlement, settle
+from annotator.domain.settling import Settlement, read_decision, settle
 from annotator.storage.bulk import split
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.pairs import list_pair_states
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     ImportedQrelRow,
     JudgmentRow,
@@ -68,11 +68,12 @@ def _settle_then(session: Session, pair_pks: Sequence[int], then: datetime) -> d
     )
     for row in session.scalars(judged.order_by(col(JudgmentRow.judged_at), col(JudgmentRow.pk))):
         answers.setdefault(row.pair_pk, {})[row.annotator_pk] = row
-    decided = select(col(AdjudicationRow.pair_pk), col(AdjudicationRow.grade)).where(
-        col(AdjudicationRow.pair_pk).in_(pair_pks), col(AdjudicationRow.decided_at) <= then
-    )
+    decided = select(
+        col(AdjudicationRow.pair_pk), col(AdjudicationRow.outcome), col(AdjudicationRow.grade)
+    ).where(col(AdjudicationRow.pair_pk).in_(pair_pks), col(AdjudicationRow.decided_at) <= then)
     decisions = {
-        row.pair_pk: row.grade for row in session.execute(decided.order_by(col(AdjudicationRow.revision)))
+        row.pair_pk: read_decision(row.outcome, row.grade)
+        for row in session.execute(decided.order_by(col(AdjudicationRow.revision)))
     }
     imported = select(col(ImportedQrelRow.pair_pk), col(ImportedQrelRow.grade)).where(
         col(ImportedQrelRow.pair_pk).in_(pair_pks),

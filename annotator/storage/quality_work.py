@@ -19,9 +19,7 @@ CAN_JUDGE = """p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = w.annotator_pk)
   AND NOT EXISTS (SELECT 1 FROM current_judgment c
     WHERE c.pair_pk = p.pk AND c.annotator_pk = w.annotator_pk AND c.outcome <> 'later')"""
-DECIDED_SINCE = (
-    "EXISTS (SELECT 1 FROM adjudication a WHERE a.pair_pk = x.pair_pk AND a.decided_at >= x.answered_at)"
-)
+DECIDED_SINCE = "EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = x.pair_pk AND a.decided_at >= x.answered_at)"
 _WAITING = prepare(f"""
 SELECT p.pk, p.key, p.query_pk, x.judgment_pk IS NOT NULL
 FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p  -- in this order: from the few draws, not from the pool

@@ -18,6 +18,7 @@ from annotator.domain.overlap import conditional_distance
 from annotator.storage.bulk import add_rows
 from annotator.storage.checks import find_training, note_repeats_answered, read_explanations
 from annotator.storage.current import derive_current
+from annotator.storage.disputes import derive_disputes
 from annotator.storage.find import key_of
 from annotator.storage.handing import Stored, find_stored, list_rubric_versions, list_text_hashes
 from annotator.storage.leases import drop_leases
@@ -204,6 +205,7 @@ def _follow(
         derive_current(session, worklist.dataset_pk, counted)
     checked = {one.pair_pk for _event, one, purpose in stored if purpose == "quality"}
     follow_answers(session, worklist.annotator_pk, checked)
+    derive_disputes(session, worklist.dataset_pk, checked)
     repeats = {one.repeat_pk for event, one, _ in stored if one.repeat_pk and event.outcome != "later"}
     if repeats:
         note_repeats_answered(session, worklist, [key_of(pk) for pk in repeats])

@@ -13,12 +13,12 @@ from sqlmodel import SQLModel, col
 
 from annotator.domain.trail import Participant
 from annotator.storage.current import list_current_adjudications
+from annotator.storage.dispute_tables import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.find import key_of
 from annotator.storage.outdated import OLDER_STANDARD, OLDER_TEXT
 from annotator.storage.quality_tables import QualityDrawRow
 from annotator.storage.reopened import list_open_errors
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,
@@ -81,18 +81,13 @@ def list_checkers(session: Session, dataset_pk: int) -> set[int]:
 
 def count_decisions(session: Session, dataset_pk: int) -> dict[int, int]:
     """How many of the decisions that hold each lead made, by person_pk. What quality control reopened holds no more."""
-    latest = (
-        select(col(AdjudicationRow.pair_pk), func.max(col(AdjudicationRow.revision)).label("revision"))
-        .join(PairRow, col(PairRow.pk) == col(AdjudicationRow.pair_pk))
-        .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
-        .group_by(col(AdjudicationRow.pair_pk))
-        .subquery()
+    lead_pk = col(CurrentAdjudicationRow.lead_pk)
+    statement = (
+        select(lead_pk, func.count())
+        .join(PairRow, col(PairRow.pk) == col(CurrentAdjudicationRow.pair_pk))
+        .where(col(CurrentAdjudicationRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
     )
-    holds = (latest.c.pair_pk == col(AdjudicationRow.pair_pk)) & (
-        latest.c.revision == col(AdjudicationRow.revision)
-    )
-    statement = select(col(AdjudicationRow.lead_pk), func.count()).join(latest, holds)
-    rows: Any = session.execute(statement.group_by(col(AdjudicationRow.lead_pk)))
+    rows: Any = session.execute(statement.group_by(lead_pk))
     found = Counter(dict(rows.all()))
     errors = list_open_errors(session, dataset_pk)
     for pair_pk, last in list_current_adjudications(session, dataset_pk, list(errors)).items():
@@ -142,17 +137,13 @@ def list_judged_on_older_text(session: Session, dataset_pk: int) -> set[int]:
 def list_decided_on_older_text(session: Session, dataset_pk: int) -> set[int]:
     """The pairs (pair_pk) whose latest decision was made on another text than the present one, which came after it."""
     present, before = aliased(DocumentTextRow), aliased(DocumentTextRow)
-    latest = (
-        select(col(AdjudicationRow.pair_pk), func.max(col(AdjudicationRow.decided_at)).label("decided_at"))
-        .group_by(col(AdjudicationRow.pair_pk))
-        .subquery()
-    )
+    decided_at = col(CurrentAdjudicationRow.decided_at)
     had_another = exists().where(
-        col(before.document_pk) == col(present.document_pk), col(before.imported_at) <= latest.c.decided_at
+        col(before.document_pk) == col(present.document_pk), col(before.imported_at) <= decided_at
     )
     statement = (
         select(col(PairRow.pk))
-        .join(latest, latest.c.pair_pk == col(PairRow.pk))
+        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk))
         .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
         .join(
             present,
@@ -161,7 +152,7 @@ def list_decided_on_older_text(session: Session, dataset_pk: int) -> set[int]:
         )
         .where(
             col(PairRow.dataset_pk) == dataset_pk,
-            col(present.imported_at) > latest.c.decided_at,
+            col(present.imported_at) > decided_at,
             had_another,
         )
     )
@@ -183,9 +174,9 @@ def list_decision_versions(session: Session, dataset_pk: int) -> dict[int, int]:
     """The guideline version of the decision that holds, by pair_pk."""
     statement = (
         select(col(AdjudicationRow.pair_pk), col(RubricRow.version))
+        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))
         .join(RubricRow, col(RubricRow.pk) == col(AdjudicationRow.rubric_pk))
-        .where(col(RubricRow.dataset_pk) == dataset_pk)
-        .order_by(col(AdjudicationRow.pair_pk), col(AdjudicationRow.revision))
+        .where(col(CurrentAdjudicationRow.dataset_pk) == dataset_pk)
     )
     rows: Any = session.execute(statement)
     return dict(rows.all())

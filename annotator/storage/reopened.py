@@ -13,8 +13,8 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.storage.dispute_tables import CurrentAdjudicationRow
 from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
-from annotator.storage.tables import AdjudicationRow
 
 
 class OpenError(NamedTuple):
@@ -29,8 +29,8 @@ def list_open_errors(
 ) -> dict[int, tuple[OpenError, ...]]:
     """The errors that no lead has decided on since, by pair_pk, the first one first. `pair_pks`: of these few only."""
     decided_since = exists().where(
-        col(AdjudicationRow.pair_pk) == col(QualityPairRow.pair_pk),
-        col(AdjudicationRow.decided_at) >= col(QualityPairRow.answered_at),
+        col(CurrentAdjudicationRow.pair_pk) == col(QualityPairRow.pair_pk),
+        col(CurrentAdjudicationRow.decided_at) >= col(QualityPairRow.answered_at),
     )
     statement = (
         select(col(QualityPairRow.pair_pk), col(QualityPairRow.grade), col(QualityPairRow.answered_at))

@@ -5,12 +5,17 @@ All pending migrations run in one write transaction: killed half way, the databa
 
 from pathlib import Path
 
-from sqlalchemy import inspect, text
+from sqlalchemy import inspect, select, text
 from sqlalchemy.orm import Session
+from sqlmodel import col
 
 from annotator.domain.errors import StateError
 from annotator.storage.database import Database
+from annotator.storage.disputes import derive_disputes
+from annotator.storage.find import key_of
+from annotator.storage.tables import DatasetRow
 
+DISPUTES_SINCE = "0006"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -27,6 +32,8 @@ def upgrade_schema(database: Database) -> None:
             )
         if present != known[-1]:
             _upgrade(session)
+            if present is not None and present < DISPUTES_SINCE:
+                _derive_all_disputes(session)
 
 
 def _find_present(session: Session) -> str | None:
@@ -35,6 +42,12 @@ def _find_present(session: Session) -> str | None:
         return None
     found: str | None = session.scalar(text("SELECT version_num FROM alembic_version"))
     return found
+
+
+def _derive_all_disputes(session: Session) -> None:
+    """A database that is older than the table of disputes has them as soon as it has the table."""
+    for dataset_pk in session.scalars(select(col(DatasetRow.pk))).all():
+        derive_disputes(session, key_of(dataset_pk))
 
 
 def _upgrade(session: Session) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.settling import Settlement
+from annotator.domain.settling import Decided, Settlement
 from annotator.storage.imported import list_kept_grades
 from annotator.storage.pairs import settle_again
 from annotator.storage.plain import run_plain
@@ -37,9 +37,8 @@ _SIZES = prepare(
     "(SELECT coalesce(max(pk), 0) FROM judgment), "
     "(SELECT coalesce(sum(answered), 0) FROM query_answers WHERE dataset_pk = :dataset_pk)"
 )
-_DECISIONS = prepare("""
-SELECT a.pair_pk, a.grade FROM adjudication a JOIN pair p ON p.pk = a.pair_pk WHERE p.dataset_pk = :dataset_pk
-ORDER BY a.pair_pk, a.revision""")
+_DECISIONS = prepare(f"""
+SELECT pair_pk, coalesce(grade, {UNRATEABLE}) FROM current_adjudication WHERE dataset_pk = :dataset_pk""")
 
 
 class States(NamedTuple):
@@ -106,7 +105,7 @@ def _settle_all(
     def settle_at(at: int, contrary: tuple[int, ...] = ()) -> Settlement:
         *grades, unrateable = counted[at].tolist()
         told = tuple(grade for grade, number in enumerate(grades) for _ in range(number))
-        return settle_again(told, unrateable, _read(decided[at]), _read(imported[at]), contrary)
+        return settle_again(told, unrateable, _read_decision(decided[at]), _read(imported[at]), contrary)
 
     settlements = [settle_at(at) for at in first.tolist()]
     errors = list_open_errors(session, dataset_pk)
@@ -130,6 +129,10 @@ def _spread(pair: "Ints", grades: Mapping[int, int]) -> "Ints":
 
 def _read(grade: Any) -> int | None:
     return None if grade < 0 else int(grade)
+
+
+def _read_decision(grade: Any) -> Decided | None:
+    return "unrateable" if grade == UNRATEABLE else _read(grade)
 
 
 def _number_patterns(columns: "list[Ints]") -> "Ints":

@@ -19,7 +19,7 @@ from annotator.storage.worklist import Worklist
 
 _COLUMNS = """
 SELECT p.key, p.pk, p.query_pk, p.document_pk, p.retired_at IS NOT NULL, p.kept AND p.judged = 0, p.wanted, p.lacking,
-  p.judged, k.kind, EXISTS (SELECT 1 FROM adjudication a WHERE a.pair_pk = p.pk),
+  p.judged, k.kind, EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk),
   EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk),
   l.pair_pk IS NOT NULL, c.outcome, c.purpose, c.stale, (
     SELECT max(CASE WHEN x.outcome IS NULL THEN 'waiting' WHEN {decided_since} THEN 'decided' ELSE x.outcome END)

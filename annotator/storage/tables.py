@@ -44,6 +44,7 @@ class DatasetRow(SQLModel, table=True):
         CheckConstraint("repeat_after BETWEEN 1 AND 10000", name="repeat_after"),
         CheckConstraint("idle_seconds BETWEEN 10 AND 3600", name="idle_seconds"),
         CheckConstraint("quality_rule IN ('bound', 'rate')", name="quality_rule"),
+        CheckConstraint("discuss_from BETWEEN 1 AND 3", name="discuss_from"),
     )
 
     pk: int | None = Field(default=None, primary_key=True)
@@ -65,6 +66,8 @@ class DatasetRow(SQLModel, table=True):
     shown_metadata: list[str] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
     quality_rule: str = Field(default="bound", sa_column_kwargs={"server_default": text("'bound'")})
     show_own_agreement: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
+    second_adjudicator: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
+    discuss_from: int | None = None
     created_at: datetime = time_column()
 
 
@@ -370,28 +373,6 @@ class CurrentJudgmentRow(SQLModel, table=True):
     made_at: int | None = Field(default=None, sa_type=BigInteger)
 
 
-class AdjudicationRow(SQLModel, table=True):
-    """A lead's settled grade for a pair, with the reason for it. Append-only; the highest revision holds."""
-
-    __tablename__ = "adjudication"
-    __table_args__ = (
-        UniqueConstraint("pair_pk", "revision"),
-        CheckConstraint("grade IN (0, 1, 2, 3)", name="grade"),
-        CheckConstraint("length(trim(rationale)) > 0", name="rationale"),
-        CheckConstraint("revision >= 1", name="revision"),
-    )
-
-    pk: int | None = Field(default=None, primary_key=True)
-    pair_pk: int = Field(foreign_key="pair.pk")
-    revision: int
-    lead_pk: int = Field(foreign_key="person.pk")
-    rubric_pk: int = Field(foreign_key="rubric.pk")
-    grade: int
-    rationale: str = text_column()
-    reason: str | None = text_column(nullable=True)
-    decided_at: datetime = time_column()
-
-
 class ImportedQrelRow(SQLModel, table=True):
     """A grade from an earlier ground truth, with where it came from. Append-only; the latest of a pair holds.
 
@@ -497,4 +478,5 @@ class ReleaseQrelRow(SQLModel, table=True):
 
 APPEND_ONLY = (
     "judgment", "adjudication", "imported_qrel", "remap", "release", "release_query", "release_qrel", "rubric",
+    "audit_event",
 )  # fmt: skip

@@ -11,9 +11,9 @@ from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import key_of
 from annotator.storage.tables import (
-    AdjudicationRow,
     DocumentRow,
     ImportedQrelRow,
     JudgmentRow,
@@ -85,12 +85,13 @@ def find_traced_decision(session: Session, dataset_pk: int, adjudication_pk: int
 
 def find_decision_until(session: Session, pair_pk: int, until: datetime) -> int | None:
     """The adjudication_pk that held on a pair before `until`."""
-    return session.scalar(
-        select(col(AdjudicationRow.pk))
+    last = session.execute(
+        select(col(AdjudicationRow.pk), col(AdjudicationRow.outcome))
         .where(col(AdjudicationRow.pair_pk) == pair_pk, col(AdjudicationRow.decided_at) < until)
         .order_by(col(AdjudicationRow.revision).desc())
         .limit(1)
-    )
+    ).first()
+    return last.pk if last and last.outcome != "withdrawn" else None
 
 
 def find_imported_qrel(session: Session, imported_qrel_pk: int) -> ImportedQrelRow | None:

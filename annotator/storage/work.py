@@ -26,7 +26,7 @@ _LACKING = """
 UPDATE pair SET lacking = n.lacking FROM (
   SELECT p.pk, CASE
     WHEN p.retired_at IS NOT NULL OR (p.kept AND p.judged = 0)
-      OR EXISTS (SELECT 1 FROM adjudication a WHERE a.pair_pk = p.pk)
+      OR EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk)
       OR EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk) THEN 0
     WHEN p.wanted + coalesce(c.further, 0) > coalesce(c.answers, 0)
       THEN p.wanted + coalesce(c.further, 0) - coalesce(c.answers, 0)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from annotator.adjudication.queue import Disagreement
+    from annotator.domain.queue import Disagreement
 
 SHOWN = ("open", "decided", "all")
 

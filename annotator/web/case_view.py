@@ -52,7 +52,7 @@ def draw_judgments(case: "Case") -> None:
     if case.decisions:
         st.header(tr("Decided so far"))
     for decision in reversed(case.decisions):
-        name = name_grade(case, decision.grade)
+        name = tr("cannot be rated") if decision.grade is None else name_grade(case, decision.grade)
         reason = f" ({name_reason(decision.reason)})" if decision.reason else ""
         st.html(
             show_as("said", f"{show_time(decision.decided_at)}: {name}{reason}")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from annotator.adjudication.service import adjudicate, find_disagreements
+from annotator.adjudication.service import adjudicate
+from annotator.disputes.service import find_disagreements
 from annotator.domain.errors import AnnotatorError, ConflictError
 from annotator.web.case_choice import find_next
 from annotator.web.case_view import REASONS, name_grade, name_reason
@@ -105,7 +106,9 @@ def _save(pair: str, seen: str, sort: str) -> None:
     else:
         for field in FIELDS:
             st.session_state.pop(_key(field, pair), None)
-        queue = find_disagreements(context.database, context.actor, context.dataset, sort=sort)
+        queue = find_disagreements(
+            context.database, context.actor, context.dataset, sort=sort, now=context.now
+        )
         left = sum(item.status == "open" for item in queue)
         st.session_state["decided"] = (
             tr("Saved. {n} still open.", n=left) if left else tr("Saved. No disagreement is open any more.")

@@ -16,7 +16,7 @@ from annotator.web.names import name_word
 from annotator.web.times import show_time
 
 if TYPE_CHECKING:
-    from annotator.adjudication.queue import Disagreement
+    from annotator.domain.queue import Disagreement
 
 SORTS = ("distance", "impact", "age")
 ROWS, ROW_HEIGHT = 5, 35

@@ -7,8 +7,10 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from annotator.storage.database import Database
+from annotator.storage.decided import derive_decided
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import find_person, key_of
-from annotator.storage.tables import AdjudicationRow, PairRow
+from annotator.storage.tables import PairRow
 from tests.browser.conftest import Server, SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, wait_saved
 
@@ -115,6 +117,7 @@ def test_that_a_lead_settled_the_pair_on_the_screen_is_said_and_a_judgment_of_it
                 decided_at=datetime(2026, 1, 3, tzinfo=UTC),
             )
         )
+        derive_decided(session, [key_of(pair.pk)])
     held[0].continue_()
     page.unroute("**/api/judgments")
     expect(page.get_by_role("alert").filter(has_text="This pair needs nothing any more")).to_be_visible()

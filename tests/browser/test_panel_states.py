@@ -10,9 +10,11 @@ from annotator.datasets.service import change_settings
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import list_judgments, submit_judgments
 from annotator.storage.database import Database
+from annotator.storage.decided import derive_decided
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import find_person, key_of
 from annotator.storage.labeling_tables import DisclosureRow, LeaseRow
-from annotator.storage.tables import AdjudicationRow, JudgmentRow, MembershipRow, PairRow
+from annotator.storage.tables import JudgmentRow, MembershipRow, PairRow
 from tests.browser.conftest import Server, SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved
 
@@ -41,6 +43,7 @@ def settle(database: Database, key: str) -> None:
             grade=2, rationale="決定", decided_at=NOW,
         )  # fmt: skip
         session.add(row)
+        derive_decided(session, [row.pair_pk])
 
 
 def test_nothing_is_stored_under_the_name_of_somebody_who_signed_in_in_another_tab(

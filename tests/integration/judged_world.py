@@ -13,11 +13,13 @@ from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR, Actor
 from annotator.storage.current import derive_current
 from annotator.storage.database import Database
+from annotator.storage.decided import derive_decided
+from annotator.storage.dispute_tables import AdjudicationRow
+from annotator.storage.disputes import derive_disputes
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.pool import Candidate, add_candidates
 from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.tables import (
-    AdjudicationRow,
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,
@@ -160,6 +162,8 @@ class JudgedWorld:
                     }
                 )
             )
+            derive_decided(session, [key_of(pair_pk)])
+            derive_disputes(session, self.dataset_pk, [key_of(pair_pk)])
 
     def check_quality(
         self,
@@ -200,4 +204,5 @@ class JudgedWorld:
                     }
                 )
             )  # fmt: skip
+            derive_disputes(session, self.dataset_pk, [judgment.pair_pk])
         return event_id

@@ -9,9 +9,10 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.domain.people import Actor
+from annotator.storage.decided import derive_decided
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import find_rubric, key_of
 from annotator.storage.tables import (
-    AdjudicationRow,
     ImportedQrelRow,
     JudgmentRow,
     PairRow,
@@ -102,6 +103,7 @@ class PublishedWorld(JudgedWorld):
             )  # fmt: skip
             session.add(row)
             session.flush()
+            derive_decided(session, [row.pair_pk])
             return key_of(row.pk)
 
     def keep_grade(self, pair_key: str, grade: int) -> int:

@@ -36,5 +36,5 @@ class ReleaseWorld(JudgedWorld):
         self.judge(self.hanako, "Q2", "법률_제17조", 3)
         self.judge(self.minjun, "Q2", "법률_제17조", 1)
         self.judge(self.hanako, "Q2", "e\u0301🎯", 2, note="single")
-        self.judge(self.minjun, "Q2", "e\u0301🎯", None, note="읽을 수 없음")
+        self.judge(self.minjun, "Q3", "مستند", None, note="읽을 수 없음")
         self.judge(self.hanako, "Q3", "مستند", None)

@@ -8,14 +8,14 @@ import pytest
 from sqlalchemy import insert, select
 from sqlmodel import col
 
-from annotator.adjudication.case import Decision
 from annotator.adjudication.service import (
     FileDecisions,
     adjudicate,
     adjudicate_file,
-    find_disagreements,
     show_case,
 )
+from annotator.disputes.service import find_disagreements
+from annotator.domain.decisions import Decision
 from annotator.domain.errors import (
     BadInput,
     ConflictError,
@@ -28,8 +28,9 @@ from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import Exchange, submit_judgments
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import find_rubric
-from annotator.storage.tables import AdjudicationRow, DocumentRow, DocumentTextRow, MembershipRow, PairRow
+from annotator.storage.tables import DocumentRow, DocumentTextRow, MembershipRow, PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=1)
@@ -74,7 +75,7 @@ class Court(JudgedWorld):
         )
 
     def open_ids(self) -> list[str]:
-        found = find_disagreements(self.database, self.lead, "d")
+        found = find_disagreements(self.database, self.lead, "d", now=NOW)
         return [item.doc_id for item in found if item.status == "open"]
 
 
@@ -84,45 +85,44 @@ def court(database: Database) -> Court:
 
 
 def test_the_queue_holds_what_differs_furthest_apart_first(court: Court) -> None:
-    far, near = find_disagreements(court.database, court.lead, "d")
+    far, near = find_disagreements(court.database, court.lead, "d", now=NOW)
     assert (far.query_id, far.doc_id, far.category, far.grades) == (
         "Q1",
         "遠い",
         None,
         {"花子": 0, "민준": 3},
     )
-    assert (far.distance, far.impact, far.status, far.pair) == (3, 3.5, "open", court.far)
+    assert (far.distance, far.impact, far.status, far.pair) == (3, 0.0, "open", court.far)
     assert far.since == NOW + timedelta(minutes=4)
-    assert (near.doc_id, near.category, near.distance, near.impact) == ("近い", "law", 1, 4.0)
-    assert [item.doc_id for item in find_disagreements(court.database, OPERATOR, "d", sort="impact")] == [
-        "近い",
-        "遠い",
-    ]
-    assert [item.doc_id for item in find_disagreements(court.database, OPERATOR, "d", sort="age")] == [
+    assert (near.doc_id, near.category, near.distance, near.impact) == ("近い", "law", 1, 0.0)
+    assert [
+        item.doc_id for item in find_disagreements(court.database, OPERATOR, "d", sort="age", now=NOW)
+    ] == [
         "近い",
         "遠い",
     ]
 
 
-def test_an_unrateable_a_put_off_and_a_dependent_judgment_make_no_disagreement(court: Court) -> None:
+def test_a_put_off_and_a_dependent_judgment_make_no_disagreement(court: Court) -> None:
     court.pair("Q1", "片方")
     court.judge(court.hanako, "Q1", "片方", 2)
-    court.judge(court.minjun, "Q1", "片方", None, note="読めない")
     court.judge(court.person("third"), "Q1", "片方", 0, purpose="quality control")
     court.judge(court.person("fourth"), "Q1", "片方", None, outcome="later")
     assert court.open_ids() == ["遠い", "近い"]
     court.judge(court.person("fifth"), "Q1", "遠い", 2, purpose="quality control")
-    assert find_disagreements(court.database, court.lead, "d")[0].grades == {"花子": 0, "민준": 3}
+    assert find_disagreements(court.database, court.lead, "d", now=NOW)[0].grades == {"花子": 0, "민준": 3}
     assert len(court.case(court.far).judgments) == 2
 
 
 def test_a_decision_settles_and_a_later_agreement_leaves_it_in_the_list(court: Court) -> None:
-    assert court.decide(court.far, 1, reason=" 指針 ") == Decision(court.far, 1, 1, "第17条", "指針", LATER)
+    assert court.decide(court.far, 1, reason=" 指針 ") == Decision(
+        court.far, 1, "graded", 1, "第17条", "指針", LATER
+    )
     assert court.open_ids() == ["近い"]
-    decided = find_disagreements(court.database, court.lead, "d")[-1]
+    decided = find_disagreements(court.database, court.lead, "d", now=NOW)[-1]
     assert (decided.doc_id, decided.status, decided.distance) == ("遠い", "decided", 3)
     court.judge(court.hanako, "Q1", "遠い", 3)
-    decided = find_disagreements(court.database, court.lead, "d")[-1]
+    decided = find_disagreements(court.database, court.lead, "d", now=NOW)[-1]
     assert (decided.doc_id, decided.status, decided.distance, decided.since) == ("遠い", "decided", 0, LATER)
 
 
@@ -147,7 +147,7 @@ def test_what_is_simulated_is_marked_in_the_queue_and_in_the_case(court: Court) 
     bot = court.person("bot", simulated=True)
     court.judge(bot, "Q1", "遠い", 1)
     assert [
-        (item.doc_id, item.simulated) for item in find_disagreements(court.database, court.lead, "d")
+        (item.doc_id, item.simulated) for item in find_disagreements(court.database, court.lead, "d", now=NOW)
     ] == [
         ("遠い", True),
         ("近い", False),
@@ -160,12 +160,12 @@ def test_what_is_simulated_is_marked_in_the_queue_and_in_the_case(court: Court) 
 def test_the_queue_tells_a_lead_which_pairs_they_judged_themselves(court: Court) -> None:
     both = court.person("both", "lead")
     court.judge(both, "Q2", "近い", 2)
-    assert [(item.doc_id, item.yours) for item in find_disagreements(court.database, both, "d")] == [
+    assert [(item.doc_id, item.yours) for item in find_disagreements(court.database, both, "d", now=NOW)] == [
         ("遠い", False),
         ("近い", True),
     ]
     for actor in (court.lead, OPERATOR):
-        assert not any(item.yours for item in find_disagreements(court.database, actor, "d"))
+        assert not any(item.yours for item in find_disagreements(court.database, actor, "d", now=NOW))
 
 
 def test_a_case_says_when_a_judgment_was_made_on_another_text(court: Court) -> None:
@@ -237,7 +237,7 @@ def test_of_two_leads_at_the_same_moment_one_gets_a_conflict(court: Court) -> No
         values |= {"revision": 1, "grade": 0, "rationale": "先", "decided_at": NOW}
         session.execute(insert(AdjudicationRow), [values])
     thread.join()
-    assert outcomes == ["somebody judged or decided this pair meanwhile; look at it again"]
+    assert outcomes == ["another lead decided this pair meanwhile, at 0; look at it again"]
     assert [decision.rationale for decision in court.case(court.far).decisions] == ["先"]
 
 
@@ -258,7 +258,7 @@ def test_only_a_lead_and_a_person_may_decide_and_only_a_lead_may_look(court: Cou
         with pytest.raises(NotAllowed):
             court.decide(court.far, actor=actor, seen=seen)
     with pytest.raises(NotAllowed):
-        find_disagreements(court.database, court.hanako, "d")
+        find_disagreements(court.database, court.hanako, "d", now=NOW)
     with pytest.raises(NotAllowed):
         show_case(court.database, court.hanako, "d", court.far, now=NOW)
 

@@ -13,8 +13,10 @@ from annotator.storage.checks import (
     read_explanations,
 )
 from annotator.storage.database import Database
+from annotator.storage.decided import derive_decided
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.labeling_tables import DisclosureRow, ProposalRow, RepeatRow
-from annotator.storage.tables import AdjudicationRow, CurrentJudgmentRow, DatasetRow, PairRow
+from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow
 from tests.integration.checked_world import CheckedWorld
 from tests.integration.labeling_world import NOW
 
@@ -264,6 +266,7 @@ def test_no_repeat_of_what_is_settled_disclosed_outdated_marked_put_off_or_condi
             "grade": 1, "rationale": "so", "decided_at": NOW,
         }  # fmt: skip
         session.add(AdjudicationRow.model_validate(row))
+        derive_decided(session, [settled])
     repeats = checks_of(world.mixed(ann, world.pairs[20:]), world.pairs[20:])
     assert [one.pair_pk for one in repeats] == [good]
 

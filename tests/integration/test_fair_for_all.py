@@ -19,6 +19,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.standard.service import publish_version
 from annotator.storage.cases import add_decisions
 from annotator.storage.database import Database
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.labeling_tables import (
     AssignmentRow,
@@ -29,7 +30,6 @@ from annotator.storage.labeling_tables import (
 )
 from annotator.storage.remapping import retire_pairs
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     DatasetRow,
     JudgmentRow,

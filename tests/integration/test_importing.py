@@ -25,8 +25,9 @@ from annotator.importing.service import (
 )
 from annotator.storage.current import list_current_judgments
 from annotator.storage.database import Database
+from annotator.storage.decided import derive_decided
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.tables import (
-    AdjudicationRow,
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,
@@ -360,6 +361,7 @@ def test_a_settled_pair_takes_no_new_judgment(desk: Desk) -> None:
             "decided_at": NOW,
         }
         session.execute(insert(AdjudicationRow), [decision])
+        derive_decided(session, [1])
     before = desk.dump()
     with pytest.raises(BadInput, match=r"j\.csv:3: expected a pair without an adjudication"):
         desk.bring(import_judgments, "j.csv", old + "Q1,d1,b,1,,,\n")

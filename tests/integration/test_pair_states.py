@@ -13,10 +13,12 @@ from annotator.domain.people import OPERATOR
 from annotator.domain.settling import Settlement
 from annotator.storage.current import derive_current
 from annotator.storage.database import Database
+from annotator.storage.decided import derive_decided
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.pairs import PairState, list_pair_states
 from annotator.storage.pool import Candidate, add_candidates
-from annotator.storage.tables import AdjudicationRow, DocumentRow, JudgmentRow, PersonRow, QueryRow
+from annotator.storage.tables import DocumentRow, JudgmentRow, PersonRow, QueryRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 DOCS = ("Ä", "a", "b", "文書", "z", "판례🔎", "ä")
@@ -65,6 +67,7 @@ def _decide(session: Session, dataset_pk: int, doc_id: str, *grades: int) -> Non
             "decided_at": NOW,
         }  # fmt: skip
         session.add(AdjudicationRow.model_validate(values))
+    derive_decided(session, [pair])
 
 
 def _states(database: Database, dataset_pk: int) -> dict[str, PairState]:

@@ -62,7 +62,7 @@ def test_from_a_disagreement_to_a_verified_release(terminal: Terminal) -> None:
     assert found["since"] == "2026-03-04T05:16:07Z"
     assert {key: found[key] for key in ("query_id", "doc_id", "category", "grades", "distance", "impact", "status")} == {
         "query_id": "Q2", "doc_id": "법률_제17조", "category": None, "grades": {"花子": 3, "민준": 1}, "distance": 2,
-        "impact": 3.0, "status": "open",
+        "impact": 0.0, "status": "open",
     }  # fmt: skip
 
     checked = terminal.run("release", "check", NAME, "--json")
@@ -74,7 +74,7 @@ def test_from_a_disagreement_to_a_verified_release(terminal: Terminal) -> None:
         ("kappa", True, None), ("disagreements", False, None), ("overlap", False, None),
         ("quality_control", False, None), ("coverage", True, None), ("relevant", True, None), ("stale", True, None),
     ]  # fmt: skip
-    assert document["gates"][2]["examples"] == [["Q2", "é"], ["Q3", "unjudged"], ["Q3", "مستند"]]
+    assert document["gates"][2]["examples"] == [["Q2", "e\u0301🎯"], ["Q2", "é"], ["Q3", "unjudged"]]
     refused = terminal.run("release", "publish", NAME, "1.0.0", "--as", "editor")
     assert (refused.code, refused.stdout) == (3, "")
     assert not (terminal.folder / "exports").exists()

@@ -27,7 +27,8 @@ from annotator.releases.service import (
 from annotator.remapping.service import remap_documents
 from annotator.standard.service import publish_version, read_version
 from annotator.storage.database import Database
-from annotator.storage.tables import AdjudicationRow, ReleaseQrelRow
+from annotator.storage.dispute_tables import AdjudicationRow
+from annotator.storage.tables import ReleaseQrelRow
 from tests.integration.judged_world import NOW
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 

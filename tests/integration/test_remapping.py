@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 from sqlmodel import SQLModel, col
 
-from annotator.adjudication.service import adjudicate, find_disagreements, show_case
+from annotator.adjudication.service import adjudicate, show_case
 from annotator.agreement.service import compute_agreement
 from annotator.datasets.service import create_dataset, show_dataset
+from annotator.disputes.service import find_disagreements
 from annotator.domain.errors import BadInput, NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.service import import_documents, import_qrels, import_run
@@ -25,12 +26,13 @@ from annotator.remapping.report import RemapReport
 from annotator.remapping.service import remap_documents
 from annotator.storage.current import derive_current
 from annotator.storage.database import Database
+from annotator.storage.decided import derive_decided
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.imported import ImportedQrel, list_suggestions
 from annotator.storage.judged import iterate_documents, iterate_judged_queries
 from annotator.storage.pool import Candidate, add_candidates
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,
@@ -418,7 +420,7 @@ def test_every_count_leaves_out_what_has_left_the_pool(desk: Desk) -> None:
     assert (counts.pairs, counts.documents, counts.judgments) == (3, 3, 2)
     agreement = compute_agreement(desk.database, OPERATOR, "d", resamples=0)
     assert agreement.measured.pairs == 1
-    (disagreement,) = find_disagreements(desk.database, desk.lead, "d")
+    (disagreement,) = find_disagreements(desk.database, desk.lead, "d", now=NOW)
     assert disagreement.doc_id == "b"
 
 
@@ -447,7 +449,7 @@ def test_a_pair_that_has_left_is_no_case_any_more_and_its_decision_stays_on_reco
     desk.remap("a>x", "a>y")
     with pytest.raises(NotFound):
         show_case(desk.database, desk.lead, "d", key, now=NOW)
-    assert find_disagreements(desk.database, desk.lead, "d") == []
+    assert find_disagreements(desk.database, desk.lead, "d", now=NOW) == []
     assert desk.suggested()[("Q1", "x")].grade == 2
     with desk.database.read() as session:
         assert session.scalars(select(AdjudicationRow)).one().rationale == "理由"
@@ -582,6 +584,7 @@ class Small:
                         )
                     )  # fmt: skip
             session.flush()
+            derive_decided(session, [key_of(row.pk) for row in rows.values()])
             derive_current(session, self.pk)
 
     def _judgment(self, row: PairRow, person: PersonRow, rubric: RubricRow) -> JudgmentRow:

@@ -9,13 +9,15 @@ from sqlalchemy import select, update
 from sqlmodel import col
 
 from annotator.adjudication.case import Case
-from annotator.adjudication.service import adjudicate, adjudicate_file, find_disagreements, show_case
+from annotator.adjudication.service import adjudicate, adjudicate_file, show_case
+from annotator.disputes.service import find_disagreements
 from annotator.domain.errors import ConflictError, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
 from annotator.storage.database import Database
+from annotator.storage.disputes import list_disputes
 from annotator.storage.imported import bring_in
 from annotator.storage.judged import iterate_judged_queries
-from annotator.storage.pairs import list_contested_pairs, list_pair_states
+from annotator.storage.pairs import list_pair_states
 from annotator.storage.quality_tables import QualityPairRow
 from annotator.storage.tables import PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -40,10 +42,10 @@ class Checked(JudgedWorld):
         with self.database.read() as session:
             (one,) = list_pair_states(session, self.dataset_pk)
             ((_, (other,)),) = iterate_judged_queries(session, self.dataset_pk)
-            contested = list_contested_pairs(session, self.dataset_pk)
+            disputes = list_disputes(session, [one.pair_pk])
             assert list_pair_states(session, self.dataset_pk, [one.pair_pk]) == [one]
         assert (one.settlement.status, one.settlement.grade) == (other.status, other.grade)
-        assert contested or other.status != "reopened"
+        assert other.status != "reopened" or disputes[one.pair_pk].open
         return other.status, other.grade
 
     def case(self) -> Case:
@@ -120,30 +122,28 @@ def test_a_kept_grade_is_reopened_too(world: Checked) -> None:
         }
         bring_in(session, world.dataset_pk, [row | {"annotator_grades": [], "extra": {}, "imported_at": NOW}])
     world.check_quality(world.expert, "Q1", "옛 문서", 1, settled=3, settled_by="imported")
-    (item,) = find_disagreements(world.database, world.lead, "d")
+    (item,) = find_disagreements(world.database, world.lead, "d", now=NOW)
     assert (item.doc_id, item.reopened, item.grades, item.distance) == (
         "옛 문서", True, {"専門家": 1}, 2,
     )  # fmt: skip
 
 
 def test_an_error_of_another_dataset_reopens_nothing_here(world: Checked) -> None:
-    other = JudgedWorld(world.database, name="other")
-    with other.database.read() as session:
-        assert list_contested_pairs(session, other.dataset_pk) == []
+    JudgedWorld(world.database, name="other")
+    assert find_disagreements(world.database, OPERATOR, "other", now=NOW) == []
     world.check_quality(world.expert, "Q1", "文書", 0, settled=2)
-    with other.database.read() as session:
-        assert list_contested_pairs(session, other.dataset_pk) == []
+    assert find_disagreements(world.database, OPERATOR, "other", now=NOW) == []
 
 
 def test_a_reopened_pair_is_open_in_the_queue_as_far_apart_as_the_expert_is(world: Checked) -> None:
     world.check_quality(world.expert, "Q1", "文書", 0, settled=2)
-    (item,) = find_disagreements(world.database, world.lead, "d")
-    assert (item.status, item.reopened, item.distance, item.impact) == ("open", True, 2, 3.0)
+    (item,) = find_disagreements(world.database, world.lead, "d", now=NOW)
+    assert (item.status, item.reopened, item.distance, item.impact) == ("open", True, 2, 0.0)
     assert item.since == NOW + timedelta(minutes=3)
     assert item.grades == {"花子": 2, "민준": 2, "専門家": 0}
     assert item.as_json()["reopened"] is True
     world.settle(1)
-    (item,) = find_disagreements(world.database, world.lead, "d")
+    (item,) = find_disagreements(world.database, world.lead, "d", now=NOW)
     assert (item.status, item.reopened, item.distance, item.since) == ("decided", False, 2, LATER)
     assert "reopened" not in json.loads(json.dumps(item.as_json(), default=str))
 
@@ -151,7 +151,7 @@ def test_a_reopened_pair_is_open_in_the_queue_as_far_apart_as_the_expert_is(worl
 def test_the_grade_that_was_decided_counts_in_the_distance_too(world: Checked) -> None:
     world.add_decision(world.lead, "Q1", "文書", 0)
     world.check_quality(world.expert, "Q1", "文書", 3, settled=0, settled_by="adjudicated")
-    (item,) = find_disagreements(world.database, world.lead, "d")
+    (item,) = find_disagreements(world.database, world.lead, "d", now=NOW)
     assert item.distance == 3
 
 
@@ -171,8 +171,8 @@ def test_the_expert_may_not_decide_what_they_checked(world: Checked) -> None:
     assert show_case(world.database, world.expert, "d", world.key, now=LATER).barred
     with pytest.raises(NotAllowed, match="another lead"):
         world.settle(0, actor=world.expert)
-    assert [item.yours for item in find_disagreements(world.database, world.expert, "d")] == [True]
-    assert [item.yours for item in find_disagreements(world.database, OPERATOR, "d")] == [False]
+    assert [item.yours for item in find_disagreements(world.database, world.expert, "d", now=NOW)] == [True]
+    assert [item.yours for item in find_disagreements(world.database, OPERATOR, "d", now=NOW)] == [False]
 
 
 def test_an_experts_answer_that_comes_meanwhile_refuses_the_decision(world: Checked) -> None:

@@ -11,6 +11,8 @@ from annotator.domain.people import OPERATOR
 from annotator.domain.settling import PAIR_STATUSES, settle
 from annotator.storage.current import derive_current
 from annotator.storage.database import Database
+from annotator.storage.decided import derive_decided
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.imported import bring_in
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow, ProposalRow
@@ -18,7 +20,7 @@ from annotator.storage.pairs import list_pair_states
 from annotator.storage.pool import Candidate, add_candidates
 from annotator.storage.quality import list_known, list_settled
 from annotator.storage.settled import LATER, OTHERWISE, read_states
-from annotator.storage.tables import AdjudicationRow, DocumentRow, JudgmentRow, PairRow, QueryRow
+from annotator.storage.tables import DocumentRow, JudgmentRow, PairRow, QueryRow
 from tests.integration.quality_world import QualityWorld
 
 
@@ -100,6 +102,7 @@ class SettledWorld(QualityWorld):
                     "grade": grade, "rationale": "根拠", "decided_at": self.now,
                 }  # fmt: skip
                 session.add(AdjudicationRow.model_validate(row))
+                derive_decided(session, [pk])
 
     def _import(self) -> None:
         rows = [

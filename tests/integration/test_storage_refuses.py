@@ -86,6 +86,9 @@ class Stored:
             "remapped_at": AT, **changes,
         }  # fmt: skip
 
+    def audit_event(self, **changes: Any) -> dict[str, Any]:
+        return {"dataset_pk": self.dataset, "pair_pk": self.pair, "action": "decided", "at": AT, **changes}
+
 
 @pytest.fixture
 def stored(database: Database) -> Stored:
@@ -137,7 +140,16 @@ def test_a_judgment_that_could_not_have_been_made_is_refused(stored: Stored, cha
 
 
 @pytest.mark.parametrize(
-    "changes", [{"rationale": " "}, {"rationale": ""}, {"revision": 0}, {"lead_pk": None}], ids=str
+    "changes",
+    [
+        {"outcome": "unrateable"},
+        {"grade": None},
+        {"cause": "mood"},
+        {"seconds": -1},
+        {"revision": 0},
+        {"lead_pk": None},
+    ],
+    ids=str,
 )
 def test_a_decision_without_words_revision_or_lead_is_refused(
     stored: Stored, changes: dict[str, Any]
@@ -206,6 +218,7 @@ def test_rows_that_are_written_once_can_neither_be_changed_nor_deleted(stored: S
     stored.insert("release_query", stored.published_query())
     stored.insert("imported_qrel", stored.imported_qrel())
     stored.insert("remap", stored.remap())
+    stored.insert("audit_event", stored.audit_event())
     before = stored.column(f"SELECT count(*) FROM {table}")
     column = "position" if table in ("release_qrel", "release_query") else "pk"
     statements = [f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}"]

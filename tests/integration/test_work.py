@@ -16,12 +16,12 @@ from annotator.domain.overlap import allows_further, conditional_distance, wante
 from annotator.storage.cases import add_decisions
 from annotator.storage.current import derive_current
 from annotator.storage.database import Database
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import find_rubric
 from annotator.storage.imported import bring_in
 from annotator.storage.labeling_tables import CheckRow, QueryAnswersRow, QueryWorkRow
 from annotator.storage.remapping import retire_pairs
 from annotator.storage.tables import (
-    AdjudicationRow,
     CurrentJudgmentRow,
     DatasetRow,
     JudgmentRow,

@@ -10,7 +10,8 @@ from annotator.domain.labeling import OwnAnswer
 from annotator.domain.people import OPERATOR, Actor
 from annotator.domain.work import WorkFilter
 from annotator.storage.database import Database
-from annotator.storage.tables import AdjudicationRow
+from annotator.storage.decided import derive_decided
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.work.service import (
     CannotRevise,
     compute_times,
@@ -127,6 +128,7 @@ def test_the_list_says_why_an_answer_cannot_be_changed(database: Database) -> No
             "grade": 1, "rationale": "so", "decided_at": NOW,
         }  # fmt: skip
         session.add(AdjudicationRow.model_validate(row))
+        derive_decided(session, [world.pairs[2]])
     found = list_own_work(database, ann, "d").judgments
     assert [one.locked for one in found] == ["settled", "disclosed", None]
     codes = []

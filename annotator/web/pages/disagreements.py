@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from annotator.adjudication.service import find_disagreements, show_case
+from annotator.adjudication.service import show_case
+from annotator.disputes.service import find_disagreements
 from annotator.web.case_choice import choose_case, filter_queue
 from annotator.web.case_view import draw_judgments, draw_pair, scroll_to
 from annotator.web.decision_form import draw_form
@@ -15,7 +16,7 @@ from annotator.web.queue_table import draw_filters, draw_queue, find_sort
 def draw(context: PageContext) -> None:
     st.title(tr("Disagreements"))
     dataset, sort = require_dataset(context), find_sort()
-    queue = find_disagreements(context.database, context.actor, dataset, sort=sort)
+    queue = find_disagreements(context.database, context.actor, dataset, sort=sort, now=context.now)
     said = st.session_state.pop("decided", None)
     if said:
         st.toast(said, icon=":material/check:")

@@ -1,5 +1,6 @@
 """What the choice of a grade does to the scores of systems."""
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -11,7 +12,7 @@ from annotator.adjudication.impact import Ranked, count_as, count_flips, score, 
 NAN = float("nan")
 
 
-def _ranked(rankings: list[list[int]], grades: list[float]) -> Ranked:
+def _ranked(rankings: list[list[int]], grades: Sequence[float]) -> Ranked:
     """`rankings`: of each system, the places of its documents, best first."""
     ranks = np.zeros((len(rankings), len(grades)), dtype=np.int64)
     for system, ranking in enumerate(rankings):
@@ -27,7 +28,7 @@ def test_the_published_ndcg_with_exponential_gain() -> None:
 def test_the_published_reciprocal_ranks() -> None:
     firsts = [_ranked([[0, 1, 2]], grades) for grades in ([2, 0, 0], [0, 1, 3], [1, 2, 0])]
     without = _ranked([[0, 1, 2]], [0, 1, 0, 2])
-    found = [score(one)[2, 0] for one in (*firsts, without)]
+    found = [score(one, relevant=2)[2, 0] for one in (*firsts, without)]
     assert found == pytest.approx([1, 1 / 3, 1 / 2, 0])
     assert np.mean(found) == pytest.approx(0.458, abs=5e-4)
 
@@ -47,8 +48,13 @@ def test_ndcg_is_that_of_scikit_learn() -> None:
 
 def test_recall_counts_the_relevant_documents_within_the_cut_off() -> None:
     ranked = _ranked([[0, 1, 2], [2, 1, 0], [3]], [2, 1, 3, 2])
-    assert score(ranked, cutoff=2)[1].tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3])
-    assert score(ranked, cutoff=3)[1].tolist() == pytest.approx([2 / 3, 2 / 3, 1 / 3])
+    assert score(ranked, cutoff=2, relevant=2)[1].tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3])
+    assert score(ranked, cutoff=3, relevant=2)[1].tolist() == pytest.approx([2 / 3, 2 / 3, 1 / 3])
+
+
+def test_a_document_is_relevant_from_grade_1_on_unless_said_otherwise() -> None:
+    ranked = _ranked([[0, 1, 2]], [0, 1, 2])
+    assert [score(ranked)[2, 0], score(ranked, relevant=2)[2, 0]] == [1 / 2, pytest.approx(1 / 3)]
 
 
 def test_a_document_without_a_grade_keeps_its_rank_and_is_no_grade_0_in_the_ideal() -> None:
@@ -58,7 +64,7 @@ def test_a_document_without_a_grade_keeps_its_rank_and_is_no_grade_0_in_the_idea
 
 
 def test_without_a_relevant_document_a_score_is_undefined() -> None:
-    found = score(_ranked([[0, 1]], [1, NAN]))
+    found = score(_ranked([[0, 1]], [1, NAN]), relevant=2)
     assert found[0, 0] == 1
     assert np.isnan(found[1:, 0]).all()
     assert np.isnan(score(_ranked([[0]], [0]))).all()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.domain.settling import OPEN, PAIR_STATUSES, Settlement, settle
+from annotator.domain.settling import OPEN, PAIR_STATUSES, Decided, Settlement, settle
 
 
 @pytest.mark.parametrize(
@@ -11,7 +11,12 @@ from annotator.domain.settling import OPEN, PAIR_STATUSES, Settlement, settle
         ([], 0, None, None, "unjudged", None),
         ([], 1, None, 3, "unrateable", None),
         ([], 0, None, 3, "imported", 3),
-        ([2], 1, None, 3, "single", 2),
+        ([2], 0, None, 3, "single", 2),
+        ([2], 1, None, 3, "disagreement", None),
+        ([2, 2], 1, None, None, "disagreement", None),
+        ([2], 1, 1, None, "adjudicated", 1),
+        ([1, 2], 1, "unrateable", 3, "unrateable", None),
+        ([], 0, "unrateable", 3, "unrateable", None),
         ([0, 0], 0, None, None, "unanimous", 0),
         ([1, 2], 0, None, None, "disagreement", None),
         ([1, 2], 0, 0, None, "adjudicated", 0),
@@ -20,7 +25,7 @@ from annotator.domain.settling import OPEN, PAIR_STATUSES, Settlement, settle
 def test_answers_and_a_decision_settle_a_pair(
     grades: list[int],
     unrateable: int,
-    adjudicated: int | None,
+    adjudicated: Decided | None,
     imported: int | None,
     status: str,
     grade: int | None,

@@ -54,12 +54,12 @@ def test_a_pair_is_short_as_long_as_it_lacks_judgments() -> None:
         ]
     )  # fmt: skip
     assert (survey.short.count, survey.short.first) == (3, [("Q1", "d2"), ("Q1", "d3"), ("Q1", "d5")])
-    assert (survey.opened.count, survey.opened.first) == (1, [("Q1", "d8")])
+    assert (survey.opened.count, survey.opened.first) == (2, [("Q1", "d4"), ("Q1", "d8")])
     assert dict(survey.statuses) == {
-        "unanimous": 1, "single": 2, "unrateable": 1, "unjudged": 1, "adjudicated": 1, "imported": 1,
-        "disagreement": 1,
+        "unanimous": 1, "single": 1, "unrateable": 1, "unjudged": 1, "adjudicated": 1, "imported": 1,
+        "disagreement": 2,
     }  # fmt: skip
-    assert dict(survey.by_grade) == {2: 3, 3: 1, 1: 1}
+    assert dict(survey.by_grade) == {2: 2, 3: 1, 1: 1}
 
 
 def test_a_reopened_pair_is_open_and_no_qrel() -> None:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from annotator.adjudication.queue import Disagreement
+from annotator.domain.queue import Disagreement
 from annotator.web.case_choice import choose_case, filter_queue, find_next
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)

@@ -248,7 +248,7 @@ def test_the_queue_is_sorted_and_filtered_by_the_address(serving: JudgedWorld) -
         serving.judge(find(serving, username), "Q2", "並", grade)
     app = open_page(serving, "disagreements")
     assert list(app.dataframe[0].value["document"]) == ["遠い", "並", "近い"]
-    app = open_page(serving, "disagreements", sort="impact")
+    app = open_page(serving, "disagreements", sort="age")
     assert list(app.dataframe[0].value["document"]) == ["遠い", "近い", "並"]
     fill(app, pair_key("d", "Q1", "遠い"), grade=2, rationale="第17条")
     save(app)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.adjudication.service import find_disagreements
+from annotator.disputes.service import find_disagreements
 from annotator.domain.accounts import Membership, SignedIn
 from annotator.domain.pairs import pair_key
 from annotator.settings import Settings
@@ -74,7 +74,7 @@ def test_a_decision_takes_it_off_the_queue(reopened: JudgedWorld) -> None:
     app.text_area(key=f"rationale {SAME}").set_value("第17条ではない")
     app.button[0].click()
     run(app)
-    found = find_disagreements(reopened.database, find(reopened, "lead"), "d")
+    found = find_disagreements(reopened.database, find(reopened, "lead"), "d", now=NOW)
     assert {item.doc_id: item.status for item in found}["같은"] == "decided"
     assert not any(item.reopened for item in found)
 

@@ -1,0 +1,118 @@
+"""What leads ask of the queue: a page of it, and all of it.
+
+Stands between judging and deciding. Whether a pair is a dispute is settled by `domain/disputes.py`, in the transaction that
+makes it one; here it is only read. Refuses whoever is not a lead of the dataset.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from annotator.accounts.service import require_role
+from annotator.domain.answers import Answer
+from annotator.domain.disputes import Reason
+from annotator.domain.people import Actor
+from annotator.domain.queue import Disagreement, QueueFilter, QueuePage, check_sort
+from annotator.domain.settling import read_decision
+from annotator.storage.cases import list_answers, list_judged_by
+from annotator.storage.database import Database
+from annotator.storage.find import find_dataset, key_of
+from annotator.storage.queue import QueueReader, count_rows, count_waiting, list_rows
+
+EVERYTHING = QueueFilter(shown="all")
+PAGE = 50
+
+
+def list_queue(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    wanted: QueueFilter,
+    *,
+    sort: str = "distance",
+    offset: int = 0,
+    limit: int = PAGE,
+    now: datetime,
+) -> QueuePage:
+    """A page of the queue, and how long it is. Needs the role lead. ValidationError for a sort that there is none of."""
+    check_sort(sort)
+    with database.read() as session:
+        reader = _enter(session, actor, dataset, now)
+        items = _describe(
+            session, reader, list_rows(session, reader, wanted, sort, offset=offset, limit=limit)
+        )
+        counted = count_waiting(session, reader.dataset_pk)
+        total = count_rows(session, reader, wanted)
+    by_reason = {
+        reason: sum(n for (is_open, waiting), n in counted.items() if is_open and reason & Reason(waiting))
+        for reason in Reason
+    }
+    left = sum(n for (is_open, _), n in counted.items() if is_open)
+    return QueuePage(items, offset, total, left, sum(counted.values()) - left, by_reason)
+
+
+def find_disagreements(
+    database: Database, actor: Actor, dataset: str, *, sort: str = "distance", now: datetime
+) -> list[Disagreement]:
+    """Every pair that waits for a lead, and every decided one; open ones first, then as `sort` says. Needs the role lead."""
+    check_sort(sort)
+    with database.read() as session:
+        reader = _enter(session, actor, dataset, now)
+        return list(_describe(session, reader, list_rows(session, reader, EVERYTHING, sort)))
+
+
+def count_open(database: Database, actor: Actor, dataset: str) -> int:
+    """How many pairs wait for a lead. Needs the role lead."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return sum(n for (is_open, _), n in count_waiting(session, dataset_pk).items() if is_open)
+
+
+def _enter(session: Session, actor: Actor, dataset: str, now: datetime) -> QueueReader:
+    dataset_pk = key_of(find_dataset(session, dataset).pk)
+    require_role(session, actor, dataset_pk, "lead")
+    return QueueReader(dataset_pk, actor.person_id, now)
+
+
+def _describe(session: Session, reader: QueueReader, rows: Sequence[Any]) -> tuple[Disagreement, ...]:
+    pks = [row.DisputeRow.pair_pk for row in rows]
+    answers, own = list_answers(session, pks), list_judged_by(session, reader.lead_pk, pks)
+    return tuple(
+        _disagreement(row, answers.get(row.DisputeRow.pair_pk, []), yours=row.DisputeRow.pair_pk in own)
+        for row in rows
+    )
+
+
+def _disagreement(row: Any, answers: Sequence[Answer], *, yours: bool) -> Disagreement:
+    dispute = row.DisputeRow
+    waiting = Reason(dispute.waiting)
+    return Disagreement(
+        pair=row.pair,
+        query_id=row.query_id,
+        doc_id=row.doc_id,
+        category=row.category,
+        grades={answer.annotator: answer.grade for answer in answers if answer.grade is not None},
+        distance=dispute.distance,
+        impact=dispute.impact,
+        status="open" if dispute.open else "decided",
+        since=dispute.since,
+        simulated=any(answer.simulated for answer in answers),
+        yours=yours,
+        reopened=Reason.QUALITY in waiting,
+        unrateable=tuple(answer.annotator for answer in answers if answer.outcome == "unrateable"),
+        reasons=Reason(dispute.reasons),
+        waiting=waiting,
+        recall_impact=dispute.recall_impact,
+        mrr_impact=dispute.mrr_impact,
+        flips=dispute.flips,
+        taste=dispute.taste,
+        decided=read_decision(row.outcome, row.grade) if row.outcome else None,
+        held_by=row.held_by,
+        assigned_to=row.assigned_to,
+        put_off=row.put_off is not None,
+        query=row.query,
+        title=row.title,
+    )

@@ -1,0 +1,130 @@
+"""The queue of disputes as leads ask for it: which pairs, in which order, and what is shown of each.
+
+Shared by the page, the command line and the files for a meeting, so that an address, a command and a file mean the same.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from annotator.domain.disputes import NOTHING, Reason
+from annotator.domain.errors import ValidationError
+from annotator.domain.settling import Decided
+
+Sort = Literal["distance", "impact", "age", "query", "category", "grades", "annotators"]
+SORTS: tuple[str, ...] = get_args(Sort)
+Shown = Literal["open", "decided", "all"]
+SHOWN: tuple[str, ...] = get_args(Shown)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFilter:
+    """Which disputes. `reasons`: those that wait (decided ones: that were) in the queue for any of these, none: for any;
+    `annotators`: that all of these judged (usernames); `grades`: the lowest and the highest that speak against each other;
+    `taste`: only those that differ by taste, or only others; `flips`: only those that can change the order of two systems;
+    `assigned`: given to this lead (username), "" for given to nobody."""
+
+    shown: Shown = "open"
+    reasons: Reason = NOTHING
+    query_id: str | None = None
+    category: str | None = None
+    annotators: tuple[str, ...] = ()
+    grades: tuple[int, int] | None = None
+    distance: int | None = None
+    taste: bool | None = None
+    flips: bool = False
+    assigned: str | None = None
+
+
+EVERYTHING_OPEN = QueueFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A pair that needs, or had, a lead's decision.
+
+    `pair`: the id the app uses. `grades`: by annotator's username, an expert's of quality control among them; `unrateable`:
+    who could not rate it. `distance`: 0-3, see `domain/disputes.py`. `impact`: how far the choice of the grade moves the
+    nDCG of the system that it moves most, on the pair's query (0-1); `recall_impact`, `mrr_impact`: the same of recall and
+    of the reciprocal rank, None without runs; `flips`: how many couples of systems can change places. `taste`: nothing but
+    neighbouring grades on one side of relevance. `reasons`: why it is or was in the queue, `waiting`: why it still is.
+    `since`: the first of them. `simulated`: some of the grades are nobody's. `yours`: the asking lead judged it, and so may
+    not decide it. `decided`: what holds. `held_by`: the lead before whom it is open now; `assigned_to`: the one it was given
+    to; `put_off`: the asking lead said later."""
+
+    pair: str
+    query_id: str
+    doc_id: str
+    category: str | None
+    grades: Mapping[str, int]
+    distance: int
+    impact: float
+    status: Literal["open", "decided"]
+    since: datetime
+    simulated: bool = False
+    yours: bool = False
+    reopened: bool = False
+    unrateable: tuple[str, ...] = ()
+    reasons: Reason = NOTHING
+    waiting: Reason = NOTHING
+    recall_impact: float | None = None
+    mrr_impact: float | None = None
+    flips: int | None = None
+    taste: bool = False
+    decided: Decided | None = None
+    held_by: str | None = None
+    assigned_to: str | None = None
+    put_off: bool = False
+    query: str = ""
+    title: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """As the command line prints it; what holds of few pairs only where it does."""
+        found = asdict(self)
+        for name in ("query", "title", "put_off", "waiting"):
+            del found[name]
+        found["reasons"] = list_words(self.waiting or self.reasons)
+        for name in ("reopened", "unrateable", "taste", "decided", "held_by", "assigned_to"):
+            if found[name] is None or found[name] is False or found[name] == ():
+                del found[name]
+        if self.flips is None:
+            for name in ("recall_impact", "mrr_impact", "flips"):
+                del found[name]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePage:
+    """A part of the queue: `items` from `offset` on, of `total` that the filter lets through; `by_reason`: how many open
+    ones of the whole dataset wait for each reason; `open`, `decided`: how many there are in all."""
+
+    items: tuple[Disagreement, ...]
+    offset: int
+    total: int
+    open: int
+    decided: int
+    by_reason: Mapping[Reason, int]
+
+
+def check_sort(sort: str) -> str:
+    """The sort itself; ValidationError for one that is not among SORTS."""
+    if sort not in SORTS:
+        raise ValidationError(f"sort: expected one of {', '.join(SORTS)}, found {sort!r}")
+    return sort
+
+
+def list_words(reasons: Reason) -> list[str]:
+    """The reasons as words, in the order of their numbers: "differ", "unrateable", …"""
+    return [reason.name.lower() for reason in Reason if reason in reasons and reason.name]
+
+
+def read_reasons(words: list[str]) -> Reason:
+    """The reasons that these words name. ValidationError for another word."""
+    known = {reason.name.lower(): reason for reason in Reason if reason.name}
+    found = Reason(0)
+    for word in words:
+        if word not in known:
+            raise ValidationError(f"reason: expected one of {', '.join(known)}, found {word!r}")
+        found |= known[word]
+    return found

@@ -1,0 +1,209 @@
+"""The queue of disputes as it is stored: a page of it, how long it is, and what stands at its head.
+
+Refuses nothing; what a filter means is said in `domain/queue.py`, why a pair is a dispute in `domain/disputes.py`. Counted and
+sorted by the database, so that fifty thousand disputes cost what a page of them costs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, case, exists, func, not_, or_, select
+from sqlalchemy.orm import Session, aliased
+from sqlmodel import col
+
+from annotator.domain.queue import QueueFilter
+from annotator.storage.dispute_tables import (
+    CaseAssignmentRow,
+    CaseHoldRow,
+    CaseLaterRow,
+    CurrentAdjudicationRow,
+    DisputeRow,
+)
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    DocumentRow,
+    JudgmentRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueReader:
+    """Who asks, of which dataset, and when: holds and what was put off depend on it."""
+
+    dataset_pk: int
+    lead_pk: int | None
+    now: datetime
+
+
+def list_rows(
+    session: Session,
+    reader: QueueReader,
+    wanted: QueueFilter,
+    sort: str,
+    *,
+    offset: int = 0,
+    limit: int | None = None,
+) -> Sequence[Any]:
+    """A part of the queue, in order: rows with the columns `DisputeRow`, `pair`, `query_id`, `query`, `category`, `doc_id`,
+    `title`, `outcome`, `grade`, `held_by`, `assigned_to`, `put_off`. What is put off stands at the end."""
+    holder, assignee = aliased(PersonRow), aliased(PersonRow)
+    statement: Any = (
+        select(
+            DisputeRow, col(PairRow.key).label("pair"), col(QueryRow.query_id), col(QueryRow.text).label("query"),
+            col(QueryRow.category), col(DocumentRow.doc_id), col(DocumentRow.title), col(CurrentAdjudicationRow.outcome),
+            col(CurrentAdjudicationRow.grade), col(holder.username).label("held_by"),
+            col(assignee.username).label("assigned_to"), col(CaseLaterRow.put_off_at).label("put_off"),
+        )
+        .join(PairRow, col(PairRow.pk) == col(DisputeRow.pair_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(DisputeRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .outerjoin(CurrentAdjudicationRow, col(CurrentAdjudicationRow.pair_pk) == col(DisputeRow.pair_pk))
+        .outerjoin(CaseHoldRow, _is_held(reader))
+        .outerjoin(holder, col(holder.pk) == col(CaseHoldRow.lead_pk))
+        .outerjoin(CaseAssignmentRow, col(CaseAssignmentRow.pair_pk) == col(DisputeRow.pair_pk))
+        .outerjoin(assignee, col(assignee.pk) == col(CaseAssignmentRow.lead_pk))
+        .outerjoin(CaseLaterRow, _is_put_off(reader))
+    )  # fmt: skip
+    statement = _sort(statement, reader, sort).where(*_choose(reader, wanted))
+    return session.execute(statement.offset(offset or None).limit(limit)).all()
+
+
+def count_rows(session: Session, reader: QueueReader, wanted: QueueFilter) -> int:
+    """How many disputes the filter lets through."""
+    statement = (
+        select(func.count())
+        .select_from(DisputeRow)
+        .join(QueryRow, col(QueryRow.pk) == col(DisputeRow.query_pk))
+        .outerjoin(CaseAssignmentRow, col(CaseAssignmentRow.pair_pk) == col(DisputeRow.pair_pk))
+    )
+    return session.scalar(statement.where(*_choose(reader, wanted))) or 0
+
+
+def count_waiting(session: Session, dataset_pk: int) -> dict[tuple[bool, int], int]:
+    """How many disputes there are by whether they are open and by what they wait for."""
+    open_, waiting = col(DisputeRow.open), col(DisputeRow.waiting)
+    statement = select(open_, waiting, func.count()).where(col(DisputeRow.dataset_pk) == dataset_pk)
+    return {(is_open, mask): n for is_open, mask, n in session.execute(statement.group_by(open_, waiting))}
+
+
+def list_next(
+    session: Session,
+    reader: QueueReader,
+    wanted: QueueFilter,
+    sort: str,
+    *,
+    have: Sequence[str],
+    limit: int,
+) -> list[str]:
+    """The keys at the head of the queue that this lead may decide: open, not held by another lead, not judged by them, and
+    none of `have`."""
+    judged = exists().where(
+        col(JudgmentRow.pair_pk) == col(DisputeRow.pair_pk),
+        col(JudgmentRow.annotator_pk) == reader.lead_pk,
+        col(JudgmentRow.outcome) != "later",
+    )
+    held = exists().where(_is_held(reader), col(CaseHoldRow.lead_pk) != reader.lead_pk)
+    statement = (
+        select(col(PairRow.key))
+        .select_from(DisputeRow)
+        .join(PairRow, col(PairRow.pk) == col(DisputeRow.pair_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(DisputeRow.query_pk))
+        .outerjoin(CaseAssignmentRow, col(CaseAssignmentRow.pair_pk) == col(DisputeRow.pair_pk))
+        .outerjoin(CaseLaterRow, _is_put_off(reader))
+        .where(*_choose(reader, wanted), col(DisputeRow.open), ~judged, ~held, col(PairRow.key).not_in(have))
+    )
+    return list(session.scalars(_sort(statement, reader, sort).limit(limit)))
+
+
+def _is_held(reader: QueueReader) -> ColumnElement[bool]:
+    return and_(col(CaseHoldRow.pair_pk) == col(DisputeRow.pair_pk), col(CaseHoldRow.expires_at) > reader.now)
+
+
+def _is_put_off(reader: QueueReader) -> ColumnElement[bool]:
+    return and_(
+        col(CaseLaterRow.pair_pk) == col(DisputeRow.pair_pk), col(CaseLaterRow.lead_pk) == reader.lead_pk
+    )
+
+
+def _choose(reader: QueueReader, wanted: QueueFilter) -> list[Any]:
+    found: list[Any] = [col(DisputeRow.dataset_pk) == reader.dataset_pk]
+    if wanted.shown != "all":
+        found.append(col(DisputeRow.open) if wanted.shown == "open" else not_(col(DisputeRow.open)))
+    if wanted.reasons:
+        mask = case((col(DisputeRow.open), col(DisputeRow.waiting)), else_=col(DisputeRow.reasons))
+        found.append(mask.op("&")(int(wanted.reasons)) != 0)
+    for column, value in ((QueryRow.query_id, wanted.query_id), (DisputeRow.distance, wanted.distance)):
+        if value is not None:
+            found.append(col(column) == value)
+    if wanted.category is not None:
+        found.append(func.coalesce(col(QueryRow.category), "") == wanted.category)
+    if wanted.grades is not None:
+        found += [col(DisputeRow.low) == wanted.grades[0], col(DisputeRow.high) == wanted.grades[1]]
+    if wanted.taste is not None:
+        found.append(col(DisputeRow.taste) == wanted.taste)
+    if wanted.flips:
+        found.append(col(DisputeRow.flips) > 0)
+    if wanted.assigned is not None:
+        mine = select(col(PersonRow.pk)).where(col(PersonRow.username) == wanted.assigned).scalar_subquery()
+        given = col(CaseAssignmentRow.lead_pk)
+        found.append(given == mine if wanted.assigned else given.is_(None))
+    return found + [_was_judged_by(username) for username in wanted.annotators]
+
+
+def _was_judged_by(username: str) -> ColumnElement[bool]:
+    return exists().where(
+        col(CurrentJudgmentRow.pair_pk) == col(DisputeRow.pair_pk),
+        col(CurrentJudgmentRow.purpose) == "independent",
+        col(CurrentJudgmentRow.outcome) != "later",
+        col(CurrentJudgmentRow.annotator_pk) == col(PersonRow.pk),
+        col(PersonRow.username) == username,
+    )
+
+
+def _sort(statement: Any, reader: QueueReader, sort: str) -> Any:
+    """Open before decided, put off last; then as asked; what is equal, furthest apart and then oldest first."""
+    row = DisputeRow
+    by: dict[str, list[Any]] = {
+        "distance": [],
+        "impact": [col(row.impact).desc()],
+        "age": [col(row.since)],
+        "query": [col(QueryRow.position), col(QueryRow.query_id)],
+        "category": [col(QueryRow.category).is_(None), col(QueryRow.category)],
+        "grades": [col(row.low).is_(None), col(row.low), col(row.high)],
+        "annotators": [],
+    }
+    order = by[sort]
+    if sort == "annotators":
+        judges = _list_judges(reader.dataset_pk)
+        statement = statement.outerjoin(judges, judges.c.pair_pk == col(row.pair_pk))
+        order = [judges.c.first.is_(None), judges.c.first, judges.c.last]
+    last = or_(col(CaseLaterRow.put_off_at).is_not(None), not_(col(row.open)))
+    return statement.order_by(
+        not_(col(row.open)), last, *order, col(row.distance).desc(), col(row.since), col(row.pair_pk)
+    )
+
+
+def _list_judges(dataset_pk: int) -> Any:
+    """By pair, the first and the last username of those who judged it independently."""
+    username = col(PersonRow.username)
+    return (
+        select(
+            col(CurrentJudgmentRow.pair_pk),
+            func.min(username).label("first"),
+            func.max(username).label("last"),
+        )
+        .join(PersonRow, col(PersonRow.pk) == col(CurrentJudgmentRow.annotator_pk))
+        .join(DisputeRow, col(DisputeRow.pair_pk) == col(CurrentJudgmentRow.pair_pk))
+        .where(
+            col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
+            col(CurrentJudgmentRow.purpose) == "independent",
+            col(CurrentJudgmentRow.outcome) != "later",
+        )
+        .group_by(col(CurrentJudgmentRow.pair_pk))
+        .subquery()
+    )

@@ -1,0 +1,160 @@
+"""Which pairs wait for a lead, why, since when, and how far apart they are."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from annotator.domain.disputes import NOTHING, Dispute, Reason, Stage, Standing, find_dispute, find_stage
+from annotator.domain.settling import Decided, Settlement, settle
+
+START = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def at(minutes: int) -> datetime:
+    return START + timedelta(minutes=minutes)
+
+
+def answers(*grades: int | None) -> list[tuple[int | None, datetime]]:
+    """One a minute."""
+    return [(grade, at(minute)) for minute, grade in enumerate(grades)]
+
+
+@pytest.mark.parametrize("grades", [(), (2,), (None,), (2, 2), (None, None), (0, 0, 0)])
+def test_where_nobody_differs_there_is_no_dispute(grades: tuple[int | None, ...]) -> None:
+    assert find_dispute(Standing(answers(*grades))) is None
+
+
+@pytest.mark.parametrize(
+    ("grades", "low", "high", "since"), [((0, 3), 0, 3, 1), ((2, 2, 1), 1, 2, 2), ((3, 0, 1, 2), 0, 3, 1)]
+)
+def test_grades_that_differ_are_a_dispute_from_the_first_that_does(
+    grades: tuple[int, ...], low: int, high: int, since: int
+) -> None:
+    assert find_dispute(Standing(answers(*grades))) == Dispute(
+        True, Reason.DIFFER, Reason.DIFFER, low, high, high - low, at(since)
+    )
+
+
+def test_the_order_of_the_answers_is_their_time() -> None:
+    found = find_dispute(Standing([(1, at(9)), (2, at(3)), (2, at(5))]))
+    assert found is not None
+    assert found.since == at(9)
+
+
+@pytest.mark.parametrize(("grades", "since"), [((2, None), 1), ((None, 2), 1), ((2, 2, None), 2)])
+def test_a_grade_and_cannot_be_rated_are_a_dispute_as_between_neighbours(
+    grades: tuple[int | None, ...], since: int
+) -> None:
+    assert find_dispute(Standing(answers(*grades))) == Dispute(
+        True, Reason.UNRATEABLE, Reason.UNRATEABLE, None, None, 1, at(since)
+    )
+
+
+def test_both_reasons_may_hold() -> None:
+    found = find_dispute(Standing(answers(0, None, 3)))
+    assert found == Dispute(
+        True, Reason.DIFFER | Reason.UNRATEABLE, Reason.DIFFER | Reason.UNRATEABLE, 0, 3, 3, at(1)
+    )
+
+
+@pytest.mark.parametrize("decided", [2, 0, "unrateable"])
+def test_a_decision_closes_it_and_keeps_why_it_was_one(decided: Decided) -> None:
+    found = find_dispute(Standing(answers(0, 2), decided=decided, decided_at=at(9)))
+    assert found == Dispute(False, Reason.DIFFER, NOTHING, 0, 2, 2, at(1))
+
+
+def test_a_decision_stays_in_the_queue_when_annotators_have_come_to_agree() -> None:
+    found = find_dispute(Standing(answers(2, 2), decided=1, decided_at=at(9)))
+    assert found == Dispute(False, NOTHING, NOTHING, None, None, 0, at(9))
+
+
+def test_quality_control_reopens_with_the_grade_that_it_contradicts() -> None:
+    found = find_dispute(Standing(answers(2, 2), settled=2, errors=[(0, at(7))]))
+    assert found == Dispute(True, Reason.QUALITY, Reason.QUALITY, 0, 2, 2, at(7))
+
+
+def test_quality_control_that_agrees_by_now_is_no_reason() -> None:
+    assert find_dispute(Standing(answers(2, 2), settled=2, errors=[(2, at(7))])) is None
+
+
+def test_an_error_on_what_nobody_has_settled_any_more_is_a_reason() -> None:
+    found = find_dispute(Standing([], errors=[(2, at(7))]))
+    assert found == Dispute(True, Reason.QUALITY, Reason.QUALITY, None, None, 0, at(7))
+
+
+@pytest.mark.parametrize(
+    ("reason", "fields"),
+    [
+        (Reason.OBJECTION, {"objections": [at(12), at(11)]}),
+        (Reason.QUESTION, {"questions": [at(11)]}),
+        (Reason.STALE, {"stale": [at(11)]}),
+        (Reason.QUALITY, {"errors": [(0, at(11))], "settled": 2}),
+    ],
+)
+def test_what_comes_after_a_decision_opens_the_pair_again_since_then(
+    reason: Reason, fields: dict[str, object]
+) -> None:
+    pair = Standing(answers(1, 2), decided=2, decided_at=at(9), **fields)  # type: ignore[arg-type]
+    found = find_dispute(pair)
+    assert found is not None
+    assert (found.open, found.reasons, found.since) == (True, Reason.DIFFER | reason, at(11))
+    assert found.waiting == reason
+
+
+@pytest.mark.parametrize(
+    ("pair", "taste"),
+    [
+        (Standing(answers(1, 2)), True),
+        (Standing(answers(2, 3)), True),
+        (Standing(answers(0, 1)), False),
+        (Standing(answers(1, 3)), False),
+        (Standing(answers(1, 2, None)), False),
+        (Standing(answers(1, 2), questions=[at(3)]), False),
+        (Standing(answers(2, None)), False),
+        (Standing(answers(2, 2), decided=1, decided_at=at(3)), False),
+    ],
+)
+def test_neighbouring_grades_on_one_side_of_relevance_are_a_matter_of_taste(
+    pair: Standing, taste: bool
+) -> None:
+    found = find_dispute(pair)
+    assert found is not None
+    assert found.taste is taste
+
+
+AGREED, SETTLED = settle([2, 2], 0, None), settle([1, 2], 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("settlement", "waiting", "decided", "lacking", "stage"),
+    [
+        (settle([], 0, None), NOTHING, False, 2, "waiting"),
+        (settle([], 0, None), Reason.QUESTION, False, 2, "waiting"),
+        (settle([2], 0, None), NOTHING, False, 1, "waiting"),
+        (settle([], 1, None), NOTHING, False, 1, "waiting"),
+        (settle([2], 0, None), NOTHING, False, 0, "agreed"),
+        (AGREED, NOTHING, False, 0, "agreed"),
+        (settle([], 2, None), NOTHING, False, 0, "agreed"),
+        (settle([1, 2], 0, None), Reason.DIFFER, False, 1, "disputed"),
+        (settle([1], 1, None), Reason.UNRATEABLE, False, 0, "disputed"),
+        (settle([1, 2], 0, None), Reason.DIFFER | Reason.QUESTION, False, 0, "disputed"),
+        (SETTLED, NOTHING, True, 0, "settled"),
+        (settle([1, 2], 0, "unrateable"), NOTHING, True, 0, "settled"),
+        (AGREED, Reason.QUESTION, False, 1, "reopened"),
+        (AGREED, Reason.STALE, False, 0, "reopened"),
+        (SETTLED, Reason.OBJECTION, True, 0, "reopened"),
+        (settle([2, 2], 0, None, None, (1,)), Reason.QUALITY, False, 0, "reopened"),
+        (settle([1, 2], 0, None, None, (3,)), Reason.DIFFER | Reason.QUALITY, False, 0, "reopened"),
+    ],
+)
+def test_a_pair_is_at_one_stage(
+    settlement: Settlement, waiting: Reason, decided: bool, lacking: int, stage: Stage
+) -> None:
+    assert find_stage(settlement, waiting, decided=decided, lacking=lacking) == stage
+
+
+def test_an_error_that_a_lead_has_decided_on_still_says_why_the_pair_was_in_the_queue() -> None:
+    found = find_dispute(
+        Standing(answers(2, 2), decided=2, decided_at=at(9), settled=2, answered_errors=[(0, at(7))])
+    )
+    assert found == Dispute(False, Reason.QUALITY, NOTHING, 0, 2, 2, at(9))
