@@ -1,0 +1,1 @@
+"""The decision panel: one dispute after the other before a lead."""
