@@ -3,11 +3,12 @@
 Shared by the decision page, files of decisions, policies and the trail.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
+from annotator.domain.messages import Message, say
 from annotator.domain.settling import Decided, read_decision
 
 Cause = Literal[
@@ -15,6 +16,11 @@ Cause = Literal[
 ]
 CAUSES: tuple[str, ...] = get_args(Cause)
 """Why annotators differed; the codes of the decision page, of files and of exports."""
+CAUSE_NAMES: Mapping[str, Message] = {
+    "guideline_gap": say("guideline gap"), "ambiguous_query": say("ambiguous query"),
+    "misread_document": say("misread document"), "missing_knowledge": say("missing knowledge"), "slip": say("slip"),
+    "borderline": say("genuinely borderline"),
+}  # fmt: skip
 Outcome = Literal["graded", "unrateable", "withdrawn"]
 WORDS_FROM = 2
 """From this distance on a decision says why."""
