@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from annotator.accounts.service import find_actor
-from annotator.adjudication.service import adjudicate_file
+from annotator.bulk.service import adjudicate_file
 from annotator.demo import DATASET, build_demo
 from annotator.disputes.service import find_disagreements
 from annotator.domain.people import OPERATOR

@@ -1,12 +1,12 @@
 """A case as a lead sees it: the pair, its judgments anonymous and shuffled, and the decisions so far.
 
 Stands on the adjudication page. It holds nobody's name and no rank, score or system, so that neither
-sways the decision; and a digest of what was shown, so that a decision on something else is refused.
+sways the decision; and a digest of what was shown (`domain/seen.py`), so that a decision on something else is refused.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from annotator.domain.answers import Answer
@@ -91,15 +91,3 @@ def name_letter(index: int) -> str:
     """A, B, … Z, AA, AB, …: the index (from 0) as a letter."""
     rest, last = divmod(index, 26)
     return (name_letter(rest - 1) if rest else "") + chr(ord("A") + last)
-
-
-def digest_seen(event_ids: Sequence[str], revision: int) -> str:
-    """What a lead saw: the revision (0: undecided) and the current judgments (in any order), as "2-…" with 32 hex digits."""
-    named = json.dumps(sorted(event_ids))
-    return f"{revision}-{hashlib.sha256(named.encode()).hexdigest()[:32]}"
-
-
-def read_revision(seen: str) -> int | None:
-    """The revision that a digest was made of; None where it is none of ours."""
-    number, dash, _ = seen.partition("-")
-    return int(number) if dash and number.isascii() and number.isdigit() and len(number) < 10 else None

@@ -1,12 +1,11 @@
-"""What a lead does about disputes: look at one, decide it, decide many from a file.
+"""What a lead does about disputes: look at one, decide it. Many at once: `bulk/`.
 
 A decision is append-only: deciding again adds a revision. Refuses whoever is not a lead, a lead who judged the pair,
 a blank rationale, a pair that nobody disagrees on, and a decision on judgments that have changed since they were seen.
 A pair that quality control reopened is decided in the same way, and its expert is one of those who judged it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,8 +14,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
-from annotator.adjudication.case import Case, digest_seen, hide_names, read_revision
-from annotator.adjudication.decisions_file import DecisionLine, read_decisions
+from annotator.adjudication.case import Case, hide_names
 from annotator.datasets.service import to_rubric
 from annotator.domain.answers import Answer
 from annotator.domain.decisions import CAUSES, Decision, owes_words
@@ -25,13 +23,13 @@ from annotator.domain.errors import (
     ConflictError,
     NotAllowed,
     NotFound,
-    Problems,
     StateError,
     ValidationError,
 )
 from annotator.domain.grades import check_grade
 from annotator.domain.messages import Message, say
 from annotator.domain.people import Actor
+from annotator.domain.seen import digest_seen, read_revision
 from annotator.domain.settling import Decided
 from annotator.domain.texts import check_text
 from annotator.storage.cases import (
@@ -40,29 +38,16 @@ from annotator.storage.cases import (
     list_answers,
     list_decisions,
     list_judged_by,
-    list_pairs_named,
-    list_revisions,
 )
-from annotator.storage.current import list_current_adjudications
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosing import note_seen
-from annotator.storage.dispute_tables import AdjudicationRow, DisputeRow
+from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.disputes import list_disputes
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.pairs import PairState, list_pair_states
 from annotator.storage.tables import DocumentRow, PairRow, QueryRow
 
 BARRED = say("you judged this pair yourself; another lead must decide it")
-
-
-@dataclass(frozen=True, slots=True)
-class FileDecisions:
-    """What a file of decisions did: pairs decided first, decided anew, and decided just so before."""
-
-    decided: int
-    revised: int
-    unchanged: int
-    dry_run: bool
 
 
 def show_case(
@@ -167,51 +152,6 @@ def adjudicate(
         return made
 
 
-def adjudicate_file(
-    database: Database,
-    actor: Actor,
-    dataset: str,
-    data: bytes,
-    path: str,
-    *,
-    now: datetime,
-    dry_run: bool = False,
-) -> FileDecisions:
-    """Decide every pair of a CSV file (`query_id,doc_id,grade,rationale[,reason]`), or none of them.
-
-    A line that says what is decided already changes nothing, unless quality control reopened the pair since; one that
-    says otherwise adds a revision.
-    BadInput names every bad line. `path` is the file as the user named it.
-    """
-    lead_pk = require_person(actor)
-    problems = Problems(path)
-    lines = read_decisions(data, path, problems)
-    with database.write() as session:
-        dataset_pk = _lock_for_lead(session, actor, dataset)
-        pks = list_pairs_named(session, dataset_pk, [(line.query_id, line.doc_id) for line in lines])
-        states = {(one.query_id, one.doc_id): one for one in list_pair_states(session, dataset_pk, pks)}
-        disputes = list_disputes(session, pks)
-        _check_lines(lines, states, disputes, list_judged_by(session, lead_pk, pks), problems)
-        problems.found.sort(key=lambda problem: problem.line or 0)
-        problems.raise_if_any()
-        decisions, revisions = list_current_adjudications(session, dataset_pk), list_revisions(session, pks)
-        made = []
-        for line in lines:
-            state = states[line.query_id, line.doc_id]
-            last = decisions.get(state.pair_pk)
-            same = last is not None and _content(last)[2:5] == (line.grade, line.rationale, line.reason)
-            if not same or disputes[state.pair_pk].open:
-                revision = revisions.get(state.pair_pk, 0) + 1
-                decision = Decision(
-                    state.key, revision, "graded", line.grade, line.rationale, line.reason, now
-                )
-                made.append((state.pair_pk, decision))
-        if not dry_run:
-            _add(session, dataset_pk, lead_pk, made)
-    decided = sum(decision.revision == 1 for _, decision in made)
-    return FileDecisions(decided, len(made) - decided, len(lines) - len(made), dry_run)
-
-
 def _lock_for_lead(session: Session, actor: Actor, dataset: str) -> int:
     dataset_pk = key_of(find_dataset(session, dataset).pk)
     require_role(session, actor, dataset_pk, "lead")
@@ -225,24 +165,6 @@ def _find_state(session: Session, dataset_pk: int, pair: str) -> PairState:
     if pk is None:
         raise NotFound(say("no pair {pair!r} in this dataset", pair=pair))
     return list_pair_states(session, dataset_pk, [pk])[0]
-
-
-def _check_lines(
-    lines: Sequence[DecisionLine],
-    states: Mapping[tuple[str, str], PairState],
-    disputes: Mapping[int, DisputeRow],
-    own: set[int],
-    problems: Problems,
-) -> None:
-    for line in lines:
-        named = f"{line.query_id} {line.doc_id}"
-        state = states.get((line.query_id, line.doc_id))
-        if state is None:
-            problems.add(line.line, "a pair of the pool", named)
-        elif state.pair_pk in own:
-            problems.add(line.line, "a pair that the deciding lead did not judge", named)
-        elif state.pair_pk not in disputes:
-            problems.add(line.line, "a pair whose judgments differ", f"{named} ({state.settlement.status})")
 
 
 def _to_decisions(state: PairState, rows: Sequence[AdjudicationRow]) -> tuple[Decision, ...]:

@@ -63,7 +63,7 @@ def adjudicate(
     json: JsonOption = False,
 ) -> None:
     """Decide disagreements from a file: all of its lines, or none."""
-    from annotator.adjudication.service import adjudicate_file
+    from annotator.bulk.service import adjudicate_file
 
     opened, actor = open_as(database, lead)
     done = adjudicate_file(opened, actor, dataset, read_bytes(file), str(file), now=now(), dry_run=dry_run)

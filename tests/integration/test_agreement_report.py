@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from annotator.adjudication.service import adjudicate_file
 from annotator.agreement.service import compute_consensus
+from annotator.bulk.service import adjudicate_file
 from annotator.cli.main import app
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR

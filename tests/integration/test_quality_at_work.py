@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from annotator.adjudication.service import adjudicate_file
+from annotator.bulk.service import adjudicate_file
 from annotator.domain.accounts import Membership, SignedIn
 from annotator.domain.people import Actor
 from annotator.storage.database import Database

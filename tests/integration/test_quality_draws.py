@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select, update
 from sqlmodel import col
 
-from annotator.adjudication.service import adjudicate_file
+from annotator.bulk.service import adjudicate_file
 from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.quality.service import draw_sample, list_experts, preview_sample

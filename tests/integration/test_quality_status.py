@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import update
 from sqlmodel import col
 
-from annotator.adjudication.service import adjudicate_file
 from annotator.agreement.service import compute_agreement
+from annotator.bulk.service import adjudicate_file
 from annotator.datasets.service import change_settings
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.service import adjudicate_file
+from annotator.bulk.service import adjudicate_file
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR
 from annotator.importing.service import import_documents, import_qrels

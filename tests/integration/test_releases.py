@@ -14,7 +14,7 @@ import yaml
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.service import adjudicate_file
+from annotator.bulk.service import adjudicate_file
 from annotator.datasets.service import change_settings
 from annotator.domain.errors import (
     ConflictError,

@@ -9,7 +9,8 @@ from sqlalchemy import select, update
 from sqlmodel import col
 
 from annotator.adjudication.case import Case
-from annotator.adjudication.service import adjudicate, adjudicate_file, show_case
+from annotator.adjudication.service import adjudicate, show_case
+from annotator.bulk.service import adjudicate_file
 from annotator.disputes.service import find_disagreements
 from annotator.domain.errors import ConflictError, NotAllowed
 from annotator.domain.people import OPERATOR, Actor

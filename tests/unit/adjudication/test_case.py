@@ -1,6 +1,6 @@
-"""How a case hides who judged, and what its digest holds fast."""
+"""How a case hides who judged."""
 
-from annotator.adjudication.case import digest_seen, name_letter, shuffle
+from annotator.adjudication.case import name_letter, shuffle
 
 NAMES = ["花子", "민준", "أحمد", "zoë"]
 
@@ -28,9 +28,3 @@ def test_places_are_lettered_beyond_z() -> None:
         "AZ",
         "BA",
     ]
-
-
-def test_what_was_seen_changes_with_a_judgment_and_with_a_decision_but_not_with_the_order() -> None:
-    assert digest_seen(["e1", "e2"], 0) == digest_seen(["e2", "e1"], 0)
-    others = [digest_seen(["e1", "e3"], 0), digest_seen(["e1"], 0), digest_seen(["e1", "e2"], 1)]
-    assert len({digest_seen(["e1", "e2"], 0), *others}) == 4

@@ -1,0 +1,1 @@
+"""Many decisions at once: the queue as a file and back, policies."""
