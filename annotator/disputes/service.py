@@ -4,7 +4,7 @@ Stands between judging and deciding. Whether a pair is a dispute is settled by `
 makes it one; here it is only read. Refuses whoever is not a lead of the dataset.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,12 +14,23 @@ from annotator.accounts.service import require_role
 from annotator.domain.answers import Answer
 from annotator.domain.disputes import Reason
 from annotator.domain.people import Actor
-from annotator.domain.queue import Disagreement, QueueFilter, QueuePage, check_sort
+from annotator.domain.queue import Disagreement, QueueFilter, QueuePage, QueueSummary, check_sort
+from annotator.domain.queue_pace import QueuePace, estimate_queue, find_begin
 from annotator.domain.settling import read_decision
 from annotator.storage.cases import list_answers, list_judged_by
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.queue import QueueReader, count_rows, count_waiting, list_rows
+from annotator.storage.queue_counts import (
+    count_assigned,
+    count_by_category,
+    count_by_grades,
+    count_due,
+    count_marks,
+    find_first,
+    list_arrived_since,
+    list_decided_since,
+)
 
 EVERYTHING = QueueFilter(shown="all")
 PAGE = 50
@@ -45,12 +56,39 @@ def list_queue(
         )
         counted = count_waiting(session, reader.dataset_pk)
         total = count_rows(session, reader, wanted)
-    by_reason = {
-        reason: sum(n for (is_open, waiting), n in counted.items() if is_open and reason & Reason(waiting))
-        for reason in Reason
-    }
     left = sum(n for (is_open, _), n in counted.items() if is_open)
-    return QueuePage(items, offset, total, left, sum(counted.values()) - left, by_reason)
+    return QueuePage(items, offset, total, left, sum(counted.values()) - left, _sum_by_reason(counted))
+
+
+def summarize_queue(database: Database, actor: Actor, dataset: str) -> QueueSummary:
+    """What the open disputes are, counted. Needs the role lead."""
+    with database.read() as session:
+        dataset_pk = _find_led(session, actor, dataset)
+        taste, flips = count_marks(session, dataset_pk)
+        return QueueSummary(
+            by_reason=_sum_by_reason(count_waiting(session, dataset_pk)),
+            by_grades=count_by_grades(session, dataset_pk),
+            by_category=count_by_category(session, dataset_pk),
+            taste=taste,
+            flips=flips,
+            assigned=count_assigned(session, dataset_pk),
+            due=count_due(session, dataset_pk),
+        )
+
+
+def compute_queue_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) -> QueuePace:
+    """How long the queue lasts at the pace of the last seven days, which are those of the zone of `now`. Needs the role lead."""
+    since = find_begin(now)
+    with database.read() as session:
+        dataset_pk = _find_led(session, actor, dataset)
+        counted = count_waiting(session, dataset_pk)
+        return estimate_queue(
+            sum(n for (is_open, _), n in counted.items() if is_open),
+            list_decided_since(session, dataset_pk, since),
+            list_arrived_since(session, dataset_pk, since),
+            find_first(session, dataset_pk),
+            now=now,
+        )
 
 
 def find_disagreements(
@@ -66,15 +104,26 @@ def find_disagreements(
 def count_open(database: Database, actor: Actor, dataset: str) -> int:
     """How many pairs wait for a lead. Needs the role lead."""
     with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+        dataset_pk = _find_led(session, actor, dataset)
         return sum(n for (is_open, _), n in count_waiting(session, dataset_pk).items() if is_open)
 
 
 def _enter(session: Session, actor: Actor, dataset: str, now: datetime) -> QueueReader:
+    return QueueReader(_find_led(session, actor, dataset), actor.person_id, now)
+
+
+def _find_led(session: Session, actor: Actor, dataset: str) -> int:
+    """The dataset, for those who lead it."""
     dataset_pk = key_of(find_dataset(session, dataset).pk)
     require_role(session, actor, dataset_pk, "lead")
-    return QueueReader(dataset_pk, actor.person_id, now)
+    return dataset_pk
+
+
+def _sum_by_reason(counted: Mapping[tuple[bool, int], int]) -> dict[Reason, int]:
+    return {
+        reason: sum(n for (is_open, waiting), n in counted.items() if is_open and reason & Reason(waiting))
+        for reason in Reason
+    }
 
 
 def _describe(session: Session, reader: QueueReader, rows: Sequence[Any]) -> tuple[Disagreement, ...]:

@@ -128,3 +128,18 @@ def read_reasons(words: list[str]) -> Reason:
             raise ValidationError(f"reason: expected one of {', '.join(known)}, found {word!r}")
         found |= known[word]
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSummary:
+    """What the open disputes of a dataset are. `by_grades`: by the lowest and the highest grade that speak against each
+    other; `by_category`: None where the query has none; `assigned`: by the lead they were given to; `due`: of how many
+    queries the impact is still to be computed."""
+
+    by_reason: Mapping[Reason, int]
+    by_grades: Mapping[tuple[int, int], int]
+    by_category: Mapping[str | None, int]
+    taste: int
+    flips: int
+    assigned: Mapping[str, int]
+    due: int

@@ -141,8 +141,8 @@ class JudgedWorld:
             derive_current(session, self.dataset_pk, [pair_pk])
         return event_id
 
-    def add_decision(self, lead: Actor, query_id: str, doc_id: str, grade: int) -> None:
-        """A lead's decision, a minute after whatever came before."""
+    def add_decision(self, lead: Actor, query_id: str, doc_id: str, grade: int, **more: Any) -> None:
+        """A lead's decision, a minute after whatever came before; `more`: further columns."""
         self.judged += 1
         with self.database.write() as session:
             pair_pk = session.scalar(
@@ -159,6 +159,7 @@ class JudgedWorld:
                         "grade": grade,
                         "rationale": "第17条",
                         "decided_at": NOW + timedelta(minutes=self.judged),
+                        **more,
                     }
                 )
             )

@@ -1,0 +1,106 @@
+"""What the queue of disputes is made of, counted by the database, and what its pace is computed from.
+
+Refuses nothing. Open disputes only, whatever filter a page has set: the counts say what a filter would let through.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import case, func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.storage.dispute_tables import (
+    AdjudicationRow,
+    CaseAssignmentRow,
+    CurrentAdjudicationRow,
+    DisputeRow,
+    ScoreDueRow,
+)
+from annotator.storage.tables import PersonRow, QueryRow
+
+
+def count_by_grades(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
+    """By the lowest and the highest grade that speak against each other."""
+    low, high = col(DisputeRow.low), col(DisputeRow.high)
+    statement = _open(select(low, high, func.count()), dataset_pk).where(low.is_not(None))
+    return {(first, last): n for first, last, n in session.execute(statement.group_by(low, high))}
+
+
+def count_by_category(session: Session, dataset_pk: int) -> dict[str | None, int]:
+    """By the query's category."""
+    category = col(QueryRow.category)
+    counted = _open(select(col(DisputeRow.query_pk), func.count().label("n")), dataset_pk)
+    by_query = counted.group_by(col(DisputeRow.query_pk)).subquery()
+    statement = select(category, func.sum(by_query.c.n)).join(
+        by_query, by_query.c.query_pk == col(QueryRow.pk)
+    )
+    return {name: int(n) for name, n in session.execute(statement.group_by(category))}
+
+
+def count_marks(session: Session, dataset_pk: int) -> tuple[int, int]:
+    """How many differ only by taste, and how many can change the order of two systems."""
+    taste = func.sum(case((col(DisputeRow.taste), 1), else_=0))
+    flips = func.sum(case((col(DisputeRow.flips) > 0, 1), else_=0))
+    found = session.execute(_open(select(taste, flips), dataset_pk)).one()
+    return int(found[0] or 0), int(found[1] or 0)
+
+
+def count_assigned(session: Session, dataset_pk: int) -> dict[str, int]:
+    """By the lead they were given to (username)."""
+    given = _open(select(col(PersonRow.username), func.count()), dataset_pk)
+    statement = given.join(CaseAssignmentRow, col(CaseAssignmentRow.pair_pk) == col(DisputeRow.pair_pk)).join(
+        PersonRow, col(PersonRow.pk) == col(CaseAssignmentRow.lead_pk)
+    )
+    return dict(session.execute(statement.group_by(col(PersonRow.username))).all())
+
+
+def count_due(session: Session, dataset_pk: int) -> int:
+    """Of how many queries the impact of their disputes is still to be computed."""
+    statement = select(func.count()).where(col(ScoreDueRow.dataset_pk) == dataset_pk)
+    return session.scalar(statement) or 0
+
+
+def list_waiting_for(session: Session, dataset_pk: int) -> dict[int, int]:
+    """Why each open dispute waits, by pair_pk."""
+    statement = _open(select(col(DisputeRow.pair_pk), col(DisputeRow.waiting)), dataset_pk)
+    return dict(session.execute(statement).all())
+
+
+def list_decided_since(
+    session: Session, dataset_pk: int, since: datetime
+) -> list[tuple[datetime, float | None]]:
+    """When each pair was last decided, since then, and in how many seconds; but by policies."""
+    row = AdjudicationRow
+    statement = (
+        select(col(row.decided_at), col(row.seconds))
+        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(row.pk))
+        .where(
+            col(CurrentAdjudicationRow.dataset_pk) == dataset_pk,
+            col(CurrentAdjudicationRow.decided_at) >= since,
+            col(row.batch_pk).is_(None),
+        )
+    )
+    return [(at, seconds) for at, seconds in session.execute(statement)]
+
+
+def list_arrived_since(session: Session, dataset_pk: int, since: datetime) -> Sequence[datetime]:
+    """When each dispute came that came since then."""
+    statement = select(col(DisputeRow.since)).where(
+        col(DisputeRow.dataset_pk) == dataset_pk, col(DisputeRow.since) >= since
+    )
+    return session.scalars(statement).all()
+
+
+def find_first(session: Session, dataset_pk: int) -> datetime | None:
+    """When the first dispute came."""
+    return session.scalar(
+        select(func.min(col(DisputeRow.since))).where(col(DisputeRow.dataset_pk) == dataset_pk)
+    )
+
+
+def _open(statement: Any, dataset_pk: int) -> Any:
+    return statement.select_from(DisputeRow).where(
+        col(DisputeRow.dataset_pk) == dataset_pk, col(DisputeRow.open)
+    )
