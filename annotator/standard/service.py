@@ -5,6 +5,7 @@ Stands beside labeling: every judgment carries the version and the text it was m
 grades 0 to 3, is the same in every version. Refuses a version that another one has overtaken: nothing is overwritten.
 """
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
@@ -33,6 +34,7 @@ from annotator.standard.merging import merge_standards
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disputes import mark_disputes_stale
 from annotator.storage.find import find_dataset, find_pair_pk, find_rubric, key_of
+from annotator.storage.lessons import Named, add_led, take_marks_off
 from annotator.storage.outdated import (
     OLDER_STANDARD,
     OLDER_TEXT,
@@ -45,6 +47,7 @@ from annotator.storage.outdated import (
 )
 from annotator.storage.outdated import OutdatedCount as OutdatedCount
 from annotator.storage.tables import PersonRow, RubricRow
+from annotator.storage.trail import Event, add_events
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +108,13 @@ def publish_version(
     base_version: int,
     change: str,
     why: str = "",
+    decisions: Collection[Named] = (),
+    questions: Collection[int] = (),
     now: datetime,
 ) -> Version:
     """Append a version that was written from `base_version`. "semantic" (what a grade means) puts every answer given
-    so far on its author's list; "minor" (wording) none.
+    so far on its author's list; "minor" (wording) none. `decisions` (pair and revision) led to it; `questions` that were
+    marked for the guideline are answered by it, and no longer marked.
 
     VersionConflict when another version was published in between; StateError when nothing is changed, or when the
     marks of a merge are left in it.
@@ -135,6 +141,7 @@ def publish_version(
         made = _version_row(dataset_pk, mine, base_version + 1, change, why.strip(), actor, now)
         session.add(made)
         session.flush()
+        _note_lessons(session, made, actor, decisions, questions)
         if change == "semantic":
             mark_older_standard(session, dataset_pk)
             mark_disputes_stale(session, dataset_pk)
@@ -207,6 +214,25 @@ def count_asked_again(database: Database, actor: Actor, dataset: str) -> int:
     """How many answers a semantic change would put on their authors' lists. For leads."""
     with database.read() as session:
         return count_changeable(session, _open(session, actor, dataset, role="lead"))
+
+
+def _note_lessons(
+    session: Session,
+    made: RubricRow,
+    actor: Actor,
+    decisions: Collection[Named],
+    questions: Collection[int],
+) -> None:
+    """What led to a version, and that it was published, in the trail."""
+    told: dict[str, object] = {"version": made.version, "change": made.change, "why": made.why}
+    if decisions:
+        told["decisions"] = len(set(decisions))
+    before, at, person_pk = {"version": made.version - 1}, made.created_at, actor.person_id
+    event = Event("published guideline", made.dataset_pk, person_pk, at, before=before, after=told)
+    add_events(session, [event])
+    rubric_pk = key_of(made.pk)
+    add_led(session, made.dataset_pk, rubric_pk, made.version, decisions, person_pk=person_pk, now=at)
+    take_marks_off(session, made.dataset_pk, questions)
 
 
 def _open(session: Session, actor: Actor, dataset: str, *, role: str = "annotator") -> int:

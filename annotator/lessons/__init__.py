@@ -1,0 +1,1 @@
+"""What decided disputes teach the guideline."""

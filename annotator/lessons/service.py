@@ -1,0 +1,63 @@
+"""What decided disputes teach the guideline: the worklist, and which decisions led to which version.
+
+Stands after adjudication and beside `standard/`, which notes, when a version is published, the decisions that led to it.
+Refuses whoever is not a lead of the dataset. Nothing is changed here.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy.orm import Session
+
+from annotator.accounts.service import require_role
+from annotator.domain.lessons import AskedQuestion as AskedQuestion
+from annotator.domain.lessons import Lesson as Lesson
+from annotator.domain.lessons import Taught as Taught
+from annotator.domain.lessons import Worklist as Worklist
+from annotator.domain.people import Actor
+from annotator.lessons.worklist import sum_up
+from annotator.questions.service import list_for_guideline
+from annotator.storage import lessons as stored
+from annotator.storage.database import Database
+from annotator.storage.find import find_dataset, key_of
+
+OTHERS_MEASURED = 2_000
+
+
+def list_lessons(database: Database, actor: Actor, dataset: str) -> Worklist:
+    """What the decisions that hold, and the questions marked for the guideline, teach. For leads."""
+    with database.read() as session:
+        dataset_pk = _enter(session, actor, dataset)
+        taught = stored.list_taught(session, dataset_pk)
+        characters = stored.read_lengths(session, dataset_pk, _choose_measured(taught))
+    asked = [
+        AskedQuestion(
+            one.number, one.pair, one.query_id, one.query, one.doc_id, one.title, one.text, one.answer or ""
+        )
+        for one in list_for_guideline(database, actor, dataset)
+    ]
+    return sum_up(taught, asked, characters)
+
+
+def count_open_lessons(database: Database, actor: Actor, dataset: str) -> int:
+    """How many decisions and questions wait for the guideline. For leads."""
+    with database.read() as session:
+        return stored.count_waiting(session, _enter(session, actor, dataset))
+
+
+def list_decisions_behind(database: Database, actor: Actor, dataset: str) -> Mapping[int, Sequence[Taught]]:
+    """The decisions that led to each version of the guideline, by version. For leads."""
+    with database.read() as session:
+        return stored.list_led(session, _enter(session, actor, dataset))
+
+
+def _choose_measured(taught: Sequence[Taught]) -> list[str]:
+    """The pairs whose documents' lengths tell something: misread ones, and some others to compare them with."""
+    misread = [case.pair for case in taught if case.cause == "misread_document"]
+    others = [case.pair for case in taught if case.cause != "misread_document"]
+    return [*misread, *others[:OTHERS_MEASURED]] if misread else []
+
+
+def _enter(session: Session, actor: Actor, dataset: str) -> int:
+    dataset_pk = key_of(find_dataset(session, dataset).pk)
+    require_role(session, actor, dataset_pk, "lead")
+    return dataset_pk
