@@ -1,77 +1,61 @@
-"""The trail behind a qrel: the pair, the judgments it rests on, and the decision, if there was one.
+"""The trail as leads read it: what leads did, record by record; and what happened to one pair, as a story.
 
-Who judged is named by a key of the storage, which means nothing outside; releases give it a pseudonym.
-Tuples, not dataclasses: a release makes millions of them.
+A record says who, when, what, what was so before and what has been so since. The story of a pair names leads, whose decisions
+are theirs to answer for, and never an annotator.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
-from annotator.domain.ground_truth import NOTHING
-from annotator.domain.settling import PairStatus
-
-
-class GivenJudgment(NamedTuple):
-    """One annotator's current judgment, graded or unrateable, with everything a release publishes of it.
-
-    `key` and `annotator` are the storage's keys. `judged_at`: ISO 8601 in UTC, ended by Z.
-    """
-
-    key: int
-    annotator: int
-    outcome: str
-    grade: int | None
-    note: str | None
-    purpose: str
-    judged_at: str
-    seconds: float | None
-    guideline_version: int
-
-    @property
-    def is_independent_grade(self) -> bool:
-        """Whether it is one of those that qrels are made of."""
-        return self.grade is not None and self.purpose == "independent"
+from annotator.domain.messages import Message
 
 
-class KeptGrade(NamedTuple):
-    """What an earlier ground truth said of a pair, where its grade is kept. `key` is the storage's.
+@dataclass(frozen=True, slots=True)
+class TrailFilter:
+    """Which records. `pair`: its key; `person`: a username, "operator" for the command line; `since`, `until`: from the
+    first of these moments to the second."""
 
-    `annotator_grades`: as that file named its annotators. `source_path` and `source_format`: of that file.
-    """
-
-    key: int
-    source_path: str = ""
-    source_format: str = ""
-    description: str | None = None
-    note: str | None = None
-    annotator_grades: tuple[tuple[str, int], ...] = ()
-    metadata: Mapping[str, Any] = NOTHING
+    pair: str | None = None
+    action: str | None = None
+    person: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
-class JudgedPair(NamedTuple):
-    """A pair of the pool with its settlement (`status`, `grade`) and what led to it.
+@dataclass(frozen=True, slots=True)
+class TrailEvent:
+    """Something that a lead did. `username`, `name`: None for the operator at the command line. `pair` and its ids: None
+    where it is about no single pair. `hidden`: the reader may still judge the pair, so what was said of it is left out."""
 
-    `decided_by`, `rationale` and `decision` (the storage's key): of the decision that holds. `best_rank`: the best
-    at which a system proposed the pair, None when unknown. `title` and `document_metadata` are the document's.
-    """
-
-    query_id: str
-    doc_id: str
-    status: PairStatus
-    grade: int | None
-    judgments: tuple[GivenJudgment, ...] = ()
-    decided_by: int | None = None
-    rationale: str | None = None
-    best_rank: int | None = None
-    title: str = ""
-    document_metadata: Mapping[str, Any] = NOTHING
-    decision: int | None = None
-    kept: KeptGrade | None = None
+    number: int
+    at: datetime
+    username: str | None
+    name: str | None
+    action: str
+    pair: str | None
+    query_id: str | None
+    doc_id: str | None
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    hidden: bool = False
 
 
-class Participant(NamedTuple):
-    """Somebody who judged, decided or publishes. `simulated`: not a person."""
+@dataclass(frozen=True, slots=True)
+class TrailPage:
+    """Some of the records, the latest first; `total`: how many the filter lets through."""
 
-    key: int
-    username: str
-    simulated: bool
+    total: int
+    events: tuple[TrailEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happened to a pair. `who`: a lead's name, "Annotator A", "" where it was nobody; `action`: one word or
+    two for programs; `said`: the same as a sentence without its subject."""
+
+    at: datetime
+    who: str
+    action: str
+    said: Message

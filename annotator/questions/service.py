@@ -32,6 +32,7 @@ from annotator.storage.questions import (
     was_shown,
 )
 from annotator.storage.tables import DatasetRow
+from annotator.storage.trail import Event, add_events
 
 MOST_CHARACTERS, SHOWN_CHARACTERS = 5_000, 20_000
 
@@ -122,10 +123,12 @@ def answer_question(
             raise ConflictError(
                 say("Another lead has answered meanwhile. Read that answer first; yours is not stored.")
             )
+        before = _record(asked)
         if asked.answer != words:
             asked.answer, asked.answered_by_pk, asked.answered_at = words, person_pk, now
         asked.in_guideline = in_guideline
         session.add(asked)
+        _note(session, row, asked, person_pk, before, now)
         derive_disputes(session, key_of(row.pk), [asked.pair_pk])
 
 
@@ -145,6 +148,25 @@ def _enter(session: Session, actor: Actor, dataset: str, needed: str) -> Dataset
     row = find_dataset(session, dataset)
     require_role(session, actor, key_of(row.pk), needed)
     return row
+
+
+def _record(asked: QuestionRow) -> dict[str, object]:
+    return {"question": asked.pk, "answer": asked.answer, "in_guideline": asked.in_guideline}
+
+
+def _note(
+    session: Session,
+    row: DatasetRow,
+    asked: QuestionRow,
+    person_pk: int,
+    before: dict[str, object],
+    now: datetime,
+) -> None:
+    """Append what was answered to the trail; nothing where it is what was answered before."""
+    after = _record(asked)
+    if after != before:
+        event = Event("answered question", key_of(row.pk), person_pk, now, asked.pair_pk, before, after)
+        add_events(session, [event])
 
 
 def _require_question(session: Session, dataset: DatasetRow, number: int) -> QuestionRow:

@@ -52,7 +52,7 @@ def show_behind(
     for some in split(found, DETAILED_AT_ONCE):
         pks = [one.pair_pk for one in some]
         states = {state.pair_pk: state for state in list_pair_states(session, dataset_pk, pks)}
-        grades, hidden = _list_grades(session, pks), _list_to_judge(session, person_pk, pks)
+        grades, hidden = _list_grades(session, pks), list_to_judge(session, person_pk, pks)
         texts = _list_texts(session, states.values())
         shown += [
             _hide(one)
@@ -99,7 +99,7 @@ def _list_grades(session: Session, pks: Sequence[int]) -> dict[int, list[tuple[s
     return found
 
 
-def _list_to_judge(session: Session, person_pk: int | None, pks: Sequence[int]) -> set[int]:
+def list_to_judge(session: Session, person_pk: int | None, pks: Sequence[int]) -> set[int]:
     """Those of the pairs that the person may still be handed, or was drawn to check, and has not answered."""
     if person_pk is None:
         return set()

@@ -1,0 +1,1 @@
+"""The trail: what leads did, record by record, and the story of each pair."""

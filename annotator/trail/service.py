@@ -1,0 +1,147 @@
+"""What leads ask of the trail: its records, page by page or whole, and the story of one pair.
+
+Stands beside everything that leads do; what they do appends to it (`storage/trail.py`), and nobody changes it. Refuses whoever is
+not a lead of the dataset. Of a pair that the reader may still judge, the records say that something was done, and not what; who
+reads its whole story has seen what others said of it, and no longer judges it.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.accounts.service import require_role
+from annotator.domain.errors import NotFound, ValidationError
+from annotator.domain.letters import give_letters
+from annotator.domain.messages import say
+from annotator.domain.people import Actor
+from annotator.domain.trail import Moment as Moment
+from annotator.domain.trail import TrailEvent as TrailEvent
+from annotator.domain.trail import TrailFilter as TrailFilter
+from annotator.domain.trail import TrailPage as TrailPage
+from annotator.storage.audit import count_events, iterate_events, list_events, list_people
+from annotator.storage.cases import list_answers
+from annotator.storage.database import Database
+from annotator.storage.disclosing import note_seen
+from annotator.storage.find import find_dataset, key_of
+from annotator.storage.tables import DatasetRow, DocumentRow, PairRow, QueryRow
+from annotator.storage.timeline import Told, list_told
+from annotator.storage.trail import ACTIONS as ACTIONS
+from annotator.trail.saying import ACTION_NAMES as ACTION_NAMES
+from annotator.trail.saying import say_recorded as say_recorded
+from annotator.trail.saying import say_told
+from annotator.trail.trail_file import write_csv as write_csv
+from annotator.trail.trail_file import write_json_lines as write_json_lines
+
+PAGE = 50
+EVERYTHING = TrailFilter()
+
+
+def read_trail(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    wanted: TrailFilter = EVERYTHING,
+    *,
+    offset: int = 0,
+    limit: int = PAGE,
+) -> TrailPage:
+    """Some of the records, the latest first. For leads. ValidationError for an action that there is none of."""
+    _check(wanted)
+    with database.read() as session:
+        dataset_pk = key_of(_enter(session, actor, dataset).pk)
+        events = list_events(session, dataset_pk, actor.person_id, wanted, offset=offset, limit=limit)
+        return TrailPage(count_events(session, dataset_pk, wanted), events)
+
+
+def iterate_trail(
+    database: Database, actor: Actor, dataset: str, wanted: TrailFilter = EVERYTHING
+) -> Iterator[TrailEvent]:
+    """All of the records in the order in which they were made, read piece by piece. For leads; refused before the first."""
+    _check(wanted)
+    with database.read() as session:
+        dataset_pk = key_of(_enter(session, actor, dataset).pk)
+
+    def read() -> Iterator[TrailEvent]:
+        with database.read() as session:
+            for some in iterate_events(session, dataset_pk, actor.person_id, wanted):
+                yield from some
+
+    return read()
+
+
+def list_trail_people(database: Database, actor: Actor, dataset: str) -> list[tuple[str, str]]:
+    """(username, name) of everybody who stands in the trail, by username. For leads."""
+    with database.read() as session:
+        return list_people(session, key_of(_enter(session, actor, dataset).pk))
+
+
+def find_pair_key(database: Database, actor: Actor, dataset: str, query_id: str, doc_id: str) -> str:
+    """The key of the pair of these ids, retired or not. For leads. NotFound where there is none."""
+    with database.read() as session:
+        dataset_pk = key_of(_enter(session, actor, dataset).pk)
+        statement = (
+            select(col(PairRow.key))
+            .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+            .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+            .where(
+                col(PairRow.dataset_pk) == dataset_pk,
+                col(QueryRow.query_id) == query_id,
+                col(DocumentRow.doc_id) == doc_id,
+            )
+        )
+        key = session.scalar(statement)
+    if key is None:
+        raise NotFound(
+            say("no pair of query {query_id!r} and document {doc_id!r}", query_id=query_id, doc_id=doc_id)
+        )
+    return key
+
+
+def read_timeline(
+    database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime
+) -> tuple[Moment, ...]:
+    """Everything that happened to a pair (named by its key), the oldest first. For leads, who have then seen what others
+    said of it. Annotators stand there by the letters of its case. NotFound for a key that is no pair's."""
+    with database.read() as session:
+        row = _enter(session, actor, dataset)
+        found = session.scalars(
+            select(PairRow).where(col(PairRow.key) == pair, col(PairRow.dataset_pk) == row.pk)
+        ).first()
+        if found is None:
+            raise NotFound(say("no pair {pair!r} in this dataset", pair=pair))
+        pair_pk = key_of(found.pk)
+        told = list_told(session, found)
+        answers = list_answers(session, [pair_pk]).get(pair_pk, [])
+        judged = {f"quality {one.annotator}" if one.quality else one.annotator for one in answers}
+        spoke = [one.annotator for one in told if one.annotator is not None]
+        letters = give_letters(judged, spoke, seed=row.seed, pair=pair)
+    note_seen(database, pair_pk, actor.person_id, now=now)
+    return tuple(
+        Moment(one.at, _say_who(one, letters), one.action, say_told(one.action, one.values)) for one in told
+    )
+
+
+def _say_who(one: Told, letters: dict[str, str]) -> str:
+    if one.annotator is not None:
+        return say("Annotator {letter}", letter=letters[one.annotator])
+    return one.lead or ""
+
+
+def _enter(session: Session, actor: Actor, dataset: str) -> DatasetRow:
+    row = find_dataset(session, dataset)
+    require_role(session, actor, key_of(row.pk), "lead")
+    return row
+
+
+def _check(wanted: TrailFilter) -> None:
+    if wanted.action is not None and wanted.action not in ACTIONS:
+        raise ValidationError(
+            say(
+                "action: expected one of {actions}, found {found!r}",
+                actions=", ".join(ACTIONS),
+                found=wanted.action,
+            )
+        )
