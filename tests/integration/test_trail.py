@@ -258,9 +258,17 @@ def test_questions_objections_and_a_discussion_belong_to_the_story(case: Case) -
             "grade": 2,
             "revised": True,
         }
-        session.add(DiscussionTurnRow(**turn, note="納得", said_at=LATER + timedelta(minutes=1)))
+        session.add(
+            DiscussionTurnRow.model_validate(
+                {**turn, "note": "納得", "said_at": LATER + timedelta(minutes=1)}
+            )
+        )
         objection = {"pair_pk": pair_pk, "annotator_pk": case.minjun.person_id, "adjudication_pk": 1}
-        session.add(ObjectionRow(**objection, text="아니요", objected_at=LATER + timedelta(minutes=3)))
+        session.add(
+            ObjectionRow.model_validate(
+                {**objection, "text": "아니요", "objected_at": LATER + timedelta(minutes=3)}
+            )
+        )
         session.flush()
         number = key_of(asked.pk)
         derive_disputes(session, case.world.dataset_pk, [pair_pk])
@@ -301,12 +309,12 @@ def test_versions_of_the_guideline_and_releases_belong_to_the_story(case: Case) 
         )
     with database.write() as session:
         values = {"version": "1.0.0", "note": "", "content_sha256": "0", "sums": "", "manifest": {}}
-        at = LATER + timedelta(minutes=3)
-        release = ReleaseRow(dataset_pk=world.dataset_pk, created_at=at, **values)
+        moment = LATER + timedelta(minutes=3)
+        release = ReleaseRow.model_validate({**values, "dataset_pk": world.dataset_pk, "created_at": moment})
         session.add(release)
         session.flush()
         qrel = {"query_id": "Q1", "doc_id": "법률_제17조", "grade": 3, "origin": "adjudicated"}
-        session.add(ReleaseQrelRow(release_pk=key_of(release.pk), position=0, **qrel))
+        session.add(ReleaseQrelRow.model_validate({**qrel, "release_pk": release.pk, "position": 0}))
     assert case.tell()[-3:] == [
         ("lead Realname", "published guideline",
          "published version 2 of the guideline, which changes what a grade means: 明確にした"),
@@ -328,7 +336,7 @@ def test_answering_as_before_leaves_no_record(case: Case) -> None:
     database = case.world.database
     with database.write() as session:
         values = {"pair_pk": case.pair_pk, "annotator_pk": case.hanako.person_id}
-        asked = QuestionRow(**values, text="何?", asked_at=NOW)
+        asked = QuestionRow.model_validate({**values, "text": "何?", "asked_at": NOW})
         session.add(asked)
         session.flush()
         number = key_of(asked.pk)
