@@ -1,61 +1,93 @@
-"""The trail as leads read it: what leads did, record by record; and what happened to one pair, as a story.
+"""The trail behind a qrel: the pair, the judgments it rests on, and the decision, if there was one.
 
-A record says who, when, what, what was so before and what has been so since. The story of a pair names leads, whose decisions
-are theirs to answer for, and never an annotator.
+Who judged is named by a key of the storage, which means nothing outside; releases give it a pseudonym.
+Tuples, not dataclasses: a release makes millions of them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from annotator.domain.messages import Message
-
-
-@dataclass(frozen=True, slots=True)
-class TrailFilter:
-    """Which records. `pair`: its key; `person`: a username, "operator" for the command line; `since`, `until`: from the
-    first of these moments to the second."""
-
-    pair: str | None = None
-    action: str | None = None
-    person: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
+from annotator.domain.ground_truth import NOTHING
+from annotator.domain.settling import PairStatus
 
 
-@dataclass(frozen=True, slots=True)
-class TrailEvent:
-    """Something that a lead did. `username`, `name`: None for the operator at the command line. `pair` and its ids: None
-    where it is about no single pair. `hidden`: the reader may still judge the pair, so what was said of it is left out."""
+class GivenJudgment(NamedTuple):
+    """One annotator's current judgment, graded or unrateable, with everything a release publishes of it.
 
-    number: int
-    at: datetime
-    username: str | None
-    name: str | None
-    action: str
-    pair: str | None
-    query_id: str | None
-    doc_id: str | None
-    before: Mapping[str, Any] | None
-    after: Mapping[str, Any] | None
-    hidden: bool = False
+    `key` and `annotator` are the storage's keys. `judged_at`: ISO 8601 in UTC, ended by Z.
+    """
 
+    key: int
+    annotator: int
+    outcome: str
+    grade: int | None
+    note: str | None
+    purpose: str
+    judged_at: str
+    seconds: float | None
+    guideline_version: int
 
-@dataclass(frozen=True, slots=True)
-class TrailPage:
-    """Some of the records, the latest first; `total`: how many the filter lets through."""
-
-    total: int
-    events: tuple[TrailEvent, ...]
+    @property
+    def is_independent_grade(self) -> bool:
+        """Whether it is one of those that qrels are made of."""
+        return self.grade is not None and self.purpose == "independent"
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """Something that happened to a pair. `who`: a lead's name, "Annotator A", "" where it was nobody; `action`: one word or
-    two for programs; `said`: the same as a sentence without its subject."""
+class KeptGrade(NamedTuple):
+    """What an earlier ground truth said of a pair, where its grade is kept. `key` is the storage's.
 
-    at: datetime
-    who: str
-    action: str
-    said: Message
+    `annotator_grades`: as that file named its annotators. `source_path` and `source_format`: of that file.
+    """
+
+    key: int
+    source_path: str = ""
+    source_format: str = ""
+    description: str | None = None
+    note: str | None = None
+    annotator_grades: tuple[tuple[str, int], ...] = ()
+    metadata: Mapping[str, Any] = NOTHING
+
+
+class JudgedPair(NamedTuple):
+    """A pair of the pool with its settlement (`status`, `grade`) and what led to it.
+
+    `decided_by`, `rationale` and `decision` (the storage's key): of the decision that holds. `best_rank`: the best
+    at which a system proposed the pair, None when unknown. `title` and `document_metadata` are the document's.
+    """
+
+    query_id: str
+    doc_id: str
+    status: PairStatus
+    grade: int | None
+    judgments: tuple[GivenJudgment, ...] = ()
+    decided_by: int | None = None
+    rationale: str | None = None
+    best_rank: int | None = None
+    title: str = ""
+    document_metadata: Mapping[str, Any] = NOTHING
+    decision: int | None = None
+    kept: KeptGrade | None = None
+
+
+class Participant(NamedTuple):
+    """Somebody who judged, decided or publishes. `simulated`: not a person."""
+
+    key: int
+    username: str
+    simulated: bool
+
+
+def read_moment(said: str, zone: tzinfo | None = None, *, last: bool = False) -> datetime:
+    """A day or a moment as ISO 8601 writes it: "2026-03-04", "2026-03-04T12:00+09:00". Without a zone of its own it is meant in
+    `zone` (None: this computer's); a day is its first moment, or its `last`. ValidationError for anything else."""
+    try:
+        found = datetime.fromisoformat(said.strip())
+    except ValueError:
+        raise ValidationError(
+            say("expected a day such as 2026-03-04, or a time such as 2026-03-04T12:00, found {found!r}", found=said)
+        ) from None
+    if len(said.strip()) <= len("2026-03-04") and last:
+        found = datetime.combine(found, time.max)
+    if found.tzinfo is not None:
+        return found
+    return found.astimezone() if zone is None else found.replace(tzinfo=zone)

@@ -1,13 +1,13 @@
 """Reads the records of the trail, for `trail/service.py`. What is appended, and when, is said in `storage/trail.py`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Select, and_, false, func, or_, select, true
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.trail import TrailEvent, TrailFilter
+from annotator.domain.lead_trail import TrailEvent, TrailFilter
 from annotator.storage.behind import list_to_judge
 from annotator.storage.dispute_tables import AuditEventRow
 from annotator.storage.tables import DocumentRow, PairRow, PersonRow, QueryRow
@@ -30,15 +30,13 @@ def list_events(
     return _read(session, reader_pk, session.execute(chosen.offset(offset).limit(limit)).all())
 
 
-def iterate_events(
-    session: Session, dataset_pk: int, reader_pk: int | None, wanted: TrailFilter
-) -> Iterator[tuple[TrailEvent, ...]]:
-    """All of them in pieces, in the order in which they were appended."""
-    chosen, last = _choose(_select(), dataset_pk, wanted).order_by(col(AuditEventRow.pk)), 0
-    while rows := session.execute(chosen.where(col(AuditEventRow.pk) > last).limit(AT_ONCE)).all():
-        found = _read(session, reader_pk, rows)
-        last = found[-1].number
-        yield found
+def list_events_after(
+    session: Session, dataset_pk: int, reader_pk: int | None, wanted: TrailFilter, *, after: int
+) -> tuple[TrailEvent, ...]:
+    """The records behind the one of this number, in the order in which they were appended: up to AT_ONCE of them."""
+    chosen = _choose(_select(), dataset_pk, wanted).where(col(AuditEventRow.pk) > after)
+    rows = session.execute(chosen.order_by(col(AuditEventRow.pk)).limit(AT_ONCE)).all()
+    return _read(session, reader_pk, rows)
 
 
 def list_people(session: Session, dataset_pk: int) -> list[tuple[str, str]]:

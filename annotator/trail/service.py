@@ -17,11 +17,12 @@ from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.letters import give_letters
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.domain.trail import Moment as Moment
-from annotator.domain.trail import TrailEvent as TrailEvent
-from annotator.domain.trail import TrailFilter as TrailFilter
-from annotator.domain.trail import TrailPage as TrailPage
-from annotator.storage.audit import count_events, iterate_events, list_events, list_people
+from annotator.domain.lead_trail import Moment as Moment
+from annotator.domain.lead_trail import TrailEvent as TrailEvent
+from annotator.domain.lead_trail import TrailFilter as TrailFilter
+from annotator.domain.lead_trail import TrailPage as TrailPage
+from annotator.domain.lead_trail import read_moment as read_moment
+from annotator.storage.audit import count_events, list_events, list_events_after, list_people
 from annotator.storage.cases import list_answers
 from annotator.storage.database import Database
 from annotator.storage.disclosing import note_seen
@@ -65,9 +66,14 @@ def iterate_trail(
         dataset_pk = key_of(_enter(session, actor, dataset).pk)
 
     def read() -> Iterator[TrailEvent]:
-        with database.read() as session:
-            for some in iterate_events(session, dataset_pk, actor.person_id, wanted):
-                yield from some
+        last = 0
+        while True:
+            with database.read() as session:
+                found = list_events_after(session, dataset_pk, actor.person_id, wanted, after=last)
+            if not found:
+                return
+            yield from found
+            last = found[-1].number
 
     return read()
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from annotator.domain.trail import TrailEvent
+from annotator.domain.lead_trail import TrailEvent
 
 BOM = "\ufeff"
 """With it spreadsheets read every language."""

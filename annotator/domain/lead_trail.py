@@ -1,0 +1,61 @@
+"""The trail as leads read it: what leads did, record by record; and what happened to one pair, as a story.
+
+A record says who, when, what, what was so before and what has been so since. The story of a pair names leads, whose decisions
+are theirs to answer for, and never an annotator.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from annotator.domain.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class TrailFilter:
+    """Which records. `pair`: its key; `person`: a username, "operator" for the command line; `since`, `until`: from the
+    first of these moments to the second."""
+
+    pair: str | None = None
+    action: str | None = None
+    person: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrailEvent:
+    """Something that a lead did. `username`, `name`: None for the operator at the command line. `pair` and its ids: None
+    where it is about no single pair. `hidden`: the reader may still judge the pair, so what was said of it is left out."""
+
+    number: int
+    at: datetime
+    username: str | None
+    name: str | None
+    action: str
+    pair: str | None
+    query_id: str | None
+    doc_id: str | None
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TrailPage:
+    """Some of the records, the latest first; `total`: how many the filter lets through."""
+
+    total: int
+    events: tuple[TrailEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happened to a pair. `who`: a lead's name, "Annotator A", "" where it was nobody; `action`: one word or
+    two for programs; `said`: the same as a sentence without its subject."""
+
+    at: datetime
+    who: str
+    action: str
+    said: Message
