@@ -75,19 +75,3 @@ class Participant(NamedTuple):
     key: int
     username: str
     simulated: bool
-
-
-def read_moment(said: str, zone: tzinfo | None = None, *, last: bool = False) -> datetime:
-    """A day or a moment as ISO 8601 writes it: "2026-03-04", "2026-03-04T12:00+09:00". Without a zone of its own it is meant in
-    `zone` (None: this computer's); a day is its first moment, or its `last`. ValidationError for anything else."""
-    try:
-        found = datetime.fromisoformat(said.strip())
-    except ValueError:
-        raise ValidationError(
-            say("expected a day such as 2026-03-04, or a time such as 2026-03-04T12:00, found {found!r}", found=said)
-        ) from None
-    if len(said.strip()) <= len("2026-03-04") and last:
-        found = datetime.combine(found, time.max)
-    if found.tzinfo is not None:
-        return found
-    return found.astimezone() if zone is None else found.replace(tzinfo=zone)
