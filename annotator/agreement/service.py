@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy as np
-from sqlalchemy import ColumnElement, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
@@ -36,6 +36,7 @@ from annotator.agreement.report import (
 )
 from annotator.agreement.report_file import check_target as check_target
 from annotator.agreement.report_file import list_estimate_rows, write_file
+from annotator.agreement.since_version import choose_version, compare_since
 from annotator.agreement.speed import limit_quick
 from annotator.calibration.service import list_results
 from annotator.domain.agreement import AgreementReport, Selection, Value
@@ -45,8 +46,10 @@ from annotator.domain.consensus import Consensus
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
+from annotator.domain.since_version import SinceVersion
 from annotator.storage.agreement_stamp import read_agreement_stamp
 from annotator.storage.behind_selection import list_selected
+from annotator.storage.couples import count_couples
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.grades import read_grades
@@ -54,9 +57,10 @@ from annotator.storage.groupings import DOCUMENT, read_document_labels, read_que
 from annotator.storage.groupings import GROUP_FIELDS as GROUP_FIELDS
 from annotator.storage.groupings import list_groupings as find_groupings
 from annotator.storage.left_out import LeftOutJudgment, count_left_out, count_outdated, list_left_out
+from annotator.storage.lessons import count_led
 from annotator.storage.own_agreement import list_own_couples
 from annotator.storage.pairs import iterate_pair_states
-from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, PersonRow
+from annotator.storage.tables import DatasetRow, PersonRow
 
 MAX_RESAMPLES = 100_000
 
@@ -195,6 +199,33 @@ def compute_consensus(database: Database, actor: Actor, dataset: str) -> Consens
     return compare_estimates(row.name, pairs, {pk: username for pk, (username, _) in people.items()})
 
 
+def compare_version(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    version: int | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> SinceVersion | None:
+    """Agreement before and since a version of the guideline (None: the latest that decisions led to, else the latest), of
+    the dataset and of the categories of those decisions; None where there is but one version. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        numbers, led = read_versions(session, dataset_pk), count_led(session, dataset_pk)
+        known = sorted(numbers.values())
+        chosen = choose_version(known, led, version)
+        if chosen is None:
+            return None
+        found = _find_judged(session, dataset_pk)
+        categories = _label(session, dataset_pk, "category", found)
+    return compare_since(
+        found, look_up(found.rubric, numbers), categories, dataset=dataset, known=known, led=led, version=chosen,
+        resamples=resamples, seed=seed,
+    )  # fmt: skip
+
+
 def write_report(
     target: Path,
     report: AgreementReport,
@@ -218,32 +249,12 @@ def compute_kappa(session: Session, dataset_pk: int) -> Value:
     The same figure as `cohen_kappa.unweighted` of the report, cheap enough for every page: the database
     counts the tables of the annotator pairs. Undefined: `why`.
     """
-    one, other = aliased(CurrentJudgmentRow), aliased(CurrentJudgmentRow)
-    columns = (col(one.annotator_pk), col(other.annotator_pk), col(one.grade), col(other.grade))
-    statement = (
-        select(*columns, func.count())
-        .join(other, col(other.pair_pk) == col(one.pair_pk))
-        .join(PairRow, col(PairRow.pk) == col(one.pair_pk))
-        .where(*_counting(one, dataset_pk), *_counting(other, dataset_pk))
-        .where(col(one.annotator_pk) < col(other.annotator_pk), col(PairRow.retired_at).is_(None))
-        .group_by(*columns)
-    )
     tables: dict[tuple[int, int], Floats] = {}
-    for first, second, row, column, count in session.execute(statement):
+    for first, second, row, column, count in count_couples(session, dataset_pk):
         table = tables.setdefault((first, second), np.zeros((CATEGORIES, CATEGORIES)))
         table[row, column] = count
     stacked = [table for _, table in sorted(tables.items())]
     return mean_kappas(np.array(stacked).reshape(-1, CATEGORIES, CATEGORIES))["unweighted"]
-
-
-def _counting(row: type[CurrentJudgmentRow], dataset_pk: int) -> tuple[ColumnElement[bool], ...]:
-    """What counts: the current independent judgments of the dataset that carry a grade. Pairs that have left the
-    pool do not count: whoever asks leaves them out."""
-    return (
-        col(row.dataset_pk) == dataset_pk,
-        col(row.purpose) == "independent",
-        col(row.outcome) == "graded",
-    )
 
 
 def _find_judged(session: Session, dataset_pk: int, pseudonyms: Mapping[int, str] | None = None) -> Named:

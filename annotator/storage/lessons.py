@@ -75,6 +75,11 @@ _CAUSES = prepare("""
 SELECT a.cause, count(*) FROM current_adjudication h JOIN adjudication a ON a.pk = h.adjudication_pk
 JOIN pair p ON p.pk = h.pair_pk WHERE h.dataset_pk = :dataset_pk AND p.retired_at IS NULL GROUP BY a.cause""")
 
+_COUNTED = prepare("""
+SELECT r.version, q.category, count(*) FROM guideline_decision g JOIN rubric r ON r.pk = g.rubric_pk
+JOIN adjudication a ON a.pk = g.adjudication_pk JOIN pair p ON p.pk = a.pair_pk JOIN query q ON q.pk = p.query_pk
+WHERE r.dataset_pk = :dataset_pk GROUP BY r.version, q.category""")
+
 
 def list_taught(session: Session, dataset_pk: int) -> list[Taught]:
     """Every decision that holds, in the order of deciding."""
@@ -108,6 +113,14 @@ def count_waiting(session: Session, dataset_pk: int) -> int:
         for pair_pk, revision, cause, flag in run(session, _ASKING, values)
     )
     return asking + int(run(session, _QUESTIONS, values).scalar_one())
+
+
+def count_led(session: Session, dataset_pk: int) -> dict[int, dict[str | None, int]]:
+    """How many decisions led to a version of the guideline, by version and by their queries' category."""
+    found = defaultdict[int, dict[str | None, int]](dict)
+    for version, category, number in run(session, _COUNTED, {"dataset_pk": dataset_pk}):
+        found[version][category] = number
+    return dict(found)
 
 
 def count_causes(session: Session, dataset_pk: int) -> dict[str | None, int]:

@@ -1,0 +1,99 @@
+"""Agreement before and since a version: which pairs are on which side, and what is said of the difference."""
+
+import numpy as np
+import pytest
+
+from annotator.agreement.groups import Labels
+from annotator.agreement.judged import Judged
+from annotator.agreement.measure import measure
+from annotator.agreement.named import Named
+from annotator.agreement.since_version import choose_version, compare_since, split_rows
+from annotator.domain.errors import NotFound
+from annotator.domain.since_version import SinceVersion
+
+PAIRS_OF_A_QUERY = 6
+
+
+def make(queries: int, agree_before: float, agree_since: float) -> tuple[Named, np.ndarray]:
+    """Two annotators; the first half of the queries judged under version 1, the rest under version 2."""
+    random = np.random.default_rng(5)
+    query, pair, annotator, grade, versions = ([] for _ in range(5))  # type: ignore[var-annotated]
+    for place in range(queries * PAIRS_OF_A_QUERY):
+        since = place >= queries * PAIRS_OF_A_QUERY // 2
+        first = int(random.integers(0, 4))
+        same = random.random() < (agree_since if since else agree_before)
+        for who, given in ((0, first), (1, first if same else (first + 1) % 4)):
+            query.append(place // PAIRS_OF_A_QUERY)
+            pair.append(place)
+            annotator.append(who)
+            grade.append(given)
+            versions.append(2 if since else 1)
+    judged = Judged(*(np.array(column, dtype=np.int64) for column in (query, pair, annotator, grade)))
+    rows = len(query)
+    empty = np.zeros(rows, dtype=np.int64)
+    named = Named(judged, ("花子", "민준"), (1, 2), (), empty, np.full(rows, np.nan), empty)
+    return named, np.array(versions, dtype=np.int64)
+
+
+def compare(found: Named, versions: np.ndarray, **changes: object) -> SinceVersion:
+    even = Labels(["偶", "홀"], (found.judged.query % 2).astype(np.int64))
+    told = {"known": [1, 2], "led": {2: {"偶": 3}}, "version": 2, "resamples": 50, "seed": 0} | changes
+    return compare_since(found, versions, even, dataset="d", **told)  # type: ignore[arg-type]
+
+
+def test_a_sure_rise_is_said_with_both_figures_and_a_sure_fall_too() -> None:
+    found, versions = make(60, 0.5, 0.95)
+    (whole, even) = compare(found, versions).parts
+    assert (whole.state, whole.before.pairs, whole.since.pairs) == ("higher", 180, 180)
+    assert whole.sentence.startswith(
+        "Agreement in the dataset is higher since version 2: Cohen's kappa is 0.9"
+    )
+    assert whole.difference.ci95 is not None and whole.difference.ci95[0] > 0
+    assert (even.category, even.before.pairs, even.since.pairs) == ("偶", 90, 90)
+    found, versions = make(60, 0.95, 0.5)
+    fallen = compare(found, versions).parts[0]
+    assert fallen.state == "lower" and "Read what has been disputed since." in fallen.sentence
+
+
+def test_the_figures_are_those_of_the_report() -> None:
+    found, versions = make(30, 0.6, 0.8)
+    part = compare(found, versions).parts[0]
+    own = measure(found.judged.where(versions == 2), found.names, resamples=50, seed=0)
+    assert part.since.kappa == own.cohen_kappa["unweighted"]
+    assert part.since.alpha == own.krippendorff_alpha["ordinal"]
+    before = measure(found.judged.where(versions == 1), found.names, resamples=0, seed=0)
+    kappas = [one.cohen_kappa["unweighted"].value for one in (own, before)]
+    assert part.difference.value == pytest.approx(kappas[0] - kappas[1])  # type: ignore[operator]
+
+
+def test_what_may_be_chance_or_is_too_little_is_not_yet_known() -> None:
+    found, versions = make(60, 0.8, 0.8)
+    assert compare(found, versions).parts[0].state == "unknown"
+    found, versions = make(8, 0.1, 1.0)  # as far apart as can be, on 24 pairs of 4 queries each
+    few = compare(found, versions).parts[0]
+    assert (few.state, few.before.warning is not None) == ("unknown", True)
+    assert few.sentence.startswith("Not yet known in the dataset whether version 2 changed agreement")
+    none = compare(found, np.ones(len(versions), dtype=np.int64)).parts[0]
+    assert (
+        none.sentence == "Not yet known in the dataset: no pair was judged by two annotators since version 2."
+    )
+    assert (none.difference.value, none.since.kappa.value) == (None, None)
+
+
+def test_pairs_judged_partly_before_and_partly_since_are_on_neither_side() -> None:
+    columns = ([1, 1, 1, 1, 1, 1], [1, 1, 2, 2, 3, 3], [0, 1] * 3, [0, 1, 2, 3, 0, 0])
+    judged = Judged(*(np.array(column, dtype=np.int64) for column in columns))
+    before, since, between = split_rows(judged, np.array([1, 1, 1, 2, 3, 2]), 2)
+    assert before.tolist() == [True, True, False, False, False, False]
+    assert since.tolist() == [False, False, False, False, True, True]
+    assert between == 1
+
+
+def test_the_version_is_the_one_asked_for_or_the_latest_that_decisions_led_to() -> None:
+    assert choose_version([1, 2, 3], {2: {None: 4}}, None) == 2
+    assert choose_version([1, 2, 3], {}, None) == 3
+    assert choose_version([1, 2, 3], {2: {None: 4}}, 3) == 3
+    assert choose_version([1], {}, None) is None
+    for wrong in (1, 4):
+        with pytest.raises(NotFound):
+            choose_version([1, 2, 3], {}, wrong)
