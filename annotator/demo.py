@@ -146,7 +146,7 @@ def _mark_checks(database: Database, now: datetime, folder: Path) -> None:
     import_pairs(database, OPERATOR, DATASET, folder / "chosen-pairs.csv", now=now)
     dataset, _ = show_dataset(database, OPERATOR, DATASET)
     if not dataset.gold_rate:
-        change_settings(database, OPERATOR, DATASET, CHECKS)
+        change_settings(database, OPERATOR, DATASET, CHECKS, now=now)
     path = folder / "checks.csv"
     mark_file(database, OPERATOR, DATASET, path.read_bytes(), str(path), now=now)
 

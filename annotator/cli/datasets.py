@@ -115,7 +115,9 @@ def set_(
     pairs = dict(change.split("=", 1) for change in changes)
     typed = dict(pairs)
     required = _read_required_file(typed)
-    dataset = change_settings(open_database(database), OPERATOR, name, typed, requirements=required)
+    dataset = change_settings(
+        open_database(database), OPERATOR, name, typed, now=now(), requirements=required
+    )
     if json:
         print_json(dataset)
         return

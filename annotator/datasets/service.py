@@ -17,7 +17,7 @@ from sqlmodel import col
 from annotator.accounts.service import list_roles, require_admin, require_role
 from annotator.datasets.rubric_file import read_rubric as read_rubric
 from annotator.datasets.settings import NO_REQUIREMENTS as NO_REQUIREMENTS
-from annotator.datasets.settings import RULES, SETTINGS, read_setting
+from annotator.datasets.settings import ON_DISPUTES, RULES, SETTINGS, read_setting
 from annotator.datasets.settings import write_setting as write_setting
 from annotator.domain.errors import ConflictError, StateError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, GradeDefinition, Rubric
@@ -36,6 +36,7 @@ from annotator.storage.tables import (
     ReleaseRow,
     RubricRow,
 )
+from annotator.storage.trail import Event, add_events
 from annotator.storage.work import derive_work
 
 NAME = re.compile(r"[^\W_][\w.-]{0,99}")
@@ -66,6 +67,8 @@ class Dataset:
     shown_metadata: tuple[str, ...] | None
     quality_rule: str
     show_own_agreement: bool
+    second_adjudicator: bool
+    discuss_from: int | None
     requirements: Mapping[str, Any] | None
     created_at: datetime
 
@@ -140,10 +143,12 @@ def change_settings(
     name: str,
     changes: Mapping[str, str],
     *,
+    now: datetime,
     requirements: Mapping[str, Any] | None = None,
 ) -> Dataset:
     """Set each KEY to the VALUE as typed. ValidationError for an unknown key or value; then nothing changes.
-    Where the overlap, its rules or the seed change, what each pair lacks is counted anew in the same transaction.
+    Where the overlap, its rules or the seed change, what each pair lacks is counted anew in the same transaction; how
+    disputes are decided is noted in the trail.
 
     `requirements`: those of a file that the caller has read, which a typed value never names.
     """
@@ -164,6 +169,7 @@ def change_settings(
         _check_overlap(session, dataset_pk, before, after)
         if _say_who_judges(before) != _say_who_judges(after):
             derive_work(session, dataset_pk)
+        _note_changed(session, dataset_pk, actor, before, after, now)
         return after
 
 
@@ -228,6 +234,16 @@ def _set_values(row: DatasetRow, values: Mapping[str, Any]) -> None:
 def _say_who_judges(dataset: Dataset) -> tuple[Any, ...]:
     """What `pair.wanted` and the further judgment follow from."""
     return dataset.overlap, dataset.overlap_rules, dataset.seed
+
+
+def _note_changed(
+    session: Session, dataset_pk: int, actor: Actor, before: Dataset, after: Dataset, now: datetime
+) -> None:
+    changed = [name for name in ON_DISPUTES if getattr(before, name) != getattr(after, name)]
+    if changed:
+        was, since = ({name: getattr(one, name) for name in changed} for one in (before, after))
+        event = Event("changed settings", dataset_pk, actor.person_id, now, before=was, after=since)
+        add_events(session, [event])
 
 
 def _check_overlap(session: Session, dataset_pk: int, before: Dataset, after: Dataset) -> None:

@@ -12,12 +12,18 @@ from annotator.domain.overlap import MOST
 
 NONE = "none"
 NO_REQUIREMENTS = NONE
+OFF = "off"
 RULES: Mapping[str, str] = {
     "overlap_by_category": "category",
     "overlap_share": "share",
     "overlap_cap": "cap",
     "third_judgment_from": "conditional",
 }  # the settings that together are the dataset's overlap rules, by what `domain/overlap.py` calls them
+
+ON_DISPUTES = (
+    "second_adjudicator",
+    "discuss_from",
+)  # how disputes are decided: a change is noted in the trail
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +65,8 @@ def _one_of(*names: str) -> Callable[[str], str]:
     return read
 
 
-def _or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    return lambda found: None if found.strip().lower() in (NONE, "") else read(found)
+def _or_none(read: Callable[[str], Any], *names: str) -> Callable[[str], Any]:
+    return lambda found: None if found.strip().lower() in (NONE, "", *names) else read(found)
 
 
 def _yes_or_no(found: str) -> bool:
@@ -136,6 +142,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("shown_metadata", say("column names with commas between, or none"), "the document's further columns that annotators see", _or_none(_columns)),
     Setting("quality_rule", say("bound or rate"), "what a release's quality control goes by: what the sample proves (bound), or the errors it happens to hold (rate)", _one_of("bound", "rate")),
     Setting("show_own_agreement", say("true or false"), "whether annotators see how well they agree with the others", _yes_or_no),
+    Setting("second_adjudicator", say("true or false"), "whether a dispute at distance 3 takes two leads who decide the same", _yes_or_no),
+    Setting("discuss_from", say("a distance 1-3, or off"), "from which distance on the annotators of a dispute are asked to look at each other's notes before a lead decides", _or_none(_whole(1, 3), OFF)),
     Setting("requirements", say("{templates}, none, or a YAML file", templates=", ".join(TEMPLATES)), "what the queries and qrels must cover", _requirements),
 )  # fmt: skip
 
@@ -162,7 +170,7 @@ def read_setting(name: str, found: str) -> Any:
 def write_setting(name: str, value: Any) -> str:
     """The value as it could be typed."""
     if value is None:
-        return NONE if name != "language" else ""
+        return {"language": "", "discuss_from": OFF}.get(name, NONE)
     if name == "overlap_by_category":
         plain = ",".join(f"{category}={wanted}" for category, wanted in value.items())
         return plain if _can_read(name, plain, dict(value)) else json.dumps(dict(value), ensure_ascii=False)

@@ -129,7 +129,7 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
             if value != getattr(dataset, name)
         }
         _do(
-            lambda: change_settings(context.database, context.actor, dataset.name, changes),
+            lambda: change_settings(context.database, context.actor, dataset.name, changes, now=context.now),
             tr("The settings are saved."),
         )
 

@@ -72,7 +72,7 @@ def _act(context: PageContext, dataset: str, overlap: int, rules: dict[str, Any]
     try:
         made = preview_overlap(context.database, context.actor, dataset, overlap=overlap, rules=rules)
         if change:
-            change_settings(context.database, context.actor, dataset, _write(overlap, rules))
+            change_settings(context.database, context.actor, dataset, _write(overlap, rules), now=context.now)
     except AnnotatorError as error:
         st.error(escape_markdown(show_refusal(error)))
         return

@@ -29,7 +29,9 @@ def draw_rule(context: PageContext, status: QualityStatus) -> None:
     if not pressed or chosen == status.rule:
         return
     try:
-        change_settings(context.database, context.actor, status.dataset, {"quality_rule": str(chosen)})
+        change_settings(
+            context.database, context.actor, status.dataset, {"quality_rule": str(chosen)}, now=context.now
+        )
     except AnnotatorError as error:
         st.error(escape_markdown(show_refusal(error)))
         return

@@ -150,7 +150,7 @@ def test_in_training_the_list_steps_aside_and_comes_back_when_it_is_passed(
     page: Page, database: Database
 ) -> None:
     training = on_screen(page)
-    change_settings(database, OPERATOR, "demo", {"training_score": "1"})
+    change_settings(database, OPERATOR, "demo", {"training_score": "1"}, now=NOW)
     mark_pair(database, OPERATOR, "demo", training, kind="training", grade=3, explanation="全部", now=NOW)
     page.reload()
     expect(page.get_by_text("Training comes one pair at a time.")).to_be_visible()

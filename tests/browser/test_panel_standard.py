@@ -135,7 +135,7 @@ def test_an_answer_under_an_older_standard_comes_back_with_what_changed_and_one_
 @pytest.fixture
 def training_pair(database: Database) -> str:
     fill_pool(database, documents=2, queries=("x",))
-    change_settings(database, OPERATOR, "demo", {"training_score": "1"})
+    change_settings(database, OPERATOR, "demo", {"training_score": "1"}, now=NOW)
     with database.read() as session:
         key = session.query(PairRow).first().key  # type: ignore[union-attr]
     mark_pair(

@@ -143,7 +143,7 @@ def test_an_answered_pair_opens_by_its_address_or_by_z_after_a_reload_and_says_w
 def test_a_lease_that_ran_out_while_offline_keeps_the_judgment_and_says_that_it_is_one_more(
     page: Page, context: BrowserContext, database: Database, sign_in: SignIn
 ) -> None:
-    change_settings(database, OPERATOR, "demo", {"overlap": "1"})
+    change_settings(database, OPERATOR, "demo", {"overlap": "1"}, now=NOW)
     start(page, database, sign_in)
     pair = on_screen(page)
     context.set_offline(True)

@@ -319,13 +319,13 @@ class TestDisabling:
     def test_somebody_disabled_neither_signs_in_nor_acts(self, datasets: Database) -> None:
         hanako = add(datasets, "hanako", "lead", "law")
         token = enter(datasets, "hanako")
-        change_settings(datasets, hanako, "law", {"overlap": "3"})
+        change_settings(datasets, hanako, "law", {"overlap": "3"}, now=NOW)
         disable_person(datasets, OPERATOR, "hanako", now=NOW)
         assert who(datasets, token) is None
         with pytest.raises(WrongSignIn):
             enter(datasets, "hanako")
         with pytest.raises(NotAllowed):
-            change_settings(datasets, hanako, "law", {"overlap": "4"})
+            change_settings(datasets, hanako, "law", {"overlap": "4"}, now=NOW)
         with datasets.read() as session, pytest.raises(NotAllowed):
             find_actor(session, "hanako")
         with pytest.raises(WrongSignIn):

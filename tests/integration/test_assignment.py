@@ -214,7 +214,7 @@ class TestWaiting:
         assert _stuck(world) == {}
         _give(world, ["kim"], _ids("Q0"))
         assert _stuck(world) == {"Q0": 3}
-        change_settings(world.database, OPERATOR, "d", {"overlap": "1"})
+        change_settings(world.database, OPERATOR, "d", {"overlap": "1"}, now=NOW)
         assert _stuck(world) == {}
         _limit(world, "kim", categories=["判例"])
         assert _stuck(world) == {"Q0": 3}
@@ -223,7 +223,7 @@ class TestWaiting:
     def test_an_overlap_above_the_people_there_are_leaves_pairs_stuck_until_judged_by_others(
         self, world: AssignmentWorld
     ) -> None:
-        change_settings(world.database, OPERATOR, "d", {"overlap": "3"})
+        change_settings(world.database, OPERATOR, "d", {"overlap": "3"}, now=NOW)
         assert _show(world).stuck == 12
         world.judge(_find(world, "lee"), pairs=5)
         assert _show(world).stuck == 0  # who judges here counts as one who may
@@ -237,7 +237,7 @@ class TestWaiting:
         assert _stuck(world) == {"Q0": 1}
 
     def test_somebody_known_from_a_file_is_not_waited_for(self, world: AssignmentWorld) -> None:
-        change_settings(world.database, OPERATOR, "d", {"overlap": "3"})
+        change_settings(world.database, OPERATOR, "d", {"overlap": "3"}, now=NOW)
         super(AssignmentWorld, world).person("from-file")
         assert _show(world).stuck == 12
 

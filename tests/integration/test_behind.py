@@ -357,7 +357,7 @@ def test_ones_own_agreement_is_told_only_when_the_leads_allow_it_and_over_finish
         world.judge(other, f"Q{at % 2 + 1}", f"d{at}", 3 if at == 2 else (at % 3 + at % 4) % 3)
     with pytest.raises(NotAllowed):
         show_own_agreement(database, me, "d")
-    change_settings(database, OPERATOR, "d", {"show_own_agreement": "true"})
+    change_settings(database, OPERATOR, "d", {"show_own_agreement": "true"}, now=NOW)
     found = show_own_agreement(database, me, "d", resamples=50)
     (pair,) = compute_agreement(database, OPERATOR, "d", resamples=0).measured.annotator_pairs
     assert (found.pairs, found.observed_agreement) == (32, pair.observed_agreement)

@@ -1,5 +1,6 @@
 """What a dataset must cover is one of its settings, and is measured on its settled pairs, on both databases."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,9 @@ def test_what_is_required_is_a_setting(database: Database, tmp_path: Path) -> No
     file.write_text(
         "queries: 3\nmost_without_relevant: 1\nqueries_without_relevant: [Q3]\n", encoding="utf-8"
     )
-    change_settings(database, OPERATOR, "d", {}, requirements=read_requirements(str(file)))
+    change_settings(
+        database, OPERATOR, "d", {}, requirements=read_requirements(str(file)), now=datetime.now(UTC)
+    )
     coverage = world.measure()
     assert (coverage.required, coverage.met) == (2, 2)
     shown, _ = show_dataset(database, OPERATOR, "d")
@@ -73,9 +76,9 @@ def test_what_is_required_is_a_setting(database: Database, tmp_path: Path) -> No
         "most_without_relevant": 1,
         "queries_without_relevant": ["Q3"],
     }
-    change_settings(database, OPERATOR, "d", {"requirements": "law"})
+    change_settings(database, OPERATOR, "d", {"requirements": "law"}, now=datetime.now(UTC))
     assert say(world.measure())["size"] == ("below 30 queries (27 more for 30)", False)
-    change_settings(database, OPERATOR, "d", {"requirements": "none"})
+    change_settings(database, OPERATOR, "d", {"requirements": "none"}, now=datetime.now(UTC))
     assert world.measure().required == 0
 
 
@@ -85,5 +88,5 @@ def test_a_typed_value_never_names_a_file(database: Database, tmp_path: Path) ->
     file = tmp_path / "law.yaml"
     file.write_text("queries: 3\n", encoding="utf-8")
     with pytest.raises(ValidationError, match="requirements: expected nablarch, law, none, or a YAML file"):
-        change_settings(database, OPERATOR, "d", {"requirements": str(file)})
+        change_settings(database, OPERATOR, "d", {"requirements": str(file)}, now=datetime.now(UTC))
     assert show_dataset(database, OPERATOR, "d")[0].requirements is None

@@ -135,7 +135,7 @@ def test_a_demo_of_before_there_were_checks_is_completed_and_its_judgments_are_l
         "query_id,doc_id,annotator,grade\nD08,법률_제47조_제1항,simulated_1,2\n", encoding="utf-8"
     )
     import_judgments(database, OPERATOR, DATASET, early, now=NOW, simulated=True)
-    change_settings(database, OPERATOR, DATASET, {"gold_rate": "0.2"})
+    change_settings(database, OPERATOR, DATASET, {"gold_rate": "0.2"}, now=NOW)
     build_demo(database, now=LATER, with_judgments=True)
     assert len(list_checks(database, OPERATOR, DATASET)) == 8
     assert show_dataset(database, OPERATOR, DATASET)[0].gold_rate == 0.2

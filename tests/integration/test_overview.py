@@ -79,7 +79,7 @@ def test_a_dataset_goes_from_disagreement_to_release_step_by_step(
         "unjudged": 0, "unrateable": 0, "imported": 0, "single": 0, "unanimous": 3, "disagreement": 1, "reopened": 0, "adjudicated": 0,
     }  # fmt: skip
     assert world.steps() == ["agreement", "disagreements"]
-    change_settings(database, OPERATOR, "d", {"kappa_target": "0.5"})
+    change_settings(database, OPERATOR, "d", {"kappa_target": "0.5"}, now=NOW)
     assert world.steps() == ["disagreements"]
     world.decide(world.pairs[3], 3)
     assert [(step.what, step.page) for step in world.look().steps] == [
@@ -131,7 +131,7 @@ def test_what_the_dataset_must_cover_is_a_step_until_it_does(database: Database)
     """While pairs are judged only what judging cannot bring is missing."""
     world = Glance(database)
     required = {"queries": 3, "most_without_relevant": 0}
-    change_settings(database, OPERATOR, "d", {"kappa_target": "-1"}, requirements=required)
+    change_settings(database, OPERATOR, "d", {"kappa_target": "-1"}, requirements=required, now=NOW)
     found = world.look()
     assert (found.coverage.required, found.coverage.met) == (2, 0)
     (step,) = [step for step in found.steps if "coverage" in step.what]
@@ -139,7 +139,9 @@ def test_what_the_dataset_must_cover_is_a_step_until_it_does(database: Database)
     world.judge_all((0, 0), (0, 0), (3, 3), (3, 3))
     (step,) = [step for step in world.look().steps if "coverage" in step.what]
     assert "queries, queries without a relevant document" in step.why
-    change_settings(database, OPERATOR, "d", {}, requirements={"queries": 2, "most_without_relevant": 1})
+    change_settings(
+        database, OPERATOR, "d", {}, requirements={"queries": 2, "most_without_relevant": 1}, now=NOW
+    )
     assert not [step for step in world.look().steps if "coverage" in step.what]
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ def test_the_gate_goes_by_what_the_dataset_says(world: ReleaseWorld, tmp_path: P
             world.database, world.lead, world.name, "1.0.0",
             exports_dir=tmp_path, now=EPOCH, overrides={name: "x" for name in WAIVED if name != "quality_control"},
         )  # fmt: skip
-    change_settings(world.database, OPERATOR, world.name, {"quality_rule": "rate"})
+    change_settings(world.database, OPERATOR, world.name, {"quality_rule": "rate"}, now=datetime.now(UTC))
     gate = find_gate(world, "quality_control")
     assert (gate.met, gate.measured) == (True, 0)
     kept: list[dict[str, Any]] = json.loads((publish(world, tmp_path) / "manifest.json").read_bytes())[

@@ -1,7 +1,7 @@
 """What quality control says of a sample; and that a third expert's answers count nowhere else."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,7 @@ def test_the_gate_goes_by_the_datasets_rule(database: Database) -> None:
     for pk in world.drawn():
         world.check(pk, world.grades[pk])
     assert (world.status().rule, world.status().verdict) == ("bound", "undecided")
-    change_settings(database, OPERATOR, "d", {"quality_rule": "rate"})
+    change_settings(database, OPERATOR, "d", {"quality_rule": "rate"}, now=datetime.now(UTC))
     assert (world.status().rule, world.status().verdict) == ("rate", "passed")
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -145,7 +145,7 @@ def test_an_undefined_kappa_is_not_met_and_says_why(database: Database) -> None:
 def test_a_gate_that_is_not_met_stops_a_release_and_nothing_is_changed(
     world: ReleaseWorld, tmp_path: Path
 ) -> None:
-    change_settings(world.database, OPERATOR, world.name, {"kappa_target": "0.9"})
+    change_settings(world.database, OPERATOR, world.name, {"kappa_target": "0.9"}, now=datetime.now(UTC))
     for missing in ("kappa", "disagreements", "overlap", "quality_control"):
         overrides = {name: reason for name, reason in WAIVED.items() if name != missing}
         with pytest.raises(GateNotMet, match="not ready to be published"):
@@ -401,7 +401,7 @@ def discount(gains: list[float]) -> float:
 def test_grade_0_is_listed_where_it_counts_as_relevant_only_when_asked_for(
     world: ReleaseWorld, tmp_path: Path
 ) -> None:
-    change_settings(world.database, OPERATOR, world.name, {"list_grade_0": "true"})
+    change_settings(world.database, OPERATOR, world.name, {"list_grade_0": "true"}, now=datetime.now(UTC))
     made = publish(world, tmp_path)
     assert (
         json.loads((made.path / "law.json").read_bytes())["queries"][0]["ground_truth"]["Q1/zero"][
@@ -547,7 +547,9 @@ def test_what_was_published_does_not_move_with_what_is_judged_after(
     made = publish(world, tmp_path)
     before = {name: (made.path / name).read_bytes() for name in FILES}
     world.judge(world.hanako, "Q1", "Q1/three", 0)
-    change_settings(world.database, OPERATOR, world.name, {"list_grade_0": "true", "seed": "99"})
+    change_settings(
+        world.database, OPERATOR, world.name, {"list_grade_0": "true", "seed": "99"}, now=datetime.now(UTC)
+    )
     assert {name: (made.path / name).read_bytes() for name in FILES} == before
     with world.database.read() as session:
         row = session.scalars(select(ReleaseRow)).one()

@@ -26,7 +26,7 @@ MANY = 100
 
 
 def _set(database: Database, **settings: str) -> None:
-    change_settings(database, OPERATOR, "d", settings)
+    change_settings(database, OPERATOR, "d", settings, now=NOW)
 
 
 def _count_answers(database: Database) -> dict[tuple[str | None, int], set[int]]:

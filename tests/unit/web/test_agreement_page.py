@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
@@ -166,7 +167,7 @@ def test_the_pairs_and_what_is_left_out_are_files(world: JudgedWorld) -> None:
 def test_ones_own_agreement_is_on_my_work_only_when_the_leads_allow_it(world: JudgedWorld) -> None:
     hanako = find(world, "花子")
     assert "How I agree with the others" not in headings(open_page(world, "work", hanako))
-    change_settings(world.database, OPERATOR, "d", {"show_own_agreement": "true"})
+    change_settings(world.database, OPERATOR, "d", {"show_own_agreement": "true"}, now=datetime.now(UTC))
     app = open_page(world, "work", hanako)
     assert "How I agree with the others" in headings(app)
     assert "You share 4 such pairs with others; from 30 pairs on" in words(app)

@@ -328,7 +328,7 @@ def test_a_kept_import_is_a_status_of_its_own_and_nobodys_work(database: Databas
 
 def test_what_a_dataset_covers_stands_on_the_overview_when_something_is_required(world: JudgedWorld) -> None:
     assert "What it covers" not in headings(open_page(world, "overview"))
-    change_settings(world.database, find(world, "lead"), "d", {"requirements": "nablarch"})
+    change_settings(world.database, find(world, "lead"), "d", {"requirements": "nablarch"}, now=NOW)
     app = open_page(world, "overview")
     assert "What it covers" in headings(app)
     shown = words(app)

@@ -1,6 +1,7 @@
 """What services refuse is told on a page in the reader's language, the parts of a sentence too; elsewhere in English."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ REFUSED: dict[str, Callable[[Database], object]] = {
     "a setting": lambda _: read_setting("overlap_cap", "many"),
     "a share": lambda _: check_rules(2, {"share": {"share": 0.0, "overlap": 2}}),
     "an overlap of a category": lambda _: check_rules(2, {"category": {"howto": 99}}),
-    "a category that no query has": lambda at: change_settings(at, OPERATOR, "d", {"overlap_by_category": "x=2"}),
+    "a category that no query has": lambda at: change_settings(at, OPERATOR, "d", {"overlap_by_category": "x=2"}, now=datetime.now(UTC)),
     "a dataset that is not there": lambda at: show_dataset(at, OPERATOR, "nowhere"),
     "a release that is not there": lambda at: trace_qrel(at, OPERATOR, "d", "9.9.9", "Q1", "D1"),
     "a username": lambda _: check_username("a b"),
