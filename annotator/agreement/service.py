@@ -35,7 +35,8 @@ from annotator.agreement.report import (
     measure_whole,
 )
 from annotator.agreement.report_file import check_target as check_target
-from annotator.agreement.report_file import list_estimate_rows, write_file
+from annotator.agreement.report_file import list_estimate_rows
+from annotator.agreement.report_file import write_file as write_file
 from annotator.agreement.since_version import choose_version, compare_since
 from annotator.agreement.speed import limit_quick
 from annotator.calibration.service import list_results

@@ -24,6 +24,7 @@ from annotator.cli import (
     serving,
     standard,
     terminal,
+    trail,
 )
 from annotator.cli.format_help import CommandOnFormats
 
@@ -72,6 +73,7 @@ app.command("progress")(labeling.progress)
 app.command("agreement")(agreement.agreement)
 app.command("disagreements")(adjudication.disagreements)
 app.command("adjudicate")(adjudication.adjudicate)
+app.command("trail")(trail.trail)
 app.add_typer(quality.app, name="qc")
 app.add_typer(releases.app, name="release")
 app.command("convert", cls=CommandOnFormats)(conversion.convert)

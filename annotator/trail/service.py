@@ -14,14 +14,14 @@ from sqlmodel import col
 
 from annotator.accounts.service import require_role
 from annotator.domain.errors import NotFound, ValidationError
-from annotator.domain.letters import give_letters
-from annotator.domain.messages import say
-from annotator.domain.people import Actor
 from annotator.domain.lead_trail import Moment as Moment
 from annotator.domain.lead_trail import TrailEvent as TrailEvent
 from annotator.domain.lead_trail import TrailFilter as TrailFilter
 from annotator.domain.lead_trail import TrailPage as TrailPage
 from annotator.domain.lead_trail import read_moment as read_moment
+from annotator.domain.letters import give_letters
+from annotator.domain.messages import say
+from annotator.domain.people import Actor
 from annotator.storage.audit import count_events, list_events, list_events_after, list_people
 from annotator.storage.cases import list_answers
 from annotator.storage.database import Database

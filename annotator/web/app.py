@@ -32,6 +32,7 @@ from annotator.web import (
     questions_api,
     rendering_api,
     standard_api,
+    trail_download,
     work_api,
 )
 from annotator.web.gate import Gate
@@ -62,6 +63,7 @@ def make_app(database: Database, settings: Settings) -> App:
             *standard_api.routes(database),
             *proposals_api.routes(database),
             *quality_download.routes(database),
+            *trail_download.routes(database),
             *questions_api.routes(database),
             *rendering_api.routes(database),
             *work_api.routes(database),

@@ -6,8 +6,10 @@
 import streamlit as st
 
 from annotator.web.deciding.deciding import draw_deciding
+from annotator.web.guidance import require_dataset
 from annotator.web.page_context import PageContext
 from annotator.web.queue_page import draw_queue_page
+from annotator.web.trail_table import draw_trail
 
 
 def draw(context: PageContext) -> None:
@@ -15,3 +17,4 @@ def draw(context: PageContext) -> None:
         draw_deciding(context)
     else:
         draw_queue_page(context)
+        draw_trail(context, require_dataset(context))
