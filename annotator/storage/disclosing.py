@@ -1,8 +1,10 @@
 """Who has seen what others said of a pair: noted once, and for ever, since whoever has seen it no longer judges it."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy import bindparam, select, text
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.columns import UtcDateTime
@@ -25,3 +27,14 @@ def note_seen(database: Database, pair_pk: int, person_pk: int | None, *, now: d
             return
     with database.write() as session:
         session.execute(_NOTE, {"pair_pk": pair_pk, "person_pk": person_pk, "now": now})
+
+
+def add_seen(session: Session, pair_pks: Collection[int], person_pk: int, *, now: datetime) -> None:
+    """Note in this transaction that the person has seen what others said of these pairs."""
+    for pair_pk in sorted(pair_pks):
+        session.execute(_NOTE, {"pair_pk": pair_pk, "person_pk": person_pk, "now": now})
+
+
+def has_seen(session: Session, pair_pk: int, person_pk: int) -> bool:
+    """Whether that is noted."""
+    return session.get(DisclosureRow, (pair_pk, person_pk)) is not None

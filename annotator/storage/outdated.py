@@ -44,18 +44,18 @@ _MARK_DOCUMENTS = text(
 _MARK_OLDER_STANDARD = text(
     "UPDATE current_judgment SET stale = stale + 1 WHERE dataset_pk = :dataset_pk AND stale IN (0, 2)"
 )
-_STILL_THEIRS = """c.stale > 0 AND c.outcome <> 'later' AND p.retired_at IS NULL
+STILL_THEIRS = """c.stale > 0 AND c.outcome <> 'later' AND p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = c.pair_pk)
   AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = c.pair_pk)
   AND NOT EXISTS (SELECT 1 FROM disclosure s WHERE s.pair_pk = c.pair_pk AND s.person_pk = c.annotator_pk)"""
 _OUTDATED = prepare(f"""
 SELECT p.query_pk, p.pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
-WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND {_STILL_THEIRS} LIMIT :most""")
+WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND {STILL_THEIRS} LIMIT :most""")
 _WHY = prepare(
     f"""
 SELECT c.pair_pk, c.stale, r.version FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
 JOIN judgment j ON j.pk = c.judgment_pk JOIN rubric r ON r.pk = j.rubric_pk
-WHERE c.pair_pk IN :pairs AND c.annotator_pk = :annotator_pk AND {_STILL_THEIRS}""",
+WHERE c.pair_pk IN :pairs AND c.annotator_pk = :annotator_pk AND {STILL_THEIRS}""",
     lists=["pairs"],
 )
 _ANSWERS = "FROM current_judgment c WHERE c.dataset_pk = :dataset_pk AND c.outcome <> 'later'"

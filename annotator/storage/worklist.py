@@ -17,15 +17,20 @@ from annotator.storage.eligibility import Eligibility
 from annotator.storage.statements import prepare, run
 
 LATEST = 10_000  # judgments of everybody among which an annotator's own latest is looked for
-_OPEN = """
+MAY_COME = """
   p.lacking > 0 AND (c.outcome IS NULL OR c.outcome = 'later')
-  AND p.lacking > (SELECT count(*) FROM lease l
-    WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk AND l.expires_at > :now)
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
   AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk)
   AND NOT EXISTS (SELECT 1 FROM quality_pair x CROSS JOIN quality_draw w
     WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk)
   AND {eligible}"""
+"""What is open to an annotator now, or will be once the leases of others have run out."""
+_OPEN = (
+    MAY_COME
+    + """
+  AND p.lacking > (SELECT count(*) FROM lease l
+    WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk AND l.expires_at > :now)"""
+)
 _OPEN_PAIRS = (
     "SELECT p.pk, p.key, p.query_pk, p.judged > 0, c.outcome IS NOT NULL FROM pair p LEFT JOIN current_judgment c "
     "ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk WHERE p.{column} IN :chosen AND " + _OPEN
