@@ -5,13 +5,16 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select, text
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
+from typer.testing import CliRunner
 
 from annotator.adjudication.service import adjudicate, show_case
+from annotator.cli.main import app
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.questions.service import answer_question
@@ -353,3 +356,25 @@ def test_answering_as_before_leaves_no_record(case: Case) -> None:
 def test_a_moment_keeps_its_sentence_translatable(case: Case) -> None:
     found: tuple[Moment, ...] = read_timeline(case.world.database, case.lead, "d", case.pair, now=LATER)
     assert found[1].said.template == "judged {answer}"
+
+
+def run(case: Case, *words: str) -> str:
+    url = case.world.database.url.render_as_string(hide_password=False)
+    done = CliRunner().invoke(app, ["trail", "d", *words, "--database", url], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_the_command_prints_records_and_stories_and_writes_files(case: Case, tmp_path: Path) -> None:
+    case.note(("put off", 1), ("assigned", 2))
+    printed = run(case)
+    assert printed.splitlines()[1].split()[2:] == ["lead", "Q1", "법률_제17조", "gave", "the", "case", "to", "nobody", "in", "particular"]  # fmt: skip
+    assert [one["action"] for one in json.loads(run(case, "--json", "--action", "assigned"))] == ["assigned"]
+    assert json.loads(run(case, "--json", "--until", "2026-03-01")) == []
+    story = json.loads(run(case, "--json", "--pair", "Q1", "법률_제17조"))
+    assert [one["action"] for one in story] == ["pooled", "judged", "judged", "put off", "assigned"]
+    assert "judged 3: 第17条に書いてある" in run(case, "--pair", "Q1", "법률_제17조")
+    run(case, "--csv", str(tmp_path / "trail.csv"))
+    assert len((tmp_path / "trail.csv").read_text(encoding="utf-8").splitlines()) == 3
+    with pytest.raises(NotFound, match="no pair of query 'Q9'"):
+        run(case, "--pair", "Q9", "x")
