@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from annotator.web.page_context import PageContext
 
 OF_A_GRADE = ("name", "definition", "positive", "negative")
-FIELDS = ("title", *(f"{name}{grade}" for grade in GRADES for name in OF_A_GRADE), "guideline")
+CHOSEN = "lessons"
+"""What of disputes the version answers: kept like a field, typed by nobody (`guideline_choice.py`)."""
+FIELDS = ("title", *(f"{name}{grade}" for grade in GRADES for name in OF_A_GRADE), "guideline", CHOSEN)
 MOST = 1_000_000
 
 
@@ -41,7 +43,7 @@ class Draft:
 
 def to_fields(rubric: Rubric) -> dict[str, str]:
     """A standard as the form's fields."""
-    found = {"title": rubric.title, "guideline": rubric.guideline}
+    found = {"title": rubric.title, "guideline": rubric.guideline, CHOSEN: ""}
     for definition in rubric.grades:
         grade = definition.grade
         found[f"name{grade}"], found[f"definition{grade}"] = definition.name, definition.definition

@@ -1,28 +1,36 @@
 """Every version of the standard with what it changed; and, for leads, whose answers are still to be confirmed."""
 
+from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotator.lessons.service import list_decisions_behind
 from annotator.standard.service import count_outdated
 from annotator.web.guidance import draw_note
+from annotator.web.guideline_lessons import say_apart
 from annotator.web.guideline_view import say_version
 from annotator.web.html_table import draw_table
 from annotator.web.line_diff import draw_comparison
-from annotator.web.messages import tr
+from annotator.web.link_table import Cell, Link, draw_link_table
+from annotator.web.messages import tr, tr_n
 from annotator.web.plain_text import escape_markdown, show_as
 
 if TYPE_CHECKING:
+    from annotator.domain.lessons import Taught
     from annotator.standard.service import Version
     from annotator.web.page_context import PageContext
 
-SHOWN = 30
+SHOWN, DECISIONS = 30, 50
 
 
-def draw_history(versions: "list[Version]") -> None:
-    """The newest first, each against the one before it."""
+def draw_history(context: "PageContext", dataset: str, versions: "list[Version]") -> None:
+    """The newest first, each against the one before it, with the decisions that led to it."""
     from annotator.standard.service import compare_draft
 
+    behind = list_decisions_behind(context.database, context.actor, dataset)
     for place, version in enumerate(versions[:SHOWN]):
         kind = tr("semantic") if version.change == "semantic" else tr("minor")
         name = say_version(version) if version.version == 1 else f"{say_version(version)} · {kind}"
@@ -31,10 +39,29 @@ def draw_history(versions: "list[Version]") -> None:
                 st.html(show_as("narrative", version.why))
             if place + 1 < len(versions):
                 draw_comparison(compare_draft(versions[place + 1].rubric, version.rubric))
+                _draw_behind(dataset, behind.get(version.version, ()))
             else:
                 draw_note(tr("The first version."))
     if len(versions) > SHOWN:
         draw_note(tr("Older versions: annotator rubric list DATASET"))
+
+
+def _draw_behind(dataset: str, cases: "Sequence[Taught]") -> None:
+    """The decisions on disputes that led to a version, each with the way to its pair."""
+    if not cases:
+        return
+    said = tr_n("{n:,} decision led to it", "{n:,} decisions led to it", len(cases))
+    rows = [[case.query, _link(dataset, case), say_apart(case), case.rationale] for case in cases[:DECISIONS]]
+    st.html(f'<p class="annotator-step">{escape(said)}</p>')
+    draw_link_table(said, [tr("Query"), tr("Document"), tr("Grades"), tr("Rationale")], rows, roomy=True)
+    if len(cases) > DECISIONS:
+        draw_note(tr_n("{n:,} more", "{n:,} more", len(cases) - DECISIONS))
+
+
+def _link(dataset: str, case: "Taught") -> Link:
+    return Link(
+        case.title or case.doc_id, "/disagreements?" + urlencode({"dataset": dataset, "pair": case.pair})
+    )
 
 
 def draw_outdated(context: "PageContext", dataset: str) -> None:
@@ -45,7 +72,7 @@ def draw_outdated(context: "PageContext", dataset: str) -> None:
         return
     st.header(tr("To be confirmed or changed"))
     columns = (tr("Annotator"), tr("Judgments"), tr("Older standard"), tr("Older text"))
-    rows = [
+    rows: list[Sequence[Cell]] = [
         (
             item.name or item.annotator,
             *(f"{n:,}" for n in (item.answers, item.older_standard, item.older_text)),

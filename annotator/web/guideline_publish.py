@@ -21,7 +21,16 @@ from annotator.standard.service import (
 )
 from annotator.web.focus import note_press
 from annotator.web.guidance import draw_note
-from annotator.web.guideline_draft import Draft, read_fields, read_typed, set_draft, to_fields, to_rubric
+from annotator.web.guideline_choice import Chosen, read_chosen
+from annotator.web.guideline_draft import (
+    CHOSEN,
+    Draft,
+    read_fields,
+    read_typed,
+    set_draft,
+    to_fields,
+    to_rubric,
+)
 from annotator.web.line_diff import draw_comparison
 from annotator.web.messages import show_refusal, tr, tr_n
 from annotator.web.page_context import PageContext, find_context
@@ -39,6 +48,7 @@ def draw_publishing(context: PageContext, dataset: str, base: "Version", draft: 
     shown = read_fields(draft, base)
     rubric = to_rubric(shown)
     found = compare_draft(base.rubric, rubric)
+    _say_chosen(read_chosen(shown[CHOSEN]))
     if found.is_empty:
         draw_note(
             tr("Nothing yet. What you change is compared with version {version} here.", version=base.version)
@@ -123,6 +133,7 @@ def _publish(
     if context is None:
         return
     typed = read_typed(dataset, draft, base)
+    chosen = read_chosen(typed[CHOSEN])
     if typed != shown:
         _refuse(tr("Your last change is in the comparison now. Look at it, then publish."))
         return
@@ -130,7 +141,8 @@ def _publish(
         made = publish_version(
             context.database, context.actor, dataset, to_rubric(typed),
             base_version=base.version, change=st.session_state.get(change_key, ""),
-            why=st.session_state.get(why_key) or "", now=context.now,
+            why=st.session_state.get(why_key) or "", decisions=chosen.decisions, questions=chosen.questions,
+            now=context.now,
         )  # fmt: skip
     except VersionConflict:
         _merge(dataset, base, draft)
@@ -160,7 +172,29 @@ def _merge(dataset: str, base: "Version", draft: Draft) -> None:
         "base": to_fields(base.rubric), "theirs": before, "mine": mine,
     }  # fmt: skip
     fields = {name: text for name, text in after.items() if text != before[name]}
+    if mine[CHOSEN]:
+        fields[CHOSEN] = mine[CHOSEN]
     set_draft(dataset, Draft(theirs.version, fields, merged))
+
+
+def _say_chosen(chosen: Chosen) -> None:
+    """How much of what disputes taught the version answers."""
+    if chosen.decisions:
+        draw_note(
+            tr_n(
+                "It answers {n:,} decision on disputes, which the version will name.",
+                "It answers {n:,} decisions on disputes, which the version will name.",
+                len(chosen.decisions),
+            )
+        )
+    if chosen.questions:
+        draw_note(
+            tr_n(
+                "It answers {n:,} question that was marked for the guideline.",
+                "It answers {n:,} questions that were marked for the guideline.",
+                len(chosen.questions),
+            )
+        )
 
 
 def _name(version: "Version") -> str:

@@ -7,14 +7,21 @@ from annotator.standard.service import Version, list_versions
 from annotator.web.choices import heed_tab
 from annotator.web.focus import keep_focus
 from annotator.web.guidance import require_dataset
+from annotator.web.guideline_choice import Desk
 from annotator.web.guideline_draft import Draft, draw_keeper, find_draft, note_typed, read_typed
 from annotator.web.guideline_form import draw_form
 from annotator.web.guideline_history import draw_history, draw_outdated
+from annotator.web.guideline_lessons import draw_lessons
 from annotator.web.guideline_view import draw_standard
 from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 
-READ, WRITE, VERSIONS = say("In force"), say("Next version"), say("Versions")
+READ, LEARN, WRITE, VERSIONS = (
+    say("In force"),
+    say("What disputes teach"),
+    say("Next version"),
+    say("Versions"),
+)
 
 
 def draw(context: PageContext) -> None:
@@ -41,9 +48,9 @@ def _draw_tabs(
     context: PageContext, dataset: str, versions: list[Version], base: Version, draft: Draft
 ) -> None:
     """Only the tab that is open is worked out; which one stands in the address."""
-    names = (READ, WRITE, VERSIONS)
+    names = (READ, LEARN, WRITE, VERSIONS)
     heed_tab("standard", names)
-    reading, writing, looking_back = st.tabs(
+    reading, learning, writing, looking_back = st.tabs(
         [tr(name) for name in names], key="standard", bind="query-params"
     )
     if reading.open:
@@ -51,10 +58,13 @@ def _draw_tabs(
             if draft.fields:
                 st.info(tr("You have an unpublished draft: see Next version."), icon=":material/edit_note:")
             draw_standard(versions[0])
+    if learning.open:
+        with learning, st.container(width=760):
+            draw_lessons(context, Desk(dataset, draft, base))
     if writing.open:
         with writing:
             draw_form(context, dataset, versions[0], base, draft)
     if looking_back.open:
         with looking_back, st.container(width=760):
             draw_outdated(context, dataset)
-            draw_history(versions)
+            draw_history(context, dataset, versions)
