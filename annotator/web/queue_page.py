@@ -1,45 +1,82 @@
-"""The queue of disagreements, and the one on the screen: read it, decide it, and the next one comes."""
+"""The queue of disputes: how many wait and why, how long they last, and a page of them; the way into deciding and out to a release.
+
+What is shown stands in the address. Of fifty thousand disputes the page reads fifty and the counts.
+"""
+
+from html import escape
 
 import streamlit as st
 
-from annotator.adjudication.service import show_case
-from annotator.disputes.service import find_disagreements
-from annotator.web.case_choice import choose_case, filter_queue
-from annotator.web.case_view import draw_judgments, draw_pair, scroll_to
-from annotator.web.decision_form import draw_form
-from annotator.web.guidance import draw_link, find_language_of, require_dataset
-from annotator.web.messages import tr
+from annotator.accounts.service import list_people
+from annotator.disputes.service import compute_queue_pace, list_queue, summarize_queue
+from annotator.domain.people import includes
+from annotator.domain.queue import QueuePage
+from annotator.web.focus import keep_focus
+from annotator.web.guidance import require_dataset
+from annotator.web.messages import tr, tr_n
 from annotator.web.page_context import PageContext
-from annotator.web.queue_table import draw_filters, draw_queue, find_sort
+from annotator.web.queue_address import QueueAddress
+from annotator.web.queue_duration import describe_pace
+from annotator.web.queue_empty import draw_nothing_disputed
+from annotator.web.queue_filters import Choices, draw_filters
+from annotator.web.queue_going import DATASET, NEXT, find_start, go, read_here
+from annotator.web.queue_parts import draw_parts
+from annotator.web.queue_table import SIZE
+from annotator.web.times import find_zone
+from annotator.work.service import list_work_categories
 
 
 def draw_queue_page(context: PageContext) -> None:
     """The page as long as no pair is asked for by its address."""
     st.title(tr("Disagreements"))
-    dataset, sort = require_dataset(context), find_sort()
-    queue = find_disagreements(context.database, context.actor, dataset, sort=sort, now=context.now)
-    said = st.session_state.pop("decided", None)
-    if said:
-        st.toast(said, icon=":material/check:")
-    if not queue:
-        st.text(
-            tr("No pair was graded differently so far. Pairs come here as soon as two annotators differ.")
-        )
-        draw_link(context, "overview")
+    dataset = st.session_state[DATASET] = require_dataset(context)
+    choices = _find_choices(context, dataset)
+    here = read_here(categories=choices.categories, people=(*choices.annotators, *choices.leads))
+    found = list_queue(
+        context.database, context.actor, dataset, here.wanted, sort=here.sort, offset=find_start(), limit=SIZE, now=context.now,
+    )  # fmt: skip
+    if not found.open and not found.decided:
+        draw_nothing_disputed(context, dataset, decided=0)
         return
-    shown = draw_filters()
-    chosen = choose_case(queue, st.query_params.get("pair"))
-    draw_queue(filter_queue(queue, shown), chosen, statuses=shown == "all")
-    if chosen is None:
-        st.text(tr("Every disagreement is decided. Choose one to look at it again, or go on:"))
-        draw_link(context, "overview")
-        return
-    st.query_params["pair"] = chosen  # what is on the screen stays there, whatever others decide meanwhile
-    case = show_case(context.database, context.actor, dataset, chosen, now=context.now)
-    left, right = st.columns([11, 9], gap="medium")
-    with left:
-        draw_pair(case, language=find_language_of(context))
-    with right:
-        draw_judgments(case)
-        draw_form(case, sort)
-    scroll_to(chosen if said else None)
+    if found.open:
+        _draw_head(context, dataset, found, here)
+    else:
+        draw_nothing_disputed(context, dataset, decided=found.decided)
+    st.header(tr("The queue"))
+    draw_filters(here, choices)
+    draw_parts(context, found, here, choices)
+    keep_focus()
+
+
+def _find_choices(context: PageContext, dataset: str) -> Choices:
+    database, actor = context.database, context.actor
+    people = list_people(database, actor, dataset=dataset)
+    leads = [
+        one.username
+        for one in people
+        if any(includes(held.role, "lead") for held in one.memberships) and not one.disabled
+    ]
+    return Choices(
+        summary=summarize_queue(database, actor, dataset),
+        categories=list_work_categories(database, actor, dataset),
+        annotators=[one.username for one in people],
+        leads=sorted(leads, key=lambda name: name != actor.username),
+        reader=actor.username,
+    )
+
+
+def _draw_head(context: PageContext, dataset: str, found: QueuePage, here: QueueAddress) -> None:
+    """How much there is to decide, how long that lasts, and the way to begin."""
+    waiting = tr_n("{n:,} pair waits for a decision", "{n:,} pairs wait for a decision", found.open)
+    st.html(f'<p class="annotator-verdict">{escape(waiting)}</p>')
+    now = context.now.astimezone(find_zone())
+    pace = compute_queue_pace(context.database, context.actor, dataset, now=now)
+    st.html(f'<p class="annotator-step">{escape(" ".join(describe_pace(pace)))}</p>')
+    st.button(
+        tr("Decide the next one"),
+        type="primary",
+        icon=":material/gavel:",
+        on_click=go,
+        args=(here,),
+        kwargs={"pair": NEXT},
+    )

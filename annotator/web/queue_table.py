@@ -1,106 +1,124 @@
-"""The queue of disagreements as a table whose chosen row is the case on the screen; and its two filters.
+"""A page of the queue as a table, each row a link to its case; and the ways to the pages before and after it.
 
-The chosen pair stands in the address (`?pair=`), so that a case can be sent to somebody.
+Grades stand sorted and without names, so that a place says nothing about who gave one.
 """
 
-from hashlib import sha256
+from datetime import datetime
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.web.case_choice import SHOWN
-from annotator.web.choices import find_asked, heed_address
-from annotator.web.guidance import draw_note
-from annotator.web.messages import tr
-from annotator.web.names import name_word
-from annotator.web.times import show_time
+from annotator.domain.disputes import Reason
+from annotator.web.messages import tr, tr_n
+from annotator.web.queue_address import QueueAddress
+from annotator.web.queue_going import go, list_words
+from annotator.web.queue_words import name_decided, name_reasons
+from annotator.web.row_table import draw_rows
+from annotator.web.times import show_day, show_number
 
 if TYPE_CHECKING:
-    from annotator.domain.queue import Disagreement
+    from collections.abc import Collection
 
-SORTS = ("distance", "impact", "age")
-ROWS, ROW_HEIGHT = 5, 35
-DOCUMENT_WIDTH = 262  # so that an id of any length leaves the columns up to the marks in view at 1280
+    from annotator.domain.queue import Disagreement, QueuePage
 
-
-def find_sort() -> str:
-    """The order that is chosen, before its control is drawn."""
-    return find_asked("sort", SORTS) or SORTS[0]
+SIZE = 50
+LONGEST = 60  # characters of a query or a title that say which one it is
 
 
-def draw_filters() -> str:
-    """What comes first, and which part of the queue is shown; returns the latter."""
-    with st.container(horizontal=True):
-        meaning = tr(
-            "distance: the furthest apart first. impact: first what could move its query's score most. "
-            "age: the longest open first."
-        )
-        _choose(tr("Sort by"), SORTS, "sort", meaning)
-        return _choose(tr("Show"), SHOWN, "show")
-
-
-def _choose(label: str, options: tuple[str, ...], key: str, meaning: str | None = None) -> str:
-    heeded = heed_address(key, options)
-    chosen: str | None = st.segmented_control(
-        label,
-        options,
-        default=options[0] if not heeded else None,
-        format_func=name_word,
-        required=True,
-        key=key,
-        bind="query-params",
-        wrap=True,
-        help=meaning,
+def draw_table(
+    found: "QueuePage",
+    here: QueueAddress,
+    *,
+    due: "Collection[str]" = (),
+    decided: bool,
+    now: datetime,
+) -> None:
+    """The rows. `due`: the queries whose impact is still to be computed; `decided`: whether rows may be decided ones."""
+    columns = [
+        tr("query"), tr("document"), tr("grades"), tr("apart"), tr("impact"), tr("why"), tr("category"), tr("since"),
+    ]  # fmt: skip
+    if decided:
+        columns.insert(3, tr("settled as"))
+    draw_rows(
+        "queue rows",
+        tr("The disputes. Choose one to decide it."),
+        columns,
+        [
+            (item.pair, _describe(item, due=item.query_id in due, decided=decided, now=now))
+            for item in found.items
+        ],
+        chosen=None,
+        on_choose=lambda pair: go(here, pair=pair),
+        links=["/disagreements?" + urlencode(list_words(here, pair=item.pair)) for item in found.items],
+        tall=True,
     )
-    return chosen or options[0]
+    _draw_ways(found, here)
 
 
-def draw_queue(queue: "list[Disagreement]", chosen: str | None, *, statuses: bool) -> None:
-    """The table. Its key follows its content, so that a row never stands for another pair. `statuses`: whether rows of
-    several are shown, so that each has to say which is its own."""
-    if not queue:
-        draw_note(tr("There is none of this kind."))
-        return
-    pairs = [item.pair for item in queue]
-    key = f"queue {sha256(repr(pairs).encode()).hexdigest()[:12]}"
-    st.dataframe(
-        [_describe(item, status=statuses) for item in queue],
-        hide_index=True,
-        height=(min(len(queue), ROWS) + 1) * ROW_HEIGHT + 2,
-        column_config={tr("document"): st.column_config.TextColumn(width=DOCUMENT_WIDTH)},
-        key=key,
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": [pairs.index(chosen)] if chosen in pairs else []}},
-        on_select=lambda: _follow(key, pairs),
-        alt=tr("The disagreements. Choose a row to see its case below."),
-    )
-
-
-def _follow(key: str, pairs: list[str]) -> None:
-    rows = st.session_state[key]["selection"]["rows"]
-    if rows:
-        st.query_params["pair"] = pairs[rows[0]]
-
-
-def _describe(item: "Disagreement", *, status: bool) -> dict[str, object]:
-    """A row. Grades are sorted, so that a place says nothing about who gave one."""
-    marks = [
-        word
-        for word, holds in (
-            (name_word("reopened"), item.reopened),
-            (tr("simulated"), item.simulated),
-            (tr("judged by you"), item.yours),
-        )
-        if holds
+def _describe(item: "Disagreement", *, due: bool, decided: bool, now: datetime) -> list[str]:
+    cells = [
+        _name(item.query_id, item.query),
+        _name(item.doc_id, item.title),
+        show_grades(item),
+        str(item.distance),
+        "…" if due else show_number(item.impact, 2),
+        "; ".join([name_reasons(item.waiting or item.reasons), *_list_marks(item)]),
+        item.category or "",
+        show_day(item.since, now=now),
     ]
-    return {
-        tr("query"): item.query_id,
-        tr("grades"): " ".join(str(grade) for grade in sorted(item.grades.values())),
-        tr("document"): item.doc_id,
-        tr("apart"): item.distance,
-        tr("impact"): round(item.impact, 2),
-        **({tr("status"): name_word(item.status)} if status else {}),
-        tr("since"): show_time(item.since),
-        tr("marks"): ", ".join(marks),
-        tr("category"): item.category or "",
-    }
+    if decided:
+        cells.insert(3, name_decided(item.decided))
+    return cells
+
+
+def show_grades(item: "Disagreement") -> str:
+    """Sorted; a dash for each who could not rate the pair."""
+    return " ".join([*map(str, sorted(item.grades.values())), *("–" for _ in item.unrateable)])
+
+
+def _name(one_id: str, text: str) -> str:
+    """The id, and the words that it stands for as far as there is room."""
+    words = " ".join(text.split())
+    if not words or words == one_id:
+        return one_id
+    return f"{one_id} {words if len(words) <= LONGEST else words[: LONGEST - 1] + '…'}"
+
+
+def _list_marks(item: "Disagreement") -> list[str]:
+    """What else there is to know of a pair before one opens it."""
+    flips = item.flips or 0
+    marks = (
+        (flips, tr_n("order of {n:,} pair of systems", "order of {n:,} pairs of systems", flips)),
+        (item.held_by, tr("taken by {name}", name=item.held_by)),
+        (item.assigned_to, tr("given to {name}", name=item.assigned_to)),
+        (item.put_off, tr("put off by you")),
+        (item.yours, tr("judged by you")),
+        (item.taste, tr("only taste")),
+        (item.simulated, tr("simulated")),
+        (Reason.QUALITY in item.reasons and not item.waiting, tr("was reopened")),
+    )
+    return [said for holds, said in marks if holds]
+
+
+def _draw_ways(found: "QueuePage", here: QueueAddress) -> None:
+    """Where one is in the list, and the way on."""
+    if found.total <= SIZE:
+        return
+    first, last = found.offset + 1, found.offset + len(found.items)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            tr("Earlier ones"),
+            on_click=go,
+            args=(here,),
+            kwargs={"start": max(0, found.offset - SIZE), "elsewhere": True},
+            disabled=not found.offset,
+        )
+        st.button(
+            tr("Further ones"),
+            on_click=go,
+            args=(here,),
+            kwargs={"start": found.offset + SIZE, "elsewhere": True},
+            disabled=last >= found.total,
+        )
+        st.text(tr("{first:,} to {last:,} of {total:,}", first=first, last=last, total=found.total))

@@ -26,6 +26,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 function draw(root, told, known) {
   root.setAttribute("aria-label", told.caption);
+  root.toggleAttribute("data-tall", told.tall);
   const table = make("table");
   table.setAttribute("role", "table");  // the roles hold where a narrow screen sets rows as blocks
   table.append(make("caption", told.caption));
@@ -40,18 +41,20 @@ function draw(root, told, known) {
   const top = make("thead"), body = make("tbody");
   for (const part of [top, body]) part.setAttribute("role", "rowgroup");
   top.append(head);
-  for (const row of told.rows) body.append(drawRow(row, told, kinds));
+  told.rows.forEach((row, at) => body.append(drawRow(row, told, kinds, told.links[at])));
   table.append(top, body);
   body.addEventListener("click", (event) => {
-    const row = event.target.closest("tr");
-    if (row && !getSelection()?.toString()) known.choose(row.dataset.key);
+    const row = event.target.closest("tr"), link = event.target.closest("a");
+    if (link && (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) return;  // another tab, by the browser
+    if (link) event.preventDefault();
+    if (row && (link || !getSelection()?.toString())) known.choose(row.dataset.key);
   });
   body.addEventListener("keydown", (event) => step(event, root));
   root.replaceChildren(table);
   mark(root, told.chosen);
 }
 
-function drawRow(row, told, kinds) {
+function drawRow(row, told, kinds, link) {
   const line = make("tr");
   line.setAttribute("role", "row");
   line.dataset.key = row.key;
@@ -62,8 +65,9 @@ function drawRow(row, told, kinds) {
     cell.setAttribute("role", at === told.button ? "rowheader" : "cell");
     if (at === told.button) {
       cell.scope = "row";
-      const button = make("button", text);
-      button.type = "button";
+      const button = make(link ? "a" : "button", text);
+      if (link) button.href = link;
+      else button.type = "button";
       cell.append(button);
     }
     line.append(cell);
@@ -80,11 +84,11 @@ function make(kind, text = null, name = "") {
 
 // How a column is set: figures to the right; where there is a long word, it may be broken anywhere.
 function kindOf(texts) {
-  if (texts.every((text) => /^[\d,–]*$/.test(text))) return "number";
+  if (texts.every((text) => /^[\d,.–…]*$/.test(text))) return "number";
   return texts.some((text) => text.split(/\s+/).some((word) => word.length > LONG)) ? "long" : "";
 }
 
-function buttons(root) { return [...root.querySelectorAll("tbody button")]; }
+function buttons(root) { return [...root.querySelectorAll("tbody :is(button, a)")]; }
 
 function mark(root, key) {
   for (const button of buttons(root)) {

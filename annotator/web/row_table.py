@@ -25,12 +25,16 @@ def draw_rows(
     on_choose: Callable[[str], None],
     button: int = 0,
     leads_to: str = "",
+    links: Sequence[str] = (),
+    tall: bool = False,
 ) -> None:
     """The rows, each with its key. `button`: the column that names a row. `leads_to`: the CSS selector of what a
-    choice shows, which is then brought into the window. `on_choose` runs before the page is drawn again."""
+    choice shows, which is then brought into the window. `on_choose` runs before the page is drawn again. `links`: the
+    addresses of what the rows show, where that is a page of its own: it can be opened in another tab. `tall`: as high as
+    its rows."""
     told = {
         "caption": caption, "columns": list(columns), "button": button, "chosen": chosen, "leadsTo": leads_to,
-        "rows": [{"key": name, "cells": list(cells)} for name, cells in rows],
+        "links": list(links), "tall": tall, "rows": [{"key": name, "cells": list(cells)} for name, cells in rows],
     }  # fmt: skip
     _component()(
         key=key,

@@ -8,6 +8,7 @@ import streamlit as st
 from annotator.web.messages import current_language, tr
 
 DAY = "yMMMd"
+SHORT_DAY = "MMMd"
 
 
 def show_time(moment: datetime) -> str:
@@ -16,6 +17,15 @@ def show_time(moment: datetime) -> str:
 
     here = moment.astimezone(find_zone())
     return f"{format_skeleton(DAY, here, locale=current_language())} {here:%H:%M}"
+
+
+def show_day(moment: datetime, *, now: datetime) -> str:
+    """The day in the browser's zone, with its year unless it is this one: "Jan 2", "1月2日"."""
+    from babel.dates import format_skeleton
+
+    here = moment.astimezone(find_zone())
+    this_year = here.year == now.astimezone(find_zone()).year
+    return format_skeleton(SHORT_DAY if this_year else DAY, here, locale=current_language())
 
 
 def show_number(number: float, digits: int = 0) -> str:
