@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from annotator.domain.messages import say
-from annotator.web.case_view import name_reason
 from annotator.web.messages import tr
 from annotator.web.names import name_word
 from annotator.web.plain_text import show_as
@@ -66,7 +65,7 @@ def _list_parts(trace: "Trace") -> list[str]:
             + (show_as("note", judgment.note) if judgment.note else "")
         )
     if decision := trace.adjudication:
-        marks = [name_reason(decision.reason)] if decision.reason else []
+        marks = [decision.reason] if decision.reason else []
         parts.append(
             _head(tr("Decision"))
             + _line(

@@ -7,13 +7,13 @@ const BY_SHIFT = "/?[]";
 const TYPING = "input,textarea,select,dialog,[role=dialog],[role=menu],[role=listbox],[role=combobox],[role=searchbox]";
 const ITS_OWN = "button,a[href],summary,[role=button],[role=link]";
 
-// What the key asks for: a grade, a word of KEYS, or null when it is not for the panel.
-function actOf(e) {
+// What the key asks for: a grade, a word of `keys`, or null when it is not for the panel.
+function actOf(e, keys = KEYS) {
   if (e.ctrlKey || e.altKey || e.metaKey || e.isComposing || e.keyCode === 229 || e.defaultPrevented) return null;
   const target = e.composedPath()[0];
   const element = target instanceof Element ? target : null;
   if (element && (element.isContentEditable || element.closest(TYPING))) return null;
-  const act = gradeOf(e) ?? letterOf(e);
+  const act = gradeOf(e) ?? letterOf(e, keys);
   if (e.repeat && act !== "down" && act !== "up") return null;
   if ((e.key === "Enter" || e.key === " ") && element?.closest(ITS_OWN)) return null;
   return act;
@@ -25,12 +25,12 @@ function gradeOf(e) {
   return digit && !e.shiftKey && !/^[0-9]$/.test(e.key) && e.key.length === 1 ? Number(digit[1]) : null;
 }
 
-function letterOf(e) {
-  if (e.shiftKey) return BY_SHIFT.includes(e.key) ? KEYS[e.key] : null;
+function letterOf(e, keys) {
+  if (e.shiftKey) return BY_SHIFT.includes(e.key) ? keys[e.key] ?? null : null;
   if (e.key === " ") return "goon";
   const other = /^Key([A-Z])$/.exec(e.code);  // keyboards without Latin letters
   const key = e.key.length === 1 && e.key > "~" && other ? other[1] : e.key;
-  return KEYS[key.length === 1 ? key.toLowerCase() : key] ?? null;
+  return keys[key.length === 1 ? key.toLowerCase() : key] ?? null;
 }
 
 // The digit 1 to `most` of a plain key press, for choosing from a numbered list; null for any other.
