@@ -1,96 +1,114 @@
-"""What a lead does about disputes: look at one, decide it. Many at once: `bulk/`.
+"""What a lead does about disputes, one after the other: be handed the next ones, decide, put off, give away.
 
-A decision is append-only: deciding again adds a revision. Refuses whoever is not a lead, a lead who judged the pair,
-a blank rationale, a pair that nobody disagrees on, and a decision on judgments that have changed since they were seen.
-A pair that quality control reopened is decided in the same way, and its expert is one of those who judged it.
+A decision is append-only: deciding again adds a revision, taking it back too. Refuses whoever is not a lead, a lead who
+judged the pair, words that are owed and missing, a pair that nobody disagrees on, and a decision on judgments that have changed
+since they were seen. A pair that is open before a lead is held for a few minutes; a hold is shown to others and refuses nothing.
+What is handed out has reached the lead's browser and counts as seen: who has seen what others said no longer judges it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
-from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
-from annotator.adjudication.case import Case, hide_names
+from annotator.adjudication.case import Case, CaseBatch, CaseOrigin, list_letters, name_answer
+from annotator.adjudication.describing import BARRED, Setting, describe_case, find_neighbours
+from annotator.adjudication.likeness import MOST_CHARACTERS, WARN_FROM, Sketches
+from annotator.adjudication.ruling import Ruling, check_ruling
+from annotator.adjudication.standing import check_state, find_repeated
 from annotator.datasets.service import to_rubric
-from annotator.domain.answers import Answer
-from annotator.domain.decisions import CAUSES, Decision, owes_words
-from annotator.domain.disputes import Reason
-from annotator.domain.errors import (
-    ConflictError,
-    NotAllowed,
-    NotFound,
-    StateError,
-    ValidationError,
-)
-from annotator.domain.grades import check_grade
-from annotator.domain.messages import Message, say
+from annotator.domain.cases import CaseFacts, Known
+from annotator.domain.decisions import Decision
+from annotator.domain.errors import NotAllowed, NotFound, ValidationError
+from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.domain.seen import digest_seen, read_revision
+from annotator.domain.queue import EVERYTHING_OPEN, QueueFilter, check_sort
 from annotator.domain.settling import Decided
-from annotator.domain.texts import check_text
-from annotator.storage.cases import (
-    add_decisions,
-    find_text,
-    list_answers,
-    list_decisions,
-    list_judged_by,
-)
+from annotator.storage.case_facts import find_case_pk, list_case_facts
+from annotator.storage.cases import list_answers, list_judged_by
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disclosing import note_seen
-from annotator.storage.dispute_tables import AdjudicationRow
-from annotator.storage.disputes import list_disputes
+from annotator.storage.deciding import Wish, settle_pairs
+from annotator.storage.disclosing import add_seen, note_seen
 from annotator.storage.find import find_dataset, find_rubric, key_of
-from annotator.storage.pairs import PairState, list_pair_states
-from annotator.storage.tables import DocumentRow, PairRow, QueryRow
+from annotator.storage.holds import (
+    Lead,
+    end_holds,
+    find_given,
+    give,
+    list_leads,
+    list_names,
+    list_systems_of,
+    lock_holds,
+    put_off,
+    renew_holds,
+    take_holds,
+)  # fmt: skip
+from annotator.storage.neighbours import list_known, read_texts
+from annotator.storage.queue import QueueReader
+from annotator.storage.queue_head import count_left, list_head
+from annotator.storage.tables import DatasetRow
+from annotator.storage.trail import Event, add_events
 
-BARRED = say("you judged this pair yourself; another lead must decide it")
+MOST_AT_ONCE = 10
+MOST_TEXTS = 300
+_SKETCHES = Sketches()
+
+
+def hand_out_cases(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    wanted: QueueFilter = EVERYTHING_OPEN,
+    sort: str = "distance",
+    *,
+    pair: str | None = None,
+    have: Collection[str] = (),
+    want: int = 1,
+    tab: str = "",
+    now: datetime,
+) -> CaseBatch:
+    """The pair that was asked for, whatever its state; then the head of the queue: `want` cases in all, none of them of
+    `have`, which is what the tab has already. They are held for this lead and tab; so is `have` again. For leads."""
+    check_sort(sort)
+    want, chosen = min(want, MOST_AT_ONCE), list[int]()
+    with database.write() as session:
+        row, reader = _enter(session, actor, dataset, now)
+        asked = _require_case(session, row, pair) if pair is not None else None
+        chosen = [asked] if asked is not None else []
+        lock_holds(session, reader.dataset_pk)
+        if actor.person_id is not None:
+            renew_holds(session, reader.dataset_pk, actor.person_id, tab, have, now=now)
+        taken = {*have, *([pair] if pair is not None else [])}
+        for ahead in (False, True):
+            most = want - len(chosen) if ahead else min(want, 1 - len(taken))
+            found = list_head(session, reader, wanted, sort, tab=tab, have=taken, limit=most, ahead=ahead)
+            chosen += [one.pair_pk for one in found]
+            taken |= {one.key for one in found}
+        if actor.person_id is not None:
+            take_holds(session, actor.person_id, tab, chosen, now=now)
+            add_seen(session, chosen, actor.person_id, now=now)
+    with database.read() as session:
+        row, reader = _enter(session, actor, dataset, now)
+        return CaseBatch(
+            _read_cases(session, row, reader, actor, chosen), count_left(session, reader, wanted)
+        )
 
 
 def show_case(
     database: Database, actor: Actor, dataset: str, pair: str, *, seed: int | None = None, now: datetime
 ) -> Case:
-    """One pair as a lead decides on it: anonymous, shuffled by `seed` (None: the dataset's own) and pair.
+    """One pair as a lead decides on it: anonymous, shuffled by `seed` (None: the dataset's own) and pair. Nothing is held.
 
     The same on every look, until a judgment or a decision changes. Who has looked can no longer judge it. For leads.
     """
     with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        state = _find_state(session, key_of(row.pk), pair)
-        dispute = list_disputes(session, [state.pair_pk]).get(state.pair_pk)
-        query = session.get_one(QueryRow, state.query_pk)
-        document = session.get_one(DocumentRow, state.document_pk)
-        answers = list_answers(session, [state.pair_pk]).get(state.pair_pk, [])
-        decisions = _to_decisions(state, list_decisions(session, state.pair_pk))
-        rubric = find_rubric(session, key_of(row.pk))
-        case = Case(
-            pair=state.key,
-            query_id=state.query_id,
-            query=query.text,
-            narrative=query.narrative,
-            category=query.category,
-            doc_id=state.doc_id,
-            title=document.title,
-            url=document.url,
-            media_type=document.media_type,
-            document_text=find_text(session, document),
-            text_changed=any(answer.document_sha256 != document.text_sha256 for answer in answers),
-            status=state.settlement.status,
-            judgments=hide_names(answers, seed=row.seed if seed is None else seed, pair=state.key),
-            decisions=decisions,
-            rubric_version=rubric.version,
-            rubric=to_rubric(rubric),
-            seen=_digest(answers, decisions),
-            barred=BARRED if list_judged_by(session, actor.person_id, [state.pair_pk]) else None,
-            contested_grade=state.contested_grade,
-            waiting=Reason(dispute.waiting) if dispute else Reason(0),
-            distance=dispute.distance if dispute else 0,
-        )
-    note_seen(database, state.pair_pk, actor.person_id, now=now)
+        row, reader = _enter(session, actor, dataset, now)
+        pair_pk = _require_case(session, row, pair)
+        (case,) = _read_cases(session, row, reader, actor, [pair_pk], seed=seed)
+    note_seen(database, pair_pk, actor.person_id, now=now)
     return case
 
 
@@ -100,7 +118,7 @@ def adjudicate(
     dataset: str,
     pair: str,
     *,
-    grade: Decided,
+    grade: Decided | Literal["withdrawn"],
     rationale: str,
     seen: str,
     now: datetime,
@@ -108,110 +126,172 @@ def adjudicate(
     cause: str | None = None,
     in_guideline: bool = False,
     seconds: float | None = None,
-) -> Decision:
-    """Settle a dispute, or decide it anew: append a revision and return it. `grade`: 0-3, or "unrateable".
+) -> Decision | None:
+    """Settle a dispute, decide it anew, or take a decision back: append a revision and return it. `grade`: 0-3,
+    "unrateable" or "withdrawn". None: it stands as a proposal until another lead says the same (`domain/seconding.py`), or
+    was one and is taken back.
 
     `seen` is the case's digest. ConflictError, saying what changed, when the judgments or the decision changed since; of two
     leads who decide at once, one gets it. The same decision sent twice is one. NotAllowed for anybody but a lead who did not
-    judge the pair; StateError when nothing is disputed; ValidationError for the grade, the cause or the texts, and where
-    words are owed (`domain/decisions.py`). `seconds`: how long the pair was open before the lead.
+    judge the pair; StateError when nothing is disputed, or nothing decided that could be taken back; ValidationError for the
+    grade, the cause, the time or the texts, WordsOwed where they are missing (`domain/decisions.py`). `seconds`: how long the
+    pair was open before the lead.
     """
     lead_pk = require_person(actor)
-    outcome, number = ("unrateable", None) if grade == "unrateable" else ("graded", check_grade(grade))
-    if cause is not None and cause not in CAUSES:
-        raise ValidationError(f"cause: expected one of {', '.join(CAUSES)}, found {cause!r}")
-    rationale = check_text(say("rationale"), rationale, empty=None)
-    reason = check_text(say("reason"), reason or "", empty=None) or None
-    content = (lead_pk, outcome, number, rationale, reason, cause, in_guideline)
+    ruling = check_ruling(grade, rationale, reason, cause, in_guideline=in_guideline, seconds=seconds)
+    with database.read() as session:
+        row, reader = _enter(session, actor, dataset, now)
+        unlike = _list_unlike(session, row, reader, _require_case(session, row, pair), ruling)
     with database.write() as session:
-        dataset_pk = _lock_for_lead(session, actor, dataset)
-        state = _find_state(session, dataset_pk, pair)
-        if list_judged_by(session, lead_pk, [state.pair_pk]):
+        row, reader = _enter(session, actor, dataset, now)
+        lock_dataset(session, reader.dataset_pk)
+        pair_pk = _require_case(session, row, pair)
+        facts = list_case_facts(session, row, reader, [pair_pk], most=0)[pair_pk]
+        if facts.row.judged:
             raise NotAllowed(BARRED)
-        rows = list_decisions(session, state.pair_pk)
-        decisions = _to_decisions(state, rows)
-        answers = list_answers(session, [state.pair_pk]).get(state.pair_pk, [])
-        if _digest(answers, decisions) != seen:
-            if rows and _digest(answers, decisions[:-1]) == seen and _content(rows[-1]) == content:
-                return decisions[-1]
-            raise ConflictError(_say_changed(seen, decisions))
-        dispute = list_disputes(session, [state.pair_pk]).get(state.pair_pk)
-        if dispute is None:
-            raise StateError(say("the judgments of this pair do not differ, so there is nothing to decide"))
-        if not rationale and owes_words(grade, _list_given(answers), dispute.distance):
-            raise ValidationError(
-                say(
-                    "a decision says why where the grades are two or more apart, or where nobody gave the one you choose"
-                )
+        kept = find_repeated(facts, ruling, lead_pk, seen)
+        if kept is not None:
+            return kept.decision
+        check_state(facts, ruling, lead_pk)
+        wish = Wish(pair_pk, pair, **asdict(ruling), unlike=unlike)
+        (settled,) = settle_pairs(session, reader.dataset_pk, lead_pk, [wish], now=now)
+        return settled.decision
+
+
+def put_off_case(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
+    """Let the pair come last for this lead from now on."""
+    lead_pk = require_person(actor)
+    with database.write() as session:
+        row, reader = _enter(session, actor, dataset, now)
+        pair_pk = _require_case(session, row, pair)
+        put_off(session, pair_pk, lead_pk, now=now)
+        add_events(session, [Event("put off", reader.dataset_pk, lead_pk, now, pair_pk)])
+
+
+def assign_case(
+    database: Database, actor: Actor, dataset: str, pair: str, *, to: str | None, now: datetime
+) -> None:
+    """Give the pair to a lead of the dataset (username) to decide; None: to nobody. Nobody else is handed it then.
+    ValidationError for whoever is no lead of the dataset; NotAllowed for a lead who judged the pair."""
+    with database.write() as session:
+        row, reader = _enter(session, actor, dataset, now)
+        pair_pk = _require_case(session, row, pair)
+        to_pk = None if to is None else _require_lead(session, reader, to)
+        if to_pk is not None and list_judged_by(session, to_pk, [pair_pk]):
+            raise NotAllowed(
+                say("{username} judged this pair; another lead must decide it", username=to or "")
             )
-        made = Decision(
-            state.key, len(rows) + 1, "unrateable" if number is None else "graded", number, rationale, reason, now,
-            cause, in_guideline, seconds,
-        )  # fmt: skip
-        _add(session, dataset_pk, lead_pk, [(state.pair_pk, made)])
-        return made
+        before = find_given(session, pair_pk)
+        if before != to:
+            give(session, pair_pk, to_pk, actor.person_id, now=now)
+            told = Event(
+                "assigned", reader.dataset_pk, actor.person_id, now, pair_pk, {"to": before}, {"to": to}
+            )
+            add_events(session, [told])
 
 
-def _lock_for_lead(session: Session, actor: Actor, dataset: str) -> int:
-    dataset_pk = key_of(find_dataset(session, dataset).pk)
-    require_role(session, actor, dataset_pk, "lead")
-    lock_dataset(session, dataset_pk)
-    return dataset_pk
+def let_go_cases(
+    database: Database, actor: Actor, dataset: str, pairs: Collection[str], *, tab: str, now: datetime
+) -> None:
+    """These pairs are open in this tab no more: others may be handed them at once."""
+    lead_pk = require_person(actor)
+    with database.write() as session:
+        _, reader = _enter(session, actor, dataset, now)
+        end_holds(session, reader.dataset_pk, lead_pk, tab, pairs)
 
 
-def _find_state(session: Session, dataset_pk: int, pair: str) -> PairState:
-    of_dataset = (col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
-    pk = session.scalar(select(col(PairRow.pk)).where(col(PairRow.key) == pair, *of_dataset))
+def show_origin(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> CaseOrigin:
+    """Who judged the pair, and who put it into the pool. That a lead has looked is kept in the trail. For leads."""
+    with database.write() as session:
+        row, reader = _enter(session, actor, dataset, now)
+        pair_pk = _require_case(session, row, pair)
+        answers = list_answers(session, [pair_pk]).get(pair_pk, [])
+        letters = list_letters(answers, seed=row.seed, pair=pair)
+        names = list_names(session, {answer.annotator for answer in answers})
+        add_events(session, [Event("looked up names", reader.dataset_pk, actor.person_id, now, pair_pk)])
+        if actor.person_id is not None:
+            add_seen(session, [pair_pk], actor.person_id, now=now)
+        by_letter = sorted((letters[name_answer(one)], one.annotator) for one in answers)
+        people = tuple((letter, username, names[username]) for letter, username in by_letter)
+        return CaseOrigin(people, tuple(list_systems_of(session, pair_pk)))
+
+
+def list_case_leads(database: Database, actor: Actor, dataset: str, *, now: datetime) -> list[Lead]:
+    """Everybody who may decide disputes of the dataset. For leads."""
+    with database.read() as session:
+        _, reader = _enter(session, actor, dataset, now)
+        return list_leads(session, reader.dataset_pk)
+
+
+def _enter(session: Session, actor: Actor, dataset: str, now: datetime) -> tuple[DatasetRow, QueueReader]:
+    row = find_dataset(session, dataset)
+    require_role(session, actor, key_of(row.pk), "lead")
+    return row, QueueReader(key_of(row.pk), actor.person_id, now)
+
+
+def _require_case(session: Session, row: DatasetRow, pair: str) -> int:
+    pk = find_case_pk(session, key_of(row.pk), pair)
     if pk is None:
         raise NotFound(say("no pair {pair!r} in this dataset", pair=pair))
-    return list_pair_states(session, dataset_pk, [pk])[0]
+    return pk
 
 
-def _to_decisions(state: PairState, rows: Sequence[AdjudicationRow]) -> tuple[Decision, ...]:
-    return tuple(_decision(state.key, row) for row in rows)
+def _require_lead(session: Session, reader: QueueReader, username: str) -> int:
+    for lead in list_leads(session, reader.dataset_pk):
+        if lead.username == username:
+            return lead.pk
+    raise ValidationError(say("{username} is no lead of this dataset", username=username))
 
 
-def _decision(pair: str, row: Any) -> Decision:
-    return Decision(
-        pair, row.revision, row.outcome, row.grade, row.rationale, row.reason, row.decided_at, row.cause,
-        row.in_guideline, row.seconds,
-    )  # fmt: skip
+def _read_cases(
+    session: Session,
+    row: DatasetRow,
+    reader: QueueReader,
+    actor: Actor,
+    pair_pks: Sequence[int],
+    *,
+    seed: int | None = None,
+) -> tuple[Case, ...]:
+    """The cases of these pairs, in this order."""
+    if not pair_pks:
+        return ()
+    rubric = find_rubric(session, reader.dataset_pk)
+    setting = Setting(
+        actor.person_id,
+        row.seed if seed is None else seed,
+        row.second_adjudicator,
+        rubric.version,
+        to_rubric(rubric),
+    )
+    facts = list_case_facts(session, row, reader, pair_pks)
+    known = _read_known(session, reader, list(facts.values()))
+    return tuple(
+        describe_case(facts[pk], find_neighbours(facts[pk], known, _SKETCHES), setting) for pk in pair_pks
+    )
 
 
-def _digest(answers: Sequence[Answer], decisions: Sequence[Decision]) -> str:
-    return digest_seen([answer.event_id for answer in answers], len(decisions))
+def _read_known(session: Session, reader: QueueReader, facts: Sequence[CaseFacts]) -> list[Known]:
+    """The judged documents of the queries of these pairs; their texts are met then."""
+    known = list_known(session, reader.dataset_pk, reader.lead_pk, {one.row.query_pk for one in facts})
+    texts = {one.row.text_sha256: one.row.document_pk for one in facts}
+    texts |= {one.sha256: one.document_pk for one in known[:MOST_TEXTS]}
+    missing = _SKETCHES.list_missing(sha256 for sha256 in texts if sha256 is not None)
+    if missing:
+        read = read_texts(session, [(texts[sha256], sha256) for sha256 in missing], most=MOST_CHARACTERS)
+        _SKETCHES.learn(read)
+    return known
 
 
-def _list_given(answers: Sequence[Answer]) -> list[Decided]:
-    return ["unrateable" if answer.grade is None else answer.grade for answer in answers]
-
-
-def _say_changed(seen: str, decisions: Sequence[Decision]) -> Message:
-    """What has changed since this was seen: somebody decided, or else a judgment came or was revised."""
-    if not decisions or read_revision(seen) == len(decisions):
-        return say("a judgment of this pair came or was changed meanwhile; look at it again")
-    last = decisions[-1]
-    if last.outcome == "withdrawn":
-        return say("a lead took the decision on this pair back meanwhile; look at it again")
-    if last.grade is None:
-        return say("another lead decided meanwhile that this pair cannot be rated; look at it again")
-    return say("another lead decided this pair meanwhile, at {grade}; look at it again", grade=last.grade)
-
-
-def _content(row: AdjudicationRow) -> tuple[Any, ...]:
-    return row.lead_pk, row.outcome, row.grade, row.rationale, row.reason, row.cause, row.in_guideline
-
-
-def _add(session: Session, dataset_pk: int, lead_pk: int, made: Sequence[tuple[int, Decision]]) -> None:
-    rubric_pk = key_of(find_rubric(session, dataset_pk).pk)
-    rows = [
-        {
-            "pair_pk": pair_pk, "lead_pk": lead_pk, "rubric_pk": rubric_pk,
-            "revision": decision.revision, "outcome": decision.outcome, "grade": decision.grade,
-            "rationale": decision.rationale, "reason": decision.reason, "decided_at": decision.decided_at,
-            "cause": decision.cause, "in_guideline": decision.in_guideline, "seconds": decision.seconds,
-        }
-        for pair_pk, decision in made
-    ]  # fmt: skip
-    if rows:
-        add_decisions(session, dataset_pk, rows)
+def _list_unlike(
+    session: Session, row: DatasetRow, reader: QueueReader, pair_pk: int, ruling: Ruling
+) -> list[dict[str, Any]]:
+    """The near-duplicates that are settled at another grade than this, for the trail."""
+    if ruling.outcome == "withdrawn":
+        return []
+    facts = list_case_facts(session, row, reader, [pair_pk], most=0)[pair_pk]
+    near = find_neighbours(facts, _read_known(session, reader, [facts]), _SKETCHES)
+    return [
+        {"doc_id": one.doc_id, "grade": one.grade, "near": one.near}
+        for one in near
+        if one.near is not None and one.near >= WARN_FROM and one.grade not in (None, ruling.grade)
+    ]

@@ -85,14 +85,14 @@ def _show(
         length=row.length or 0,
         document_sha256=row.text_sha256,
         guideline_version=row.version,
-        metadata=_choose_metadata(read_json(row.extra), shown),
+        metadata=choose_metadata(read_json(row.extra), shown),
         training=handout.training,
         answer=OwnAnswer(row.outcome, row.grade, row.note, row.reason) if own and row.outcome else None,
         outdated=outdated.get(handout.pair_pk) if own else None,
     )
 
 
-def _choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str, str]:
+def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str, str]:
     """The columns that the lead chose, as text; a list or object as JSON."""
     return {
         column: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

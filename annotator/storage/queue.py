@@ -24,7 +24,6 @@ from annotator.storage.dispute_tables import (
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
-    JudgmentRow,
     PairRow,
     PersonRow,
     QueryRow,
@@ -69,7 +68,7 @@ def list_rows(
         .outerjoin(assignee, col(assignee.pk) == col(CaseAssignmentRow.lead_pk))
         .outerjoin(CaseLaterRow, _is_put_off(reader))
     )  # fmt: skip
-    statement = _sort(statement, reader, sort).where(*_choose(reader, wanted))
+    statement = _sort(statement, reader, sort).where(*choose_disputes(reader, wanted))
     return session.execute(statement.offset(offset or None).limit(limit)).all()
 
 
@@ -81,7 +80,7 @@ def count_rows(session: Session, reader: QueueReader, wanted: QueueFilter) -> in
         .join(QueryRow, col(QueryRow.pk) == col(DisputeRow.query_pk))
         .outerjoin(CaseAssignmentRow, col(CaseAssignmentRow.pair_pk) == col(DisputeRow.pair_pk))
     )
-    return session.scalar(statement.where(*_choose(reader, wanted))) or 0
+    return session.scalar(statement.where(*choose_disputes(reader, wanted))) or 0
 
 
 def count_waiting(session: Session, dataset_pk: int) -> dict[tuple[bool, int], int]:
@@ -89,35 +88,6 @@ def count_waiting(session: Session, dataset_pk: int) -> dict[tuple[bool, int], i
     open_, waiting = col(DisputeRow.open), col(DisputeRow.waiting)
     statement = select(open_, waiting, func.count()).where(col(DisputeRow.dataset_pk) == dataset_pk)
     return {(is_open, mask): n for is_open, mask, n in session.execute(statement.group_by(open_, waiting))}
-
-
-def list_next(
-    session: Session,
-    reader: QueueReader,
-    wanted: QueueFilter,
-    sort: str,
-    *,
-    have: Sequence[str],
-    limit: int,
-) -> list[str]:
-    """The keys at the head of the queue that this lead may decide: open, not held by another lead, not judged by them, and
-    none of `have`."""
-    judged = exists().where(
-        col(JudgmentRow.pair_pk) == col(DisputeRow.pair_pk),
-        col(JudgmentRow.annotator_pk) == reader.lead_pk,
-        col(JudgmentRow.outcome) != "later",
-    )
-    held = exists().where(_is_held(reader), col(CaseHoldRow.lead_pk) != reader.lead_pk)
-    statement = (
-        select(col(PairRow.key))
-        .select_from(DisputeRow)
-        .join(PairRow, col(PairRow.pk) == col(DisputeRow.pair_pk))
-        .join(QueryRow, col(QueryRow.pk) == col(DisputeRow.query_pk))
-        .outerjoin(CaseAssignmentRow, col(CaseAssignmentRow.pair_pk) == col(DisputeRow.pair_pk))
-        .outerjoin(CaseLaterRow, _is_put_off(reader))
-        .where(*_choose(reader, wanted), col(DisputeRow.open), ~judged, ~held, col(PairRow.key).not_in(have))
-    )
-    return list(session.scalars(_sort(statement, reader, sort).limit(limit)))
 
 
 def _is_held(reader: QueueReader) -> ColumnElement[bool]:
@@ -130,7 +100,8 @@ def _is_put_off(reader: QueueReader) -> ColumnElement[bool]:
     )
 
 
-def _choose(reader: QueueReader, wanted: QueueFilter) -> list[Any]:
+def choose_disputes(reader: QueueReader, wanted: QueueFilter) -> list[Any]:
+    """The conditions of a filter; for statements over `DisputeRow`, with `QueryRow` and `CaseAssignmentRow` where it names them."""
     found: list[Any] = [col(DisputeRow.dataset_pk) == reader.dataset_pk]
     if wanted.shown != "all":
         found.append(col(DisputeRow.open) if wanted.shown == "open" else not_(col(DisputeRow.open)))
@@ -166,7 +137,13 @@ def _was_judged_by(username: str) -> ColumnElement[bool]:
 
 
 def _sort(statement: Any, reader: QueueReader, sort: str) -> Any:
-    """Open before decided, put off last; then as asked; what is equal, furthest apart and then oldest first."""
+    """Open before decided, put off last; then as asked."""
+    last = or_(col(CaseLaterRow.put_off_at).is_not(None), not_(col(DisputeRow.open)))
+    return order_disputes(statement.order_by(not_(col(DisputeRow.open)), last), reader, sort)
+
+
+def order_disputes(statement: Any, reader: QueueReader, sort: str) -> Any:
+    """The order that was asked for; what is equal, furthest apart and then oldest first. For statements with `QueryRow`."""
     row = DisputeRow
     by: dict[str, list[Any]] = {
         "distance": [],
@@ -182,10 +159,7 @@ def _sort(statement: Any, reader: QueueReader, sort: str) -> Any:
         judges = _list_judges(reader.dataset_pk)
         statement = statement.outerjoin(judges, judges.c.pair_pk == col(row.pair_pk))
         order = [judges.c.first.is_(None), judges.c.first, judges.c.last]
-    last = or_(col(CaseLaterRow.put_off_at).is_not(None), not_(col(row.open)))
-    return statement.order_by(
-        not_(col(row.open)), last, *order, col(row.distance).desc(), col(row.since), col(row.pair_pk)
-    )
+    return statement.order_by(*order, col(row.distance).desc(), col(row.since), col(row.pair_pk))
 
 
 def _list_judges(dataset_pk: int) -> Any:

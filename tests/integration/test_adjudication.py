@@ -89,9 +89,9 @@ def test_the_queue_holds_what_differs_furthest_apart_first(court: Court) -> None
         None,
         {"花子": 0, "민준": 3},
     )
-    assert (far.distance, far.impact, far.status, far.pair) == (3, 0.0, "open", court.far)
+    assert (far.distance, round(far.impact, 3), far.status, far.pair) == (3, 0.917, "open", court.far)
     assert far.since == NOW + timedelta(minutes=4)
-    assert (near.doc_id, near.category, near.distance, near.impact) == ("近い", "law", 1, 0.0)
+    assert (near.doc_id, near.category, near.distance, round(near.impact, 3)) == ("近い", "law", 1, 0.571)
     assert [
         item.doc_id for item in find_disagreements(court.database, OPERATOR, "d", sort="age", now=NOW)
     ] == [
@@ -191,7 +191,7 @@ def test_deciding_anew_appends_a_revision_and_the_last_one_holds(court: Court) -
     again = court.decide(court.far, 3, rationale="見直し")
     assert (again.revision, again.grade) == (2, 3)
     assert [(item.revision, item.grade) for item in court.case(court.far).decisions] == [(1, 1), (2, 3)]
-    assert court.case(court.far).status == "adjudicated"
+    assert court.case(court.far).status == "settled"
 
 
 def test_a_decision_on_judgments_that_changed_is_refused(court: Court) -> None:

@@ -1,6 +1,6 @@
-"""How a case hides who judged."""
+"""How letters hide who judged."""
 
-from annotator.adjudication.case import name_letter, shuffle
+from annotator.domain.letters import name_letter, shuffle
 
 NAMES = ["花子", "민준", "أحمد", "zoë"]
 

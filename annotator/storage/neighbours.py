@@ -1,0 +1,82 @@
+"""The other documents of a query that were judged, with how each of them stands: what a decision has to agree with.
+
+Read for the decision panel, for the queries of a few pairs at once. Capped: MOST documents of a query, those of which most is
+known; the texts of as many, and of each its beginning. A grade is told only where a pair is settled and the reading lead can no
+longer be handed it.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.cases import Known
+from annotator.domain.disputes import Reason, find_stage
+from annotator.storage.bulk import split
+from annotator.storage.pairs import FEW, PairState, list_pair_states
+from annotator.storage.statements import prepare, run
+
+MOST = 200
+AT_ONCE = 100
+_KNOWN = prepare(
+    """
+SELECT p.pk, p.query_pk, d.title, d.pk AS document_pk, d.text_sha256, coalesce(x.waiting, 0) AS waiting, a.pair_pk IS NOT NULL AS decided,
+  EXISTS (SELECT 1 FROM quality_pair y JOIN quality_draw w ON w.pk = y.draw_pk
+    WHERE y.pair_pk = p.pk AND y.outcome IS NULL AND w.annotator_pk = :lead_pk) AS to_check
+FROM pair p JOIN document d ON d.pk = p.document_pk
+LEFT JOIN dispute x ON x.pair_pk = p.pk AND x.open LEFT JOIN current_adjudication a ON a.pair_pk = p.pk
+WHERE p.query_pk IN :queries AND p.retired_at IS NULL AND (p.judged > 0 OR p.kept OR a.pair_pk IS NOT NULL)
+ORDER BY p.query_pk, a.pair_pk IS NULL, p.judged DESC, p.pk""",
+    lists=["queries"],
+)
+_TEXTS = prepare(
+    "SELECT sha256, substr(text, 1, :most) FROM document_text WHERE document_pk IN :documents AND sha256 IN :hashes",
+    lists=["documents", "hashes"],
+)
+
+
+def list_known(
+    session: Session, dataset_pk: int, lead_pk: int | None, query_pks: Collection[int]
+) -> list[Known]:
+    """The judged documents of these queries, at most MOST of each."""
+    rows, counted = [], dict[int, int]()
+    for row in run(session, _KNOWN, {"queries": sorted(query_pks), "lead_pk": lead_pk or 0}):
+        counted[row.query_pk] = counted.get(row.query_pk, 0) + 1
+        if counted[row.query_pk] <= MOST:
+            rows.append(row)
+    states = _read_states(session, dataset_pk, [row.pk for row in rows])
+    return [_describe(row, states[row.pk]) for row in rows if row.pk in states]
+
+
+def read_texts(session: Session, wanted: Iterable[tuple[int, str]], *, most: int) -> dict[str, str]:
+    """The beginnings of texts, named by document and SHA-256, by SHA-256."""
+    found: dict[str, str] = {}
+    for some in split(sorted(set(wanted)), AT_ONCE):
+        named = {"documents": [pk for pk, _ in some], "hashes": [sha256 for _, sha256 in some], "most": most}
+        found.update((sha256, text) for sha256, text in run(session, _TEXTS, named))
+    return found
+
+
+def _read_states(session: Session, dataset_pk: int, pair_pks: list[int]) -> dict[int, PairState]:
+    return {
+        state.pair_pk: state
+        for some in split(pair_pks, FEW)
+        for state in list_pair_states(session, dataset_pk, some)
+    }
+
+
+def _describe(row: Any, state: PairState) -> Known:
+    decided = state.adjudicated is not None
+    stage = find_stage(state.settlement, Reason(row.waiting), decided=decided, lacking=state.lacking)
+    told = stage in ("agreed", "settled") and state.lacking == 0 and not row.to_check
+    return Known(
+        pair_pk=row.pk,
+        pair=state.key,
+        query_pk=row.query_pk,
+        document_pk=row.document_pk,
+        doc_id=state.doc_id,
+        title=row.title,
+        sha256=row.text_sha256,
+        stage=stage,
+        grade=state.settlement.grade if told else None,
+    )
