@@ -9,6 +9,7 @@ from annotator.datasets.service import read_current_rubric
 from annotator.domain.agreement import AgreementReport
 from annotator.domain.messages import say
 from annotator.web.agreement_parts import draw_annotators, draw_dataset, draw_groups
+from annotator.web.agreement_since import draw_since
 from annotator.web.agreement_trends import draw_grades, draw_left_out, draw_time
 from annotator.web.agreement_verdict import draw_findings, draw_verdict
 from annotator.web.choices import heed_tab
@@ -17,7 +18,8 @@ from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 
 TABS = (
-    say("Annotators"), say("Groups"), say("Over time"), say("Grades"), say("All figures"), say("Left out"),
+    say("Annotators"), say("Groups"), say("Over time"), say("Guideline versions"), say("Grades"), say("All figures"),
+    say("Left out"),
 )  # fmt: skip
 
 
@@ -49,6 +51,7 @@ def _list_parts(context: PageContext, report: AgreementReport, fields: list[str]
         partial(draw_annotators, report, names),
         partial(draw_groups, report, fields),
         partial(draw_time, report),
+        partial(draw_since, context, report),
         partial(draw_grades, report, names),
         partial(draw_dataset, report),
         partial(draw_left_out, report),

@@ -1,7 +1,7 @@
 """The figures of the agreement page and the pairs behind them as CSV files, streamed; for leads.
 
 `GET /api/agreement/figures?dataset=…&table=…` is a table of the page, `GET /api/agreement/pairs?dataset=…&pairs=…` the list
-behind a figure, whole. UTF-8 with a BOM: spreadsheets then read every language.
+behind a figure, whole, and `GET /api/agreement/since?dataset=…&version=…` agreement before and since a version. UTF-8 with a BOM: spreadsheets then read every language.
 """
 
 import csv
@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from annotator.agreement.service import list_left_out_judgments, list_pairs_behind
+from annotator.agreement.service import compare_version, list_left_out_judgments, list_pairs_behind
 from annotator.datasets.service import read_current_rubric
 from annotator.domain.agreement import Selection
 from annotator.domain.behind import PairBehind
@@ -31,6 +31,7 @@ from annotator.web.api import refuse
 from annotator.web.kept_reports import REPORTS
 from annotator.web.messages import current_language, tr, use_language
 from annotator.web.signed_in import require_signed_in
+from annotator.web.since_chart import list_since_rows
 
 AT_ONCE = 10_000
 BOM = "\ufeff"
@@ -76,6 +77,17 @@ async def get_left_out(database: Database, request: Request) -> Response:
     )
 
 
+async def get_since(database: Database, request: Request) -> Response:
+    """Agreement before and since a version."""
+    asked, actor = request.query_params, require_signed_in(request).actor
+    dataset, version = asked.get("dataset", ""), asked.get("version", "")
+    try:
+        text = await run_in_threadpool(write_since, database, actor, dataset, version)
+    except AnnotatorError as error:
+        return refuse(error)
+    return Response(text, media_type="text/csv", headers=_name_as(f"{dataset}-since-{version}.csv"))
+
+
 def list_figures_address(dataset: str, asked: Asked) -> str:
     """The address of a table's file."""
     return f"{FIGURES}?" + urlencode([("dataset", dataset), *asked.list_parameters()])
@@ -101,6 +113,14 @@ def write_figures(database: Database, actor: Actor, dataset: str, asked: Asked) 
     report = REPORTS.find(database, actor, dataset, by=asked.by, now=datetime.now(UTC)).report
     _version, rubric = read_current_rubric(database, actor, dataset)
     rows = list_rows(report, asked, [definition.name for definition in rubric.grades])
+    return BOM + _write([list(rows[0]) if rows else [], *(list(row.values()) for row in rows)])
+
+
+def write_since(database: Database, actor: Actor, dataset: str, version: str) -> str:
+    """Agreement before and since a version as CSV. NotFound: there is no such version, or none before it."""
+    number = int(version) if version.isdecimal() and len(version) < 9 else 0
+    found = compare_version(database, actor, dataset, number)
+    rows = [] if found is None else list_since_rows(found)
     return BOM + _write([list(rows[0]) if rows else [], *(list(row.values()) for row in rows)])
 
 

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from annotator.storage.database import Database
 
 FIGURES, PAIRS, LEFT_OUT = "/api/agreement/figures", "/api/agreement/pairs", "/api/agreement/left-out"
+SINCE = "/api/agreement/since"
 
 
 def routes(database: Database) -> list[Route]:
@@ -27,5 +28,5 @@ def routes(database: Database) -> list[Route]:
 
         return get
 
-    named = {FIGURES: "get_figures", PAIRS: "get_pairs", LEFT_OUT: "get_left_out"}
+    named = {FIGURES: "get_figures", PAIRS: "get_pairs", LEFT_OUT: "get_left_out", SINCE: "get_since"}
     return [Route(address, answer(name), methods=["GET"]) for address, name in named.items()]

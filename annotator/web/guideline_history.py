@@ -51,7 +51,9 @@ def _draw_behind(dataset: str, cases: "Sequence[Taught]") -> None:
     if not cases:
         return
     said = tr_n("{n:,} decision led to it", "{n:,} decisions led to it", len(cases))
-    rows = [[case.query, _link(dataset, case), say_apart(case), case.rationale] for case in cases[:DECISIONS]]
+    rows: list[Sequence[Cell]] = [
+        [case.query, _link(dataset, case), say_apart(case), case.rationale] for case in cases[:DECISIONS]
+    ]
     st.html(f'<p class="annotator-step">{escape(said)}</p>')
     draw_link_table(said, [tr("Query"), tr("Document"), tr("Grades"), tr("Rationale")], rows, roomy=True)
     if len(cases) > DECISIONS:
@@ -72,7 +74,7 @@ def draw_outdated(context: "PageContext", dataset: str) -> None:
         return
     st.header(tr("To be confirmed or changed"))
     columns = (tr("Annotator"), tr("Judgments"), tr("Older standard"), tr("Older text"))
-    rows: list[Sequence[Cell]] = [
+    rows = [
         (
             item.name or item.annotator,
             *(f"{n:,}" for n in (item.answers, item.older_standard, item.older_text)),
