@@ -16,6 +16,7 @@ from annotator.cli import (
     datasets,
     importing,
     labeling,
+    lessons,
     people,
     pooling,
     quality,
@@ -74,6 +75,7 @@ app.command("agreement")(agreement.agreement)
 app.command("disagreements")(adjudication.disagreements)
 app.command("adjudicate")(adjudication.adjudicate)
 app.command("trail")(trail.trail)
+app.command("lessons")(lessons.lessons)
 app.add_typer(quality.app, name="qc")
 app.add_typer(releases.app, name="release")
 app.command("convert", cls=CommandOnFormats)(conversion.convert)
