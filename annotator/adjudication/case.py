@@ -10,19 +10,11 @@ from datetime import datetime
 
 from annotator.domain.answers import Answer
 from annotator.domain.decisions import Decision
+from annotator.domain.discussion import Turn
 from annotator.domain.disputes import NOTHING, Reason, Stage
 from annotator.domain.grades import Rubric
 from annotator.domain.letters import give_letters
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What an annotator says after having seen the others' notes."""
-
-    outcome: str
-    grade: int | None
-    note: str | None
-    revised: bool
+from annotator.domain.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +79,11 @@ class CaseQuestion:
 
 @dataclass(frozen=True, slots=True)
 class CaseDiscussion:
-    """`state`: "asked" until every annotator has spoken, then "answered"; "closed" by a lead."""
+    """`state`: "asked" until every annotator has spoken, then "answered"; "closed" by a lead. `waiting`: for whom, and why."""
 
     state: str
     asked_at: datetime
+    waiting: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,13 +193,3 @@ def hide_names(
         for name, letter in letters.items()
         if (answer := by_name.get(name)) is not None
     )  # fmt: skip
-
-
-def find_discussion(
-    asked_at: datetime | None, *, closed: bool, answers: Sequence[Answer], turns: Mapping[str, Turn]
-) -> CaseDiscussion | None:
-    """How far the discussion of a pair is; None where nobody was asked."""
-    if asked_at is None:
-        return None
-    spoken = all(one.annotator in turns for one in answers if not one.quality)
-    return CaseDiscussion("closed" if closed else "answered" if spoken else "asked", asked_at)

@@ -3,26 +3,26 @@
 Called by `service.py` for every case that is handed out.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from annotator.adjudication.case import (
     Case,
+    CaseDiscussion,
     CaseImpact,
     CaseObjection,
     CaseProposal,
     CaseQuestion,
     Neighbour,
-    Turn,
-    find_discussion,
     hide_names,
     list_letters,
 )
 from annotator.adjudication.likeness import Sketches
 from annotator.domain.cases import CaseFacts, Known
 from annotator.domain.decisions import Decision
+from annotator.domain.discussion import say_wait
 from annotator.domain.disputes import Reason
 from annotator.domain.grades import Rubric
 from annotator.domain.messages import say
@@ -47,7 +47,7 @@ class Setting:
 def describe_case(facts: CaseFacts, neighbours: Sequence[Neighbour], setting: Setting) -> Case:
     """The case of one pair."""
     row = facts.row
-    turns = {one.by_name: Turn(one.outcome, one.grade, one.note, bool(one.revised)) for one in facts.turns}
+    turns = facts.discussion.turns if facts.discussion else {}
     others = [one.by_name for one in (*facts.objections, *facts.questions)]
     letters = list_letters(facts.answers, others, seed=setting.seed, pair=row.key)
     decisions = list_decisions(facts)
@@ -86,9 +86,7 @@ def describe_case(facts: CaseFacts, neighbours: Sequence[Neighbour], setting: Se
         impact=_find_impact(row),
         proposals=_list_proposals(facts, setting),
         needs_second=takes_two(setting.second_adjudicator, row.distance),
-        discussion=find_discussion(
-            read_moment(row.asked_at), closed=row.closed_at is not None, answers=facts.answers, turns=turns
-        ),
+        discussion=_show_discussion(facts, letters),
         objections=tuple(
             CaseObjection(letters[one.by_name], one.text, read_moment(one.objected_at))
             for one in facts.objections
@@ -143,6 +141,14 @@ def read_moment(found: Any) -> Any:
         return None
     time = datetime.fromisoformat(found) if isinstance(found, str) else found
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+def _show_discussion(facts: CaseFacts, letters: Mapping[str, str]) -> CaseDiscussion | None:
+    found = facts.discussion
+    if found is None:
+        return None
+    waiting = [say_wait(letters[name], facts.row.query_id, wait) for name, wait in found.waits.items()]
+    return CaseDiscussion(found.state, found.asked_at, tuple(waiting))
 
 
 def _find_impact(row: Any) -> CaseImpact | None:

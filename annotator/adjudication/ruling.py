@@ -1,17 +1,20 @@
 """What a lead says of a pair, as it came in: checked before anything is read. Refuses what no decision can hold."""
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from annotator.domain.decisions import CAUSES, Outcome
-from annotator.domain.errors import ValidationError
+from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.grades import check_grade
 from annotator.domain.messages import say
 from annotator.domain.settling import Decided
 from annotator.domain.texts import check_text
 
 LONGEST_SECONDS = 86_400
+
+
+class Barred(NotAllowed):
+    """The lead judged the pair."""
 
 
 class WordsOwed(ValidationError):
@@ -54,7 +57,7 @@ def check_ruling(
         outcome, grade = "graded", check_grade(decided)
     if cause is not None and cause not in CAUSES:
         raise ValidationError(f"cause: expected one of {', '.join(CAUSES)}, found {cause!r:.80}")
-    if seconds is not None and not (math.isfinite(seconds) and 0 <= seconds <= LONGEST_SECONDS):
+    if seconds is not None and not 0 <= seconds <= LONGEST_SECONDS:
         raise ValidationError(f"seconds: expected 0 to {LONGEST_SECONDS:,}, found {seconds!r:.40}")
     return Ruling(
         outcome,

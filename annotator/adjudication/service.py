@@ -14,10 +14,16 @@ from typing import Any, Literal
 from sqlalchemy.orm import Session
 
 from annotator.accounts.service import require_person, require_role
-from annotator.adjudication.case import Case, CaseBatch, CaseOrigin, list_letters, name_answer
+from annotator.adjudication.case import Case as Case
+from annotator.adjudication.case import CaseBatch as CaseBatch
+from annotator.adjudication.case import CaseJudgment as CaseJudgment
+from annotator.adjudication.case import CaseOrigin as CaseOrigin
+from annotator.adjudication.case import list_letters, name_answer
 from annotator.adjudication.describing import BARRED, Setting, describe_case, find_neighbours
 from annotator.adjudication.likeness import MOST_CHARACTERS, WARN_FROM, Sketches
+from annotator.adjudication.ruling import Barred as Barred
 from annotator.adjudication.ruling import Ruling, check_ruling
+from annotator.adjudication.ruling import WordsOwed as WordsOwed
 from annotator.adjudication.standing import check_state, find_repeated
 from annotator.datasets.service import to_rubric
 from annotator.domain.cases import CaseFacts, Known
@@ -74,7 +80,7 @@ def hand_out_cases(
     `have`, which is what the tab has already. They are held for this lead and tab; so is `have` again. For leads."""
     check_sort(sort)
     want, chosen = min(want, MOST_AT_ONCE), list[int]()
-    with database.write() as session:
+    with database.write() if want or have or pair else database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
         asked = _require_case(session, row, pair) if pair is not None else None
         chosen = [asked] if asked is not None else []
@@ -92,9 +98,7 @@ def hand_out_cases(
             add_seen(session, chosen, actor.person_id, now=now)
     with database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
-        return CaseBatch(
-            _read_cases(session, row, reader, actor, chosen), count_left(session, reader, wanted)
-        )
+        return CaseBatch(_read_cases(session, row, reader, chosen), count_left(session, reader, wanted))
 
 
 def show_case(
@@ -107,7 +111,7 @@ def show_case(
     with database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
         pair_pk = _require_case(session, row, pair)
-        (case,) = _read_cases(session, row, reader, actor, [pair_pk], seed=seed)
+        (case,) = _read_cases(session, row, reader, [pair_pk], seed=seed)
     note_seen(database, pair_pk, actor.person_id, now=now)
     return case
 
@@ -148,7 +152,7 @@ def adjudicate(
         pair_pk = _require_case(session, row, pair)
         facts = list_case_facts(session, row, reader, [pair_pk], most=0)[pair_pk]
         if facts.row.judged:
-            raise NotAllowed(BARRED)
+            raise Barred(BARRED)
         kept = find_repeated(facts, ruling, lead_pk, seen)
         if kept is not None:
             return kept.decision
@@ -247,7 +251,6 @@ def _read_cases(
     session: Session,
     row: DatasetRow,
     reader: QueueReader,
-    actor: Actor,
     pair_pks: Sequence[int],
     *,
     seed: int | None = None,
@@ -255,14 +258,8 @@ def _read_cases(
     """The cases of these pairs, in this order."""
     if not pair_pks:
         return ()
-    rubric = find_rubric(session, reader.dataset_pk)
-    setting = Setting(
-        actor.person_id,
-        row.seed if seed is None else seed,
-        row.second_adjudicator,
-        rubric.version,
-        to_rubric(rubric),
-    )
+    rubric, seed = find_rubric(session, reader.dataset_pk), row.seed if seed is None else seed
+    setting = Setting(reader.lead_pk, seed, row.second_adjudicator, rubric.version, to_rubric(rubric))
     facts = list_case_facts(session, row, reader, pair_pks)
     known = _read_known(session, reader, list(facts.values()))
     return tuple(

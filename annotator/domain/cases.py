@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotator.domain.answers import Answer
+from annotator.domain.discussion import PairDiscussion
 from annotator.domain.disputes import Stage
 from annotator.domain.settling import Decided
 
@@ -53,7 +54,7 @@ class CaseFacts:
     proposals: tuple[Proposal, ...]
     stage: Stage
     contested_grade: int | None
+    discussion: PairDiscussion | None = None
     decisions: list[Any] = field(default_factory=list)
-    turns: list[Any] = field(default_factory=list)
     objections: list[Any] = field(default_factory=list)
     questions: list[Any] = field(default_factory=list)

@@ -11,6 +11,7 @@ from annotator.domain.cases import CaseFacts
 from annotator.domain.disputes import Reason, find_stage
 from annotator.storage.cases import list_answers
 from annotator.storage.deciding import list_proposals
+from annotator.storage.discussing import read_discussions
 from annotator.storage.handing import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.pairs import list_pair_states
 from annotator.storage.queue import QueueReader
@@ -22,14 +23,13 @@ _PAIRS = prepare(
 SELECT p.pk, p.key, p.query_pk, p.document_pk, p.lacking, q.query_id, q.text AS query, q.narrative, q.language, q.category,
   d.doc_id, d.title, d.url, d.media_type, d.text_sha256, d.extra, substr(t.text, 1, :most) AS text, length(t.text) AS length,
   coalesce(x.waiting, 0) AS waiting, coalesce(x.distance, 0) AS distance, x.taste, x.since, x.impact, x.recall_impact,
-  x.mrr_impact, x.flips, h.lead_pk AS holder_pk, g.username AS held_by, f.username AS assigned_to, u.asked_at, u.closed_at,
+  x.mrr_impact, x.flips, h.lead_pk AS holder_pk, g.username AS held_by, f.username AS assigned_to,
   EXISTS (SELECT 1 FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :lead_pk AND j.outcome <> 'later') AS judged
 FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
 LEFT JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
 LEFT JOIN dispute x ON x.pair_pk = p.pk
 LEFT JOIN case_hold h ON h.pair_pk = p.pk AND h.expires_at > :now LEFT JOIN person g ON g.pk = h.lead_pk
 LEFT JOIN case_assignment a ON a.pair_pk = p.pk LEFT JOIN person f ON f.pk = a.lead_pk
-LEFT JOIN discussion u ON u.pair_pk = p.pk
 WHERE p.pk IN :pairs""",
     lists=["pairs"],
 )
@@ -39,12 +39,6 @@ _DECISIONS = prepare(
 SELECT a.pair_pk, a.revision, a.outcome, a.grade, a.rationale, a.reason, a.cause, a.in_guideline, a.seconds, a.decided_at,
   a.lead_pk, p.username AS by_name
 FROM adjudication a JOIN person p ON p.pk = a.lead_pk WHERE a.pair_pk IN :pairs ORDER BY a.pair_pk, a.revision""",
-    lists=["pairs"],
-)
-_TURNS = prepare(
-    """
-SELECT t.pair_pk, t.outcome, t.grade, t.note, t.revised, p.username AS by_name
-FROM discussion_turn t JOIN person p ON p.pk = t.annotator_pk WHERE t.pair_pk IN :pairs""",
     lists=["pairs"],
 )
 _OBJECTIONS = prepare(
@@ -81,6 +75,7 @@ def list_case_facts(
     named = {"pairs": list(pair_pks), "lead_pk": reader.lead_pk or 0, "now": reader.now, "most": most}
     answers, proposals = list_answers(session, pair_pks), list_proposals(session, pair_pks)
     states = {one.pair_pk: one for one in list_pair_states(session, reader.dataset_pk, list(pair_pks))}
+    discussions = read_discussions(session, dataset, pair_pks, now=reader.now)
     shown = dataset.shown_metadata or ()
     found = {}
     for row in run(session, _PAIRS, named):
@@ -92,9 +87,11 @@ def list_case_facts(
             lacking=state.lacking,
         )
         given = answers.get(row.pk, []), proposals.get(row.pk, ())
-        found[row.pk] = CaseFacts(row, metadata, *given, stage, state.contested_grade)
+        found[row.pk] = CaseFacts(
+            row, metadata, *given, stage, state.contested_grade, discussions.get(row.pk)
+        )
     for statement, name in (
-        (_DECISIONS, "decisions"), (_TURNS, "turns"), (_OBJECTIONS, "objections"), (_QUESTIONS, "questions"),
+        (_DECISIONS, "decisions"), (_OBJECTIONS, "objections"), (_QUESTIONS, "questions"),
     ):  # fmt: skip
         for row in run(session, statement, named):
             getattr(found[row.pair_pk], name).append(row)

@@ -23,6 +23,7 @@ from annotator.storage.database import Database
 from annotator.web import (
     agreement_routes,
     api,
+    cases_api,
     changes_api,
     downloads,
     health,
@@ -59,6 +60,7 @@ def make_app(database: Database, settings: Settings) -> App:
             *_home(database),
             *api.routes(database),
             *agreement_routes.routes(database),
+            *cases_api.routes(database),
             *changes_api.routes(database),
             *standard_api.routes(database),
             *proposals_api.routes(database),

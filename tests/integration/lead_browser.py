@@ -1,0 +1,57 @@
+"""A lead's browser: the routes of the decision panel alone, with somebody signed in."""
+
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
+
+from annotator.domain.accounts import SignedIn
+from annotator.domain.people import Actor
+from annotator.storage.database import Database
+from annotator.web import cases_api
+from tests.integration.judged_world import NOW
+
+
+class LeadBrowser:
+    """Asks as one person, in one tab."""
+
+    def __init__(self, database: Database, actor: Actor | None, tab: str = "t1") -> None:
+        self.actor, self.tab = actor, tab
+        self.app = Starlette(routes=cases_api.routes(database))
+        self.client = TestClient(self._serve)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.actor is not None:
+            signed_in = SignedIn(self.actor, self.actor.username, (), False, NOW)
+            scope["state"] = {**scope.get("state", {}), "signed_in": signed_in}
+        await self.app(scope, receive, send)
+
+    def get(self, path: str, **words: Any) -> tuple[int, Any]:
+        answer = self.client.get(path, params={"dataset": "d", **words})
+        return answer.status_code, answer.json()
+
+    def post(self, path: str, **said: Any) -> tuple[int, Any]:
+        answer = self.client.post(path, json={"dataset": "d", **said})
+        return answer.status_code, answer.json()
+
+    def cases(self, want: int = 3, **words: Any) -> list[dict[str, Any]]:
+        """The cases that are handed out."""
+        status, found = self.get("/api/cases", tab=self.tab, want=want, **words)
+        assert status == 200, found
+        cases: list[dict[str, Any]] = found["cases"]
+        return cases
+
+    def look(self, pair: str) -> dict[str, Any]:
+        """One pair as it is now."""
+        (case,) = self.cases(0, pair=pair)
+        return case
+
+    def decide(
+        self, pair: str, decided: Any, *, seen: str | None = None, rationale: str = "第17条", **more: Any
+    ) -> tuple[int, Any]:
+        """Post a decision on the pair as it is now, or as it was seen."""
+        seen = self.look(pair)["seen"] if seen is None else seen
+        return self.post(
+            "/api/decisions", tab=self.tab, pair=pair, seen=seen, decided=decided, rationale=rationale, **more
+        )
