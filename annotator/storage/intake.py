@@ -15,6 +15,7 @@ from sqlmodel import col
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query, Run
 from annotator.storage.bulk import add_rows, split
 from annotator.storage.dispute_tables import CurrentAdjudicationRow
+from annotator.storage.scores import note_all_due
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DatasetRow,
@@ -204,4 +205,5 @@ def add_run(
         for entry in run.entries
     ]
     add_rows(session, RunEntryRow, rows)
+    note_all_due(session, dataset_pk)
     return by_id_only

@@ -17,6 +17,7 @@ from annotator.storage.bulk import add_rows, split
 from annotator.storage.current import forget_current
 from annotator.storage.find import key_of
 from annotator.storage.labeling_tables import LeaseRow
+from annotator.storage.scores import note_all_due
 from annotator.storage.tables import (
     DocumentRow,
     DocumentTextRow,
@@ -215,6 +216,7 @@ def add_remaps(
     ]
     for chunk in split(rows, CHUNK):
         session.execute(insert(RemapRow), list(chunk))
+    note_all_due(session, dataset_pk)
 
 
 def _update(session: Session, row: type[SQLModel], values: Sequence[Mapping[str, Any]]) -> None:

@@ -1,6 +1,7 @@
 """Disagreement to release on the command line: what is printed, the exit codes, and the same bytes twice."""
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,7 +63,7 @@ def test_from_a_disagreement_to_a_verified_release(terminal: Terminal) -> None:
     assert found["since"] == "2026-03-04T05:16:07Z"
     assert {key: found[key] for key in ("query_id", "doc_id", "category", "grades", "distance", "impact", "status")} == {
         "query_id": "Q2", "doc_id": "법률_제17조", "category": None, "grades": {"花子": 3, "민준": 1}, "distance": 2,
-        "impact": 0.0, "status": "open",
+        "impact": pytest.approx(6 / (7 + 3 / math.log2(3))), "status": "open",
     }  # fmt: skip
 
     checked = terminal.run("release", "check", NAME, "--json")

@@ -139,7 +139,7 @@ def test_an_error_of_another_dataset_reopens_nothing_here(world: Checked) -> Non
 def test_a_reopened_pair_is_open_in_the_queue_as_far_apart_as_the_expert_is(world: Checked) -> None:
     world.check_quality(world.expert, "Q1", "文書", 0, settled=2)
     (item,) = find_disagreements(world.database, world.lead, "d", now=NOW)
-    assert (item.status, item.reopened, item.distance, item.impact) == ("open", True, 2, 0.0)
+    assert (item.status, item.reopened, item.distance, item.impact) == ("open", True, 2, 1.0)
     assert item.since == NOW + timedelta(minutes=3)
     assert item.grades == {"花子": 2, "민준": 2, "専門家": 0}
     assert item.as_json()["reopened"] is True

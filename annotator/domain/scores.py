@@ -1,0 +1,42 @@
+"""What systems score on a query, and what the choice of a pair's grade moves: the records that storage and its rules share."""
+
+from typing import NamedTuple
+
+from annotator.domain.settling import Decided
+
+Scores = dict[str, list[float | None]]
+"""Of a query, by system: nDCG, recall and reciprocal rank; None where it has nothing relevant."""
+
+
+class KnownPair(NamedTuple):
+    """What is known of a pair that somebody judged or decided, or that is a dispute. `grades`, ascending, and `unrateable`: the
+    independent judgments; `errors`: of quality control, on which nobody has decided, `answered`: on which a lead has."""
+
+    pair_pk: int
+    document_pk: int
+    disputed: bool = False
+    grades: tuple[int, ...] = ()
+    unrateable: int = 0
+    decided: Decided | None = None
+    imported: int | None = None
+    errors: tuple[int, ...] = ()
+    answered: tuple[int, ...] = ()
+
+
+class Weight(NamedTuple):
+    """How far the choice of a pair's grade moves the system that it moves most, on the pair's query: its nDCG (`impact`), recall
+    and reciprocal rank; `flips`: how many couples of systems it can make change places. All but `impact` are None where
+    no run has the query."""
+
+    pair_pk: int
+    impact: float
+    recall: float | None = None
+    mrr: float | None = None
+    flips: int | None = None
+
+
+class Totals(NamedTuple):
+    """The sums of the scores of so many queries, by system: nDCG, recall and reciprocal rank."""
+
+    queries: int
+    scores: dict[str, list[float]]

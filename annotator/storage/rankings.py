@@ -1,0 +1,180 @@
+"""Where the imported runs rank the documents of a query, and what is known of its pairs: what their scores are computed from.
+
+Stands between runs and judgments on one side and the stage `impact` on the other, which is told of some queries at a time,
+however many there are. Read as columns of numbers, as ten million results are. What pairs are settled at is for
+`domain/settling.py` to say.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.scores import KnownPair
+from annotator.storage.plain import run_plain
+from annotator.storage.statements import prepare, run
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+DEEPEST = 100
+"""Results below this rank are not read: there a first relevant document is worth less than a hundredth."""
+KEYS, RANKS, COUNTS = 2**31, 2**7, 2**8  # more than a key, a rank and a number of judgments can be
+_SYSTEMS = prepare("SELECT pk, system FROM run WHERE dataset_pk = :dataset_pk ORDER BY pk")
+_STAMP = prepare("SELECT (SELECT max(pk) FROM run), (SELECT max(pk) FROM remap)")
+_PLACE = f"CAST(e.query_pk AS BIGINT) * {KEYS} + e.document_pk"
+_RANK = f"CAST(e.run_pk AS BIGINT) * {RANKS} + e.rank"
+_ENTRIES = f"""
+FROM run r CROSS JOIN run_entry e
+WHERE r.dataset_pk = :dataset_pk AND e.run_pk = r.pk AND e.query_pk IN :queries AND e.rank BETWEEN 0 AND {DEEPEST}"""
+_RANKED = {
+    "sqlite": prepare(f"SELECT {_PLACE}, {_RANK} {_ENTRIES}", lists=["queries"]),
+    "postgresql": prepare(
+        f"SELECT string_agg(int8send({_PLACE}) || int8send({_RANK}), CAST('' AS BYTEA)) {_ENTRIES}",
+        lists=["queries"],
+    ),
+}
+_PAIRS = "FROM pair p CROSS JOIN {} WHERE p.query_pk IN :queries AND p.retired_at IS NULL"
+_ANSWERED = prepare(
+    f"""
+SELECT p.query_pk, p.document_pk, p.pk, CAST(sum(CASE c.grade WHEN 0 THEN 1 WHEN 1 THEN {COUNTS} WHEN 2 THEN {COUNTS**2}
+  WHEN 3 THEN {COUNTS**3} ELSE {COUNTS**4} END) AS BIGINT)
+{_PAIRS.format("current_judgment c")} AND c.pair_pk = p.pk AND c.purpose = 'independent' AND c.outcome <> 'later'
+GROUP BY p.query_pk, p.document_pk, p.pk""",
+    lists=["queries"],
+)
+_OTHER = prepare(
+    f"""
+SELECT p.query_pk, p.document_pk, p.pk, 'dispute', NULL, 0 {_PAIRS.format("dispute s")} AND s.pair_pk = p.pk
+UNION ALL SELECT p.query_pk, p.document_pk, p.pk, a.outcome, a.grade, 0
+{_PAIRS.format("current_adjudication a")} AND a.pair_pk = p.pk
+UNION ALL SELECT p.query_pk, p.document_pk, p.pk, 'imported', i.grade, 0
+{_PAIRS.format("imported_qrel i")} AND i.pair_pk = p.pk AND p.kept AND i.keep
+  AND NOT EXISTS (SELECT 1 FROM imported_qrel n WHERE n.pair_pk = i.pair_pk AND n.keep AND n.pk > i.pk)""",
+    lists=["queries"],
+)
+_ERRORS = prepare(
+    """
+SELECT p.query_pk, p.document_pk, p.pk, 'error', x.grade, CASE WHEN a.decided_at >= x.answered_at THEN 1 ELSE 0 END
+FROM quality_pair x JOIN pair p ON p.pk = x.pair_pk LEFT JOIN current_adjudication a ON a.pair_pk = x.pair_pk
+WHERE p.query_pk IN :queries AND p.retired_at IS NULL AND x.grade <> x.settled_grade""",
+    lists=["queries"],
+)
+
+
+class Rankings(NamedTuple):
+    """Of each of these queries (by query_pk), the results of all runs: documents (document_pk), the runs' places among
+    `systems`, and ranks from 1."""
+
+    systems: list[str]
+    results: "Mapping[int, tuple[Ints, Ints, Ints]]"
+    stamp: tuple[Any, ...]
+
+
+def list_systems(session: Session, dataset_pk: int) -> dict[int, str]:
+    """The systems that have a run, by run_pk."""
+    return dict(run_plain(session, _SYSTEMS, {"dataset_pk": dataset_pk}))
+
+
+def find_stamp(session: Session) -> tuple[Any, ...]:
+    """What changes when runs come or their documents get other ids."""
+    return tuple(run(session, _STAMP, {}).one())
+
+
+def read_rankings(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> Rankings:
+    """Where the runs rank the documents of these queries. A run whose ranks begin at 0 is read as if they began at 1."""
+    import numpy as np
+
+    stamp, systems = find_stamp(session), list_systems(session, dataset_pk)
+    if not systems or not query_pks:
+        return Rankings(list(systems.values()), {}, stamp)
+    read = _read_numbers(session, {"dataset_pk": dataset_pk, "queries": query_pks})
+    place, rank = read[:, 0], read[:, 1]
+    order = np.argsort(place, kind="stable")
+    query, document = np.divmod(place[order], KEYS)
+    run_pk, ranked = np.divmod(rank[order], RANKS)
+    system = np.searchsorted(np.array(list(systems), dtype=np.int64), run_pk)
+    found, starts = np.unique(query, return_index=True)
+    ends = [*starts[1:].tolist(), len(query)] if len(query) else []
+    results = {
+        key: (document[start:end], system[start:end], _begin_at_1(system[start:end], ranked[start:end]))
+        for key, start, end in zip(found.tolist(), starts.tolist(), ends, strict=True)
+    }
+    return Rankings(list(systems.values()), results, stamp)
+
+
+def list_judged(session: Session, query_pks: Sequence[int]) -> dict[int, list[KnownPair]]:
+    """What is known of the pairs of these queries, by query_pk, in the order of their documents; pairs of which nothing is
+    known are absent."""
+    values = {"queries": query_pks}
+    found: dict[int, list[KnownPair]] = {query_pk: [] for query_pk in query_pks}
+    others: dict[int, KnownPair] = {}
+    for statement in (_OTHER, _ERRORS):
+        for query_pk, document_pk, pair_pk, kind, grade, flag in run_plain(session, statement, values):
+            before = others.get(pair_pk)
+            if before is None:
+                before = KnownPair(pair_pk, document_pk)
+                found[query_pk].append(before)
+            others[pair_pk] = _note(before, kind, grade, flag)
+    known = others.keys()
+    for query_pk, document_pk, pair_pk, pattern in run_plain(session, _ANSWERED, values):
+        grades, unrateable = _PATTERNS.get(pattern) or _read_pattern(pattern)
+        if pair_pk in known:
+            others[pair_pk] = others[pair_pk]._replace(grades=grades, unrateable=unrateable)
+        else:
+            found[query_pk].append(KnownPair(pair_pk, document_pk, False, grades, unrateable))
+    return {
+        query_pk: sorted((others.get(one.pair_pk, one) for one in pairs), key=lambda one: one.document_pk)
+        for query_pk, pairs in found.items()
+    }
+
+
+def _note(pair: KnownPair, kind: str, grade: int | None, flag: int) -> KnownPair:
+    if kind == "dispute":
+        return pair._replace(disputed=True)
+    if kind == "imported":
+        return pair._replace(imported=grade)
+    if kind == "error" and grade is not None:
+        if flag:
+            return pair._replace(answered=tuple(sorted((*pair.answered, grade))))
+        return pair._replace(errors=tuple(sorted((*pair.errors, grade))))
+    return pair._replace(decided="unrateable" if grade is None else grade)
+
+
+_PATTERNS: dict[int, tuple[tuple[int, ...], int]] = {}
+
+
+def _read_pattern(pattern: int) -> tuple[tuple[int, ...], int]:
+    """The grades, and how many said that it cannot be rated, from the number that the statement makes of them."""
+    numbers = [pattern // COUNTS**place % COUNTS for place in range(5)]
+    grades = tuple(grade for grade, number in enumerate(numbers[:4]) for _ in range(number))
+    return _PATTERNS.setdefault(pattern, (grades, numbers[4]))
+
+
+def _begin_at_1(system: "Ints", rank: "Ints") -> "Ints":
+    import numpy as np
+
+    first = np.unique(system[rank == 0])
+    return rank + np.isin(system, first) if len(first) else rank
+
+
+def _read_numbers(session: Session, values: Mapping[str, Any]) -> "Ints":
+    """Two numbers for each result: one after the other from SQLite, in one long value from PostgreSQL."""
+    import numpy as np
+
+    dialect = session.connection().dialect.name
+    if dialect != "postgresql":
+        rows: Any = run(session, _RANKED[dialect], values).cursor
+        return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 2)
+    driver: Any = session.connection().connection.driver_connection
+    dataset_pk, queries = int(values["dataset_pk"]), ", ".join(str(int(pk)) for pk in values["queries"])
+    statement = (
+        _RANKED[dialect].text.replace(":dataset_pk", f"{dataset_pk:d}").replace(":queries", f"({queries})")
+    )
+    with driver.cursor(binary=True) as cursor:
+        ((sent,),) = cursor.execute(statement).fetchall()
+    return np.frombuffer(sent or b"", dtype=">i8").astype(np.int64).reshape(-1, 2)
