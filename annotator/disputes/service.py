@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from annotator.accounts.service import require_role
+from annotator.disputes.summary import add_up
 from annotator.domain.answers import Answer
 from annotator.domain.disputes import Reason
 from annotator.domain.people import Actor
@@ -22,15 +23,15 @@ from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.queue import QueueReader, count_rows, count_waiting, list_rows
 from annotator.storage.queue_counts import (
+    count_all_open,
+    count_arrived_since,
     count_assigned,
     count_by_category,
-    count_by_grades,
     count_due,
-    count_marks,
     find_first,
-    list_arrived_since,
     list_decided_since,
 )
+from annotator.storage.queue_counts import count_open as count_open_ones
 
 EVERYTHING = QueueFilter(shown="all")
 PAGE = 50
@@ -64,13 +65,9 @@ def summarize_queue(database: Database, actor: Actor, dataset: str) -> QueueSumm
     """What the open disputes are, counted. Needs the role lead."""
     with database.read() as session:
         dataset_pk = _find_led(session, actor, dataset)
-        taste, flips = count_marks(session, dataset_pk)
-        return QueueSummary(
-            by_reason=_sum_by_reason(count_waiting(session, dataset_pk)),
-            by_grades=count_by_grades(session, dataset_pk),
+        return add_up(
+            count_open_ones(session, dataset_pk),
             by_category=count_by_category(session, dataset_pk),
-            taste=taste,
-            flips=flips,
             assigned=count_assigned(session, dataset_pk),
             due=count_due(session, dataset_pk),
         )
@@ -81,11 +78,10 @@ def compute_queue_pace(database: Database, actor: Actor, dataset: str, *, now: d
     since = find_begin(now)
     with database.read() as session:
         dataset_pk = _find_led(session, actor, dataset)
-        counted = count_waiting(session, dataset_pk)
         return estimate_queue(
-            sum(n for (is_open, _), n in counted.items() if is_open),
+            count_all_open(session, dataset_pk),
             list_decided_since(session, dataset_pk, since),
-            list_arrived_since(session, dataset_pk, since),
+            count_arrived_since(session, dataset_pk, since),
             find_first(session, dataset_pk),
             now=now,
         )

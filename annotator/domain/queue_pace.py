@@ -53,13 +53,13 @@ def find_begin(now: datetime) -> datetime:
 def estimate_queue(
     waiting: int,
     decided: Sequence[tuple[datetime, float | None]],
-    arrived: Sequence[datetime],
+    arrived: int,
     first: datetime | None,
     *,
     now: datetime,
 ) -> QueuePace:
-    """The pace. `decided`: when, since `find_begin(now)`, and how many seconds it took, where that is known; `arrived`: when
-    disputes came, since then; `first`: when the dataset's first dispute came. Days are those of the zone of `now`."""
+    """The pace. `decided`: when, since `find_begin(now)`, and how many seconds it took, where that is known; `arrived`: how
+    many disputes came since then; `first`: when the dataset's first dispute came. Days are those of the zone of `now`."""
     days = len({at.astimezone(now.tzinfo).date() for at, _ in decided})
     timed = [seconds for _, seconds in decided if seconds is not None]
     typical = median(timed) if len(timed) >= LEAST_TIMED else None
@@ -69,8 +69,8 @@ def estimate_queue(
         decided=len(decided),
         working_days=days,
         per_day=per_day,
-        arrived=len(arrived),
-        arrived_per_day=len(arrived) / _count_days(first, now),
+        arrived=arrived,
+        arrived_per_day=arrived / _count_days(first, now),
         timed=len(timed),
         seconds=typical,
         work=None if typical is None else typical * waiting,

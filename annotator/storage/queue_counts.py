@@ -3,11 +3,10 @@
 Refuses nothing. Open disputes only, whatever filter a page has set: the counts say what a filter would let through.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import case, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -21,11 +20,29 @@ from annotator.storage.dispute_tables import (
 from annotator.storage.tables import PersonRow, QueryRow
 
 
-def count_by_grades(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
-    """By the lowest and the highest grade that speak against each other."""
-    low, high = col(DisputeRow.low), col(DisputeRow.high)
-    statement = _open(select(low, high, func.count()), dataset_pk).where(low.is_not(None))
-    return {(first, last): n for first, last, n in session.execute(statement.group_by(low, high))}
+class Counted(NamedTuple):
+    """How many open disputes there are that wait for the same reasons (`waiting`, as bits) with the same grades."""
+
+    waiting: int
+    low: int | None
+    high: int | None
+    taste: bool
+    flips: bool
+    disputes: int
+
+
+def count_open(session: Session, dataset_pk: int) -> list[Counted]:
+    """All open disputes, in one pass."""
+    row = DisputeRow
+    flips = func.coalesce(col(row.flips), 0) > 0
+    told = (col(row.waiting), col(row.low), col(row.high), col(row.taste), flips)
+    statement = _open(select(*told, func.count()), dataset_pk).group_by(*told)
+    return [Counted(*found) for found in session.execute(statement)]
+
+
+def count_all_open(session: Session, dataset_pk: int) -> int:
+    """How many disputes are open."""
+    return session.scalar(_open(select(func.count()), dataset_pk)) or 0
 
 
 def count_by_category(session: Session, dataset_pk: int) -> dict[str | None, int]:
@@ -37,14 +54,6 @@ def count_by_category(session: Session, dataset_pk: int) -> dict[str | None, int
         by_query, by_query.c.query_pk == col(QueryRow.pk)
     )
     return {name: int(n) for name, n in session.execute(statement.group_by(category))}
-
-
-def count_marks(session: Session, dataset_pk: int) -> tuple[int, int]:
-    """How many differ only by taste, and how many can change the order of two systems."""
-    taste = func.sum(case((col(DisputeRow.taste), 1), else_=0))
-    flips = func.sum(case((col(DisputeRow.flips) > 0, 1), else_=0))
-    found = session.execute(_open(select(taste, flips), dataset_pk)).one()
-    return int(found[0] or 0), int(found[1] or 0)
 
 
 def count_assigned(session: Session, dataset_pk: int) -> dict[str, int]:
@@ -85,12 +94,12 @@ def list_decided_since(
     return [(at, seconds) for at, seconds in session.execute(statement)]
 
 
-def list_arrived_since(session: Session, dataset_pk: int, since: datetime) -> Sequence[datetime]:
-    """When each dispute came that came since then."""
-    statement = select(col(DisputeRow.since)).where(
+def count_arrived_since(session: Session, dataset_pk: int, since: datetime) -> int:
+    """How many disputes came since then."""
+    statement = select(func.count()).where(
         col(DisputeRow.dataset_pk) == dataset_pk, col(DisputeRow.since) >= since
     )
-    return session.scalars(statement).all()
+    return session.scalar(statement) or 0
 
 
 def find_first(session: Session, dataset_pk: int) -> datetime | None:

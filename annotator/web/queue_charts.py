@@ -98,7 +98,8 @@ def chart_grades(summary: QueueSummary, names: Sequence[str]) -> Chart:
     }
     base = alt.Chart(alt.InlineData(list_cells(summary.by_grades, names))).encode(
         y=alt.Y("lower:N", sort=list(names), title=tr("lower grade"), axis=alt.Axis(**axis)),
-        x=alt.X("higher:N", sort=list(names), title=tr("higher grade"), axis=alt.Axis(labelAngle=0, orient="top", **axis)),
+        x=alt.X("higher:N", sort=list(names), title=tr("higher grade"),
+            axis=alt.Axis(labelAngle=0, labelExpr="split(datum.label, ' ')", **axis)),
         tooltip=[
             alt.Tooltip("lower:N", title=tr("lower grade")), alt.Tooltip("higher:N", title=tr("higher grade")),
             alt.Tooltip("disputes:Q", title=tr("open"), format=",d"),

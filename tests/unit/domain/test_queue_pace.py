@@ -13,7 +13,7 @@ def decide(*days_ago: int, seconds: float | None = 8.0) -> list[tuple[datetime, 
 
 
 def estimate(waiting: int, decided: list[tuple[datetime, float | None]], arrived: int = 0) -> QueuePace:
-    return estimate_queue(waiting, decided, [NOW] * arrived, OLD, now=NOW)
+    return estimate_queue(waiting, decided, arrived, OLD, now=NOW)
 
 
 def test_days_without_a_decision_are_no_working_days() -> None:
@@ -43,9 +43,9 @@ def test_what_cannot_be_known_says_why() -> None:
 
 def test_new_disputes_are_counted_by_day_over_as_many_days_as_there_were() -> None:
     assert estimate(10, [], arrived=14).arrived_per_day == 2
-    young = estimate_queue(10, [], [NOW] * 14, NOW - timedelta(days=1), now=NOW)
+    young = estimate_queue(10, [], 14, NOW - timedelta(days=1), now=NOW)
     assert young.arrived_per_day == 7
-    assert estimate_queue(0, [], [], None, now=NOW).arrived_per_day == 0
+    assert estimate_queue(0, [], 0, None, now=NOW).arrived_per_day == 0
 
 
 def test_a_queue_grows_where_more_came_than_was_decided() -> None:
@@ -59,5 +59,5 @@ def test_days_are_those_of_the_zone_that_is_asked_in() -> None:
     now = NOW.astimezone(tokyo)  # 00:00 on the 11th
     assert find_begin(now) == datetime(2026, 3, 5, tzinfo=tokyo)
     around = [(NOW - timedelta(minutes=1), 1.0), (NOW, 1.0)]  # two days in Tokyo, one in London
-    assert estimate_queue(1, around, [], None, now=now).working_days == 2
-    assert estimate_queue(1, around, [], None, now=NOW).working_days == 1
+    assert estimate_queue(1, around, 0, None, now=now).working_days == 2
+    assert estimate_queue(1, around, 0, None, now=NOW).working_days == 1
