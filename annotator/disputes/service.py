@@ -18,6 +18,7 @@ from annotator.domain.people import Actor
 from annotator.domain.queue import Disagreement, QueueFilter, QueuePage, QueueSummary, check_sort
 from annotator.domain.queue_pace import QueuePace, estimate_queue, find_begin
 from annotator.domain.settling import read_decision
+from annotator.impact.service import FEW, Tell, bring_up_to_date, count_steps
 from annotator.storage.cases import list_answers, list_judged_by
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, key_of
@@ -48,17 +49,20 @@ def list_queue(
     limit: int = PAGE,
     now: datetime,
 ) -> QueuePage:
-    """A page of the queue, and how long it is. Needs the role lead. ValidationError for a sort that there is none of."""
+    """A page of the queue, and how long it is. Needs the role lead. ValidationError for a sort that there is none of.
+
+    The impact of a few queries is brought up to date first; of how many it is not is said (`due`)."""
     check_sort(sort)
+    _bring_up_to_date(database, actor, dataset, few=FEW)
     with database.read() as session:
         reader = _enter(session, actor, dataset, now)
         items = _describe(
             session, reader, list_rows(session, reader, wanted, sort, offset=offset, limit=limit)
         )
         counted = count_waiting(session, reader.dataset_pk)
-        total = count_rows(session, reader, wanted)
+        total, due = count_rows(session, reader, wanted), count_due(session, reader.dataset_pk)
     left = sum(n for (is_open, _), n in counted.items() if is_open)
-    return QueuePage(items, offset, total, left, sum(counted.values()) - left, _sum_by_reason(counted))
+    return QueuePage(items, offset, total, left, sum(counted.values()) - left, _sum_by_reason(counted), due)
 
 
 def summarize_queue(database: Database, actor: Actor, dataset: str) -> QueueSummary:
@@ -88,13 +92,23 @@ def compute_queue_pace(database: Database, actor: Actor, dataset: str, *, now: d
 
 
 def find_disagreements(
-    database: Database, actor: Actor, dataset: str, *, sort: str = "distance", now: datetime
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    wanted: QueueFilter = EVERYTHING,
+    sort: str = "distance",
+    now: datetime,
+    tell: Tell | None = None,
 ) -> list[Disagreement]:
-    """Every pair that waits for a lead, and every decided one; open ones first, then as `sort` says. Needs the role lead."""
+    """Every pair that waits for a lead, and every decided one, or those `wanted`; open ones first, then as `sort` says. Needs
+    the role lead.
+    `tell`: called while impacts are computed, with how many queries are done, of how many."""
     check_sort(sort)
+    _bring_up_to_date(database, actor, dataset, tell=tell)
     with database.read() as session:
         reader = _enter(session, actor, dataset, now)
-        return list(_describe(session, reader, list_rows(session, reader, EVERYTHING, sort)))
+        return list(_describe(session, reader, list_rows(session, reader, wanted, sort)))
 
 
 def count_open(database: Database, actor: Actor, dataset: str) -> int:
@@ -102,6 +116,16 @@ def count_open(database: Database, actor: Actor, dataset: str) -> int:
     with database.read() as session:
         dataset_pk = _find_led(session, actor, dataset)
         return sum(n for (is_open, _), n in count_waiting(session, dataset_pk).items() if is_open)
+
+
+def _bring_up_to_date(
+    database: Database, actor: Actor, dataset: str, *, few: int | None = None, tell: Tell | None = None
+) -> None:
+    """Let every impact be that of the grades and runs as they stand; `few`: unless there is more than that to do."""
+    with database.read() as session:
+        _find_led(session, actor, dataset)
+    if few is None or 0 < count_steps(database, dataset) <= few:
+        bring_up_to_date(database, dataset, tell=tell)
 
 
 def _enter(session: Session, actor: Actor, dataset: str, now: datetime) -> QueueReader:
