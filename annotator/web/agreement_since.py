@@ -9,7 +9,7 @@ import streamlit as st
 from annotator.agreement.service import compare_version, read_stamp
 from annotator.domain.agreement import AgreementReport
 from annotator.domain.errors import NotFound
-from annotator.domain.since_version import SinceVersion
+from annotator.domain.since_version import SincePart, SinceVersion
 from annotator.web.agreement_links import draw_file_link
 from annotator.web.agreement_routes import SINCE
 from annotator.web.chart_files import draw_report_chart
@@ -35,7 +35,7 @@ def draw_since(context: PageContext, report: AgreementReport) -> None:
         return
     _draw_choice(found)
     for part in found.parts:
-        st.html(f'<p class="annotator-step">{escape(tr(part.sentence))}</p>')
+        _draw_part(part)
     _draw_notes(found)
     if list_points(found):
         draw_report_chart(
@@ -44,6 +44,17 @@ def draw_since(context: PageContext, report: AgreementReport) -> None:
             csv=list_since_address(found.dataset, found.version), name=f"{found.dataset}-since-{found.version}",
         )  # fmt: skip
     _draw_table(found)
+
+
+def _draw_part(part: SincePart) -> None:
+    """What is so, and why so few pairs say little."""
+    few = [
+        tr("{side}: {warning}", side=name, warning=tr(side.warning))
+        for name, side in ((tr("before"), part.before), (tr("since"), part.since))
+        if side.warning and side.pairs
+    ]
+    note = f'<p class="annotator-note">{escape("; ".join(few))}</p>' if few else ""
+    st.html(f'<p class="annotator-step">{escape(tr(part.sentence))}</p>{note}')
 
 
 def list_since_address(dataset: str, version: int) -> str:
@@ -101,7 +112,7 @@ def _draw_notes(found: SinceVersion) -> None:
         )
     said.append(
         tr(
-            "They are different pairs: a difference may also come from easier or harder ones. Lines: 95 % intervals."
+            "They are different pairs: a difference may also come from easier or harder ones. Lines: 95 % intervals. Hollow: too few to say much."
         )
     )
     if found.simulated:
@@ -119,7 +130,8 @@ def _draw_table(found: SinceVersion) -> None:
             draw_link_table(
                 label, columns, [[_show(row[name]) for name in columns] for row in rows], roomy=True
             )
-    draw_file_link(tr("Numbers as CSV"), list_since_address(found.dataset, found.version))
+    if not list_points(found):  # otherwise it stands below the chart
+        draw_file_link(tr("Numbers as CSV"), list_since_address(found.dataset, found.version))
 
 
 def _show(cell: object) -> str:

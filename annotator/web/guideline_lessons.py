@@ -21,7 +21,6 @@ from annotator.web.guideline_choice import (
     is_example,
     list_choosable,
     read_chosen,
-    write_example,
 )
 from annotator.web.guideline_draft import CHOSEN
 from annotator.web.messages import tr, tr_n
@@ -100,7 +99,9 @@ def _draw_lesson(desk: Desk, lesson: Lesson) -> None:
             st.html(f'<p class="annotator-note">{" · ".join(facts)}</p>')
         if lesson.open:
             _draw_choice(desk, lesson)
-        label = tr("The questions") if lesson.questions else tr("The decisions")
+        label = tr_n("The decision", "The {n:,} decisions", len(lesson.cases))
+        if lesson.questions:
+            label = tr_n("The question", "The {n:,} questions", len(lesson.questions))
         shown = st.expander(label, key=f"lesson cases {lesson.key}", on_change="rerun")
         if shown.open:
             with shown:
@@ -167,7 +168,7 @@ def _draw_case(desk: Desk, case: Taught) -> None:
             return
         st.button(
             tr("Insert as an example of grade {grade}", grade=case.decided), key=f"insert {name}", type="tertiary",
-            icon=":material/add:", on_click=insert_example, args=(desk, case), help=write_example(case)[:300],
+            icon=":material/add:", on_click=insert_example, args=(desk, case), width="content",
         )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from annotator.web.messages import tr
 if TYPE_CHECKING:
     import altair as alt
 
-ROW, AXIS, LEGEND = 52, 64, 28
+ROW, AXIS, LEGEND = 48, 64, 56
 
 
 def name_part(part: SincePart) -> str:
