@@ -1,0 +1,215 @@
+"""Who is handed which dispute next: holds, what was put off, what was given away, and what counts as seen."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select
+from sqlmodel import col
+
+from annotator.adjudication.service import (
+    adjudicate,
+    assign_case,
+    hand_out_cases,
+    let_go_cases,
+    put_off_case,
+    show_case,
+)
+from annotator.domain.errors import NotAllowed, ValidationError
+from annotator.domain.people import OPERATOR, Actor
+from annotator.domain.queue import QueueFilter
+from annotator.storage.database import Database
+from annotator.storage.dispute_tables import AuditEventRow, DiscussionRow
+from annotator.storage.labeling_tables import DisclosureRow
+from annotator.storage.tables import PairRow, PersonRow
+from tests.integration.judged_world import NOW, JudgedWorld
+
+DOCUMENTS = ("甲", "乙", "丙", "丁")
+
+
+class Desk(JudgedWorld):
+    """Four disputes, three apart, in their order; two leads."""
+
+    def __init__(self, database: Database, **settings: str) -> None:
+        super().__init__(database, **settings)
+        self.hanako, self.minjun = self.person("花子"), self.person("민준")
+        self.lea, self.lou = self.person("lea", "lead"), self.person("lou", "lead")
+        self.query("Q1", "一")
+        self.keys = {doc_id: self.pair("Q1", doc_id) for doc_id in DOCUMENTS}
+        for doc_id in DOCUMENTS:
+            self.judge(self.hanako, "Q1", doc_id, 0)
+            self.judge(self.minjun, "Q1", doc_id, 3)
+
+    def ask(
+        self,
+        actor: Actor,
+        want: int = 1,
+        *,
+        tab: str = "t1",
+        have: tuple[str, ...] = (),
+        pair: str | None = None,
+        now: datetime = NOW,
+        wanted: QueueFilter | None = None,
+    ) -> list[str]:
+        """The doc_ids of the cases that are handed out."""
+        batch = hand_out_cases(
+            self.database, actor, "d", wanted or QueueFilter(), tab=tab, want=want,
+            have=[self.keys[doc_id] for doc_id in have], pair=None if pair is None else self.keys[pair], now=now,
+        )  # fmt: skip
+        return [case.doc_id for case in batch.cases]
+
+    def events(self) -> list[tuple[str, object, object]]:
+        with self.database.read() as session:
+            rows = session.scalars(select(AuditEventRow).order_by(col(AuditEventRow.pk))).all()
+            return [(row.action, row.before, row.after) for row in rows]
+
+    def set_lacking(self, doc_id: str, lacking: int) -> None:
+        with self.database.write() as session:
+            row = session.scalars(select(PairRow).where(col(PairRow.key) == self.keys[doc_id])).one()
+            row.lacking = lacking
+            session.add(row)
+
+    def seen_by(self, actor: Actor) -> int:
+        with self.database.read() as session:
+            mine = col(DisclosureRow.person_pk) == actor.person_id
+            return len(session.scalars(select(col(DisclosureRow.pair_pk)).where(mine)).all())
+
+
+@pytest.fixture
+def desk(database: Database) -> Desk:
+    return Desk(database)
+
+
+def test_two_leads_are_never_handed_the_same_pair_while_one_holds_it(desk: Desk) -> None:
+    assert desk.ask(desk.lea, 2) == ["甲", "乙"]
+    assert desk.ask(desk.lou, 3) == ["丙", "丁"]
+    assert desk.ask(desk.lou, 1, pair="甲") == ["甲"]
+    taken = hand_out_cases(
+        desk.database, desk.lou, "d", pair=desk.keys["甲"], tab="t", want=0, now=NOW
+    ).cases[0]
+    mine = hand_out_cases(
+        desk.database, desk.lea, "d", pair=desk.keys["甲"], tab="t1", want=0, now=NOW
+    ).cases[0]
+    assert (taken.held_by, mine.held_by) == ("lea", None)
+    assert adjudicate(
+        desk.database, desk.lou, "d", taken.pair, grade=1, rationale="w", seen=taken.seen, now=NOW
+    )
+
+
+def test_a_hold_runs_out_after_five_minutes_unless_it_is_renewed(desk: Desk) -> None:
+    assert desk.ask(desk.lea, 2) == ["甲", "乙"]
+    assert desk.ask(desk.lea, 0, have=("乙",), now=NOW + timedelta(minutes=4)) == []
+    later = NOW + timedelta(minutes=5)
+    assert desk.ask(desk.lou, 2, now=later) == ["甲", "丙"]
+    assert desk.ask(desk.lou, 3, tab="t2", now=NOW + timedelta(minutes=9)) == ["乙", "丁", "甲"]
+
+
+def test_what_another_tab_of_the_same_lead_has_comes_last(desk: Desk) -> None:
+    assert desk.ask(desk.lea, 3) == ["甲", "乙", "丙"]
+    assert desk.ask(desk.lea, 2, tab="t2") == ["丁", "甲"]
+    let_go_cases(desk.database, desk.lea, "d", [desk.keys["乙"]], tab="t1", now=NOW)
+    let_go_cases(desk.database, desk.lea, "d", [desk.keys["丙"]], tab="t2", now=NOW)
+    assert desk.ask(desk.lou, 4) == ["乙"]
+
+
+def test_what_a_lead_puts_off_comes_last_for_them_and_in_its_place_for_others(desk: Desk) -> None:
+    assert desk.ask(desk.lea, 1) == ["甲"]
+    put_off_case(desk.database, desk.lea, "d", desk.keys["甲"], now=NOW)
+    assert desk.ask(desk.lou, 1) == ["甲"]
+    let_go_cases(desk.database, desk.lou, "d", [desk.keys["甲"]], tab="t1", now=NOW)
+    assert desk.ask(desk.lea, 4) == ["乙", "丙", "丁", "甲"]
+    assert desk.events() == [("put off", None, None)]
+
+
+def test_a_pair_given_to_a_lead_is_handed_to_nobody_else_until_it_is_taken_back(desk: Desk) -> None:
+    give = lambda to: assign_case(desk.database, desk.lea, "d", desk.keys["甲"], to=to, now=NOW)  # noqa: E731
+    give("lou")
+    give("lou")
+    assert desk.ask(desk.lea, 1) == ["乙"]
+    assert desk.ask(desk.lou, 1) == ["甲"]
+    assert desk.ask(desk.lou, 4, wanted=QueueFilter(assigned="lou"), tab="t1") == ["甲"]
+    give(None)
+    assert desk.events() == [
+        ("assigned", {"to": None}, {"to": "lou"}),
+        ("assigned", {"to": "lou"}, {"to": None}),
+    ]
+    for nobody in ("花子", "nobody", "\N{FACE WITH TEARS OF JOY}"):
+        with pytest.raises(ValidationError, match="no lead of this dataset"):
+            give(nobody)
+
+
+def test_what_was_given_to_a_lead_who_has_left_is_everybodys_again(desk: Desk) -> None:
+    assign_case(desk.database, desk.lea, "d", desk.keys["甲"], to="lou", now=NOW)
+    with desk.database.write() as session:
+        lou = session.get_one(PersonRow, desk.lou.person_id)
+        lou.disabled_at = NOW
+        session.add(lou)
+    assert desk.ask(desk.lea, 1) == ["甲"]
+    with pytest.raises(NotAllowed):
+        desk.ask(desk.lou, 1)
+    with pytest.raises(ValidationError, match="no lead"):
+        assign_case(desk.database, desk.lea, "d", desk.keys["乙"], to="lou", now=NOW)
+
+
+def test_a_pair_whose_annotators_are_to_discuss_it_comes_last(desk: Desk) -> None:
+    with desk.database.write() as session:
+        pk = session.scalars(select(col(PairRow.pk)).where(col(PairRow.key) == desk.keys["甲"])).one()
+        session.add(DiscussionRow(pair_pk=pk, asked_by_pk=desk.lou.person_id or 0, asked_at=NOW))
+    assert desk.ask(desk.lea, 4) == ["乙", "丙", "丁", "甲"]
+
+
+def test_a_pair_that_its_lead_may_still_be_handed_for_labeling_is_only_handed_out_to_be_shown(
+    desk: Desk,
+) -> None:
+    desk.set_lacking("甲", 1)
+    desk.set_lacking("乙", 1)
+    assert desk.ask(desk.lea, 3) == ["甲", "丙", "丁"]
+    assert desk.seen_by(desk.lea) == 3
+    assert desk.ask(desk.lea, 3, have=("丙", "丁")) == ["甲"], "seen before, so nothing is lost"
+    assert desk.ask(desk.lea, 3, have=("甲", "丙", "丁")) == []
+    assert desk.ask(desk.lou, 3) == ["乙"]
+    assert desk.seen_by(desk.lou) == 1
+
+
+def test_a_grade_that_a_lead_may_still_have_to_give_is_not_told_among_the_neighbours(desk: Desk) -> None:
+    desk.keys["戊"] = desk.pair("Q1", "戊")
+    desk.judge(desk.hanako, "Q1", "戊", 2)
+    case = show_case(desk.database, desk.lea, "d", desk.keys["甲"], now=NOW)
+    (single,) = [one for one in case.neighbours if one.doc_id == "戊"]
+    assert (single.status, single.grade) == ("waiting", None)
+    desk.judge(desk.minjun, "Q1", "戊", 2)
+    case = show_case(desk.database, desk.lea, "d", desk.keys["甲"], now=NOW)
+    (settled,) = [one for one in case.neighbours if one.doc_id == "戊"]
+    assert (settled.status, settled.grade) == ("agreed", 2)
+
+
+def test_a_decided_pair_is_let_go_of_everywhere(desk: Desk) -> None:
+    assign_case(desk.database, desk.lea, "d", desk.keys["甲"], to="lea", now=NOW)
+    put_off_case(desk.database, desk.lou, "d", desk.keys["甲"], now=NOW)
+    case = hand_out_cases(
+        desk.database, desk.lea, "d", pair=desk.keys["甲"], tab="t1", want=1, now=NOW
+    ).cases[0]
+    assert case.assigned_to == "lea"
+    adjudicate(desk.database, desk.lea, "d", case.pair, grade=3, rationale="w", seen=case.seen, now=NOW)
+    again = show_case(desk.database, desk.lou, "d", case.pair, now=NOW)
+    assert (again.assigned_to, again.held_by, again.status) == (None, None, "settled")
+    assert desk.ask(desk.lou, 4) == ["乙", "丙", "丁"]
+
+
+def test_nothing_is_handed_out_twice_when_leads_ask_at_the_same_moment(desk: Desk) -> None:
+    import threading
+
+    found: list[str] = []
+    people = [desk.lea, desk.lou, desk.person("lin", "lead"), desk.person("liv", "lead")]
+    threads = [threading.Thread(target=lambda who=who: found.extend(desk.ask(who, 1))) for who in people]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == sorted(DOCUMENTS)
+
+
+def test_the_first_and_the_last_year_are_times_like_others_and_the_operator_holds_nothing(desk: Desk) -> None:
+    first = datetime(1, 1, 1, tzinfo=UTC)
+    assert desk.ask(desk.lea, 1, now=first) == ["甲"]
+    assert desk.ask(OPERATOR, 4, now=NOW) == list(DOCUMENTS)
+    assert desk.ask(desk.lou, 1, now=datetime(9999, 12, 31, tzinfo=UTC)) == ["甲"]
