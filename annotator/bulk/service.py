@@ -1,42 +1,70 @@
-"""What a lead decides on many pairs at once: from a file.
+"""What a lead decides on many pairs at once: from a file, or by a policy where grades differ only by taste; and the queue as a file.
 
-All or nothing: one bad line, and nothing is stored. Refuses, with the line, whatever a single decision would be refused for:
-a pair that the lead judged, one that is in no dispute, a blank rationale.
+All or nothing: one bad line, or one pair that has changed since it was looked at, and nothing is stored. Refuses whatever a single
+decision would be refused for: a pair that the lead judged, one that is in no dispute, a blank rationale.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from annotator.accounts.service import require_person, require_role
-from annotator.bulk.decisions_file import DecisionLine, read_decisions
-from annotator.domain.decisions import Decision
-from annotator.domain.errors import Problems
+from annotator.bulk.checking import Pair, check_lines, is_decided_so
+from annotator.bulk.decisions_file import DecisionLine, check_origin, read_decisions
+from annotator.bulk.policies import PolicyPreview, preview, say_changed
+from annotator.bulk.queue_file import describe_rows, write_queue
+from annotator.domain.errors import ConflictError, NotFound, Problems, StateError
+from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.storage.cases import (
-    add_decisions,
-    list_judged_by,
-    list_pairs_named,
-    list_revisions,
-)
-from annotator.storage.current import list_current_adjudications
+from annotator.domain.policies import check_policy
+from annotator.domain.queue import EVERYTHING_OPEN, QueueFilter, check_sort, list_words
+from annotator.domain.texts import NO_WORDS, check_text
+from annotator.impact.service import Tell, bring_up_to_date
+from annotator.storage.cases import list_answers, list_judged_by, list_revisions
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.dispute_tables import DisputeRow
-from annotator.storage.disputes import list_disputes
-from annotator.storage.find import find_dataset, find_rubric, key_of
-from annotator.storage.pairs import PairState, list_pair_states
+from annotator.storage.deciding import Wish, settle_pairs
+from annotator.storage.disclosing import add_seen
+from annotator.storage.find import find_dataset, key_of
+from annotator.storage.many_cases import (
+    Batch,
+    add_batch,
+    find_batch,
+    list_batches_of,
+    list_candidates,
+    list_last_decisions,
+    list_named,
+    list_seen_events,
+    list_still_holding,
+)
+from annotator.storage.pairs import list_pair_states
+from annotator.storage.queue import QueueReader, list_rows
+from annotator.storage.tables import DatasetRow
+from annotator.storage.trail import Event, add_events
 
 
 @dataclass(frozen=True, slots=True)
 class FileDecisions:
-    """What a file of decisions did: pairs decided first, decided anew, and decided just so before."""
+    """What a file of decisions did: pairs decided first, decided anew, decided just so before, rows of an export that were left
+    open, and pairs that a second lead must decide too."""
 
     decided: int
     revised: int
     unchanged: int
+    skipped: int
+    proposed: int
     dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BatchUndone:
+    """What undoing a batch did: decisions taken back, and those left since somebody has decided anew."""
+
+    batch: Batch
+    withdrawn: int
+    left: int
 
 
 def adjudicate_file(
@@ -49,79 +77,201 @@ def adjudicate_file(
     now: datetime,
     dry_run: bool = False,
 ) -> FileDecisions:
-    """Decide every pair of a CSV file (`query_id,doc_id,grade,rationale[,reason]`), or none of them.
+    """Decide every pair of a CSV file (`query_id,doc_id,grade,rationale[,reason]`, or `export_queue`'s, filled in), or none.
 
-    A line that says what is decided already changes nothing, unless quality control reopened the pair since; one that
-    says otherwise adds a revision.
+    A line that says what is decided already changes nothing, unless the pair waits for a lead again; one that says otherwise
+    adds a revision. A row of an export is refused when its pair has changed since.
     BadInput names every bad line. `path` is the file as the user named it.
     """
-    lead_pk = require_person(actor)
-    problems = Problems(path)
+    lead_pk, problems = require_person(actor), Problems(path)
     lines = read_decisions(data, path, problems)
     with database.write() as session:
-        dataset_pk = _lock_for_lead(session, actor, dataset)
-        pks = list_pairs_named(session, dataset_pk, [(line.query_id, line.doc_id) for line in lines])
-        states = {(one.query_id, one.doc_id): one for one in list_pair_states(session, dataset_pk, pks)}
-        disputes = list_disputes(session, pks)
-        _check_lines(lines, states, disputes, list_judged_by(session, lead_pk, pks), problems)
+        dataset_pk = key_of(_lock_for_lead(session, actor, dataset).pk)
+        pairs = _list_pairs(session, dataset_pk, lead_pk, lines)
+        check_origin(lines, {name: pair.key for name, pair in pairs.items()}, dataset, problems)
+        check_lines(lines, pairs, problems)
         problems.found.sort(key=lambda problem: problem.line or 0)
         problems.raise_if_any()
-        decisions, revisions = list_current_adjudications(session, dataset_pk), list_revisions(session, pks)
-        made = []
-        for line in lines:
-            state = states[line.query_id, line.doc_id]
-            last = decisions.get(state.pair_pk)
-            same = last is not None and (last.grade, last.rationale, last.reason) == (
-                line.grade,
-                line.rationale,
-                line.reason,
-            )
-            if not same or disputes[state.pair_pk].open:
-                revision = revisions.get(state.pair_pk, 0) + 1
-                decision = Decision(
-                    state.key, revision, "graded", line.grade, line.rationale, line.reason, now
-                )
-                made.append((state.pair_pk, decision))
-        if not dry_run:
-            _add(session, dataset_pk, lead_pk, made)
-    decided = sum(decision.revision == 1 for _, decision in made)
-    return FileDecisions(decided, len(made) - decided, len(lines) - len(made), dry_run)
+        told = [line for line in lines if line.decided is not None]
+        wishes = [
+            _wish(line, pair)
+            for line in told
+            if not is_decided_so(line, pair := pairs[line.query_id, line.doc_id])
+        ]
+        with session.begin_nested() as point:
+            settled = settle_pairs(session, dataset_pk, lead_pk, wishes, now=now, action="decided from file")
+            if dry_run:
+                point.rollback()
+    made = [one.decision.revision for one in settled if one.decision is not None]
+    return FileDecisions(
+        decided=made.count(1),
+        revised=len(made) - made.count(1),
+        unchanged=len(told) - len(wishes),
+        skipped=len(lines) - len(told),
+        proposed=len(settled) - len(made),
+        dry_run=dry_run,
+    )
 
 
-def _check_lines(
-    lines: Sequence[DecisionLine],
-    states: Mapping[tuple[str, str], PairState],
-    disputes: Mapping[int, DisputeRow],
-    own: set[int],
-    problems: Problems,
-) -> None:
-    for line in lines:
-        named = f"{line.query_id} {line.doc_id}"
-        state = states.get((line.query_id, line.doc_id))
-        if state is None:
-            problems.add(line.line, "a pair of the pool", named)
-        elif state.pair_pk in own:
-            problems.add(line.line, "a pair that the deciding lead did not judge", named)
-        elif state.pair_pk not in disputes:
-            problems.add(line.line, "a pair whose judgments differ", f"{named} ({state.settlement.status})")
+def export_queue(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    wanted: QueueFilter,
+    sort: str = "distance",
+    *,
+    now: datetime,
+    base_url: str = "",
+    tell: Tell | None = None,
+) -> Iterator[bytes]:
+    """A part of the queue as CSV for a meeting; `adjudicate_file` reads it back. Nobody is named in it.
+
+    Whoever takes it has seen what others said of its pairs, and no longer judges them. Noted in the trail. For leads.
+    `base_url`: where the app is, for the links; `tell`: called while impacts are computed, with how much is done, of how much.
+    """
+    check_sort(sort)
+    with database.read() as session:
+        require_role(session, actor, key_of(find_dataset(session, dataset).pk), "lead")
+    bring_up_to_date(database, dataset, tell=tell)
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        reader = QueueReader(key_of(row.pk), actor.person_id, now)
+        rows = list_rows(session, reader, wanted, sort)
+        pks = [one.DisputeRow.pair_pk for one in rows]
+        answers, revisions = list_answers(session, pks), list_revisions(session, pks)
+        lines = describe_rows(rows, answers, revisions, dataset=row.name, seed=row.seed, base_url=base_url)
+        pieces = list(write_queue(lines))
+    with database.write() as session:
+        if actor.person_id is not None:
+            add_seen(session, pks, actor.person_id, now=now)
+        after = {"pairs": len(pks), "filter": _tell_filter(wanted)}
+        add_events(session, [Event("exported queue", reader.dataset_pk, actor.person_id, now, after=after)])
+    return iter(pieces)
 
 
-def _lock_for_lead(session: Session, actor: Actor, dataset: str) -> int:
-    dataset_pk = key_of(find_dataset(session, dataset).pk)
-    require_role(session, actor, dataset_pk, "lead")
-    lock_dataset(session, dataset_pk)
-    return dataset_pk
+def preview_policy(
+    database: Database, actor: Actor, dataset: str, policy: str, wanted: QueueFilter, *, now: datetime
+) -> PolicyPreview:
+    """What the policy would settle of this part of the queue, what it leaves and why. For leads, who are persons."""
+    check_policy(policy)
+    require_person(actor)
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        return preview(policy, list_candidates(session, row, actor, wanted, now=now))[0]
 
 
-def _add(session: Session, dataset_pk: int, lead_pk: int, made: Sequence[tuple[int, Decision]]) -> None:
-    rubric_pk = key_of(find_rubric(session, dataset_pk).pk)
-    rows = [
-        {
-            "pair_pk": pair_pk, "lead_pk": lead_pk, "rubric_pk": rubric_pk,
-            "revision": decision.revision, "outcome": decision.outcome, "grade": decision.grade,
-            "rationale": decision.rationale, "reason": decision.reason, "decided_at": decision.decided_at,
-        }
-        for pair_pk, decision in made
-    ]  # fmt: skip
-    if rows:
-        add_decisions(session, dataset_pk, rows)
+def settle_by_policy(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    policy: str,
+    wanted: QueueFilter,
+    *,
+    rationale: str,
+    seen_digest: str,
+    now: datetime,
+) -> Batch:
+    """Settle what `preview_policy` has shown, all of it or nothing; returns the batch, which can be undone.
+
+    `seen_digest`: the preview's. ConflictError, saying what changed, when it would settle anything else now; StateError when
+    there is nothing to settle; ValidationError for a blank rationale.
+    """
+    lead_pk = require_person(actor)
+    check_policy(policy)
+    rationale = check_text(say("rationale"), rationale, empty=NO_WORDS)
+    with database.write() as session:
+        row = _lock_for_lead(session, actor, dataset)
+        dataset_pk = key_of(row.pk)
+        found, settled = preview(policy, list_candidates(session, row, actor, wanted, now=now))
+        if found.digest != seen_digest:
+            raise ConflictError(say_changed(seen_digest, found.digest))
+        if not settled:
+            raise StateError(say("nothing here differs only by taste, so there is nothing to settle"))
+        number = add_batch(session, dataset_pk, lead_pk, policy, rationale, len(settled), now=now)
+        wishes = [
+            Wish(pair.pair_pk, pair.key, "graded", grade, rationale, batch_pk=number)
+            for pair, grade in settled
+        ]
+        settle_pairs(session, dataset_pk, lead_pk, wishes, now=now, action="settled by policy")
+        return list_batches_of(session, dataset_pk, number)[0]
+
+
+def undo_batch(
+    database: Database, actor: Actor, dataset: str, number: int, *, rationale: str = "", now: datetime
+) -> BatchUndone:
+    """Take back the decisions of a batch that hold still; the pairs wait for a lead again. What was decided anew since is left.
+    Any lead may, since it decides nothing. NotFound for a batch of another dataset; StateError for one undone before."""
+    lead_pk = require_person(actor)
+    rationale = check_text(say("rationale"), rationale, empty=None)
+    with database.write() as session:
+        dataset_pk = key_of(_lock_for_lead(session, actor, dataset).pk)
+        batch = find_batch(session, dataset_pk, number)
+        if batch is None:
+            raise NotFound(say("no batch {number} in {dataset}", number=number, dataset=dataset))
+        if batch.undone_at is not None:
+            raise StateError(say("batch {number} is undone already", number=number))
+        holding = list_still_holding(session, number)
+        wishes = [
+            Wish(pair_pk, key, "withdrawn", None, rationale, batch_pk=number)
+            for pair_pk, key in holding.items()
+        ]
+        settle_pairs(session, dataset_pk, lead_pk, wishes, now=now, action="undid policy")
+        batch.undone_at, batch.undone_by_pk = now, lead_pk
+        session.flush()
+        undone = list_batches_of(session, dataset_pk, number)[0]
+        return BatchUndone(undone, len(holding), batch.pairs - len(holding))
+
+
+def list_batches(database: Database, actor: Actor, dataset: str) -> tuple[Batch, ...]:
+    """What was settled by policies, the last first. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return list_batches_of(session, dataset_pk)
+
+
+def _lock_for_lead(session: Session, actor: Actor, dataset: str) -> DatasetRow:
+    row = find_dataset(session, dataset)
+    require_role(session, actor, key_of(row.pk), "lead")
+    lock_dataset(session, key_of(row.pk))
+    return row
+
+
+def _list_pairs(
+    session: Session, dataset_pk: int, lead_pk: int, lines: Sequence[DecisionLine]
+) -> dict[tuple[str, str], Pair]:
+    named = list_named(session, dataset_pk, [(line.query_id, line.doc_id) for line in lines])
+    pks = [pair.pair_pk for pair in named.values()]
+    events, last = list_seen_events(session, pks), list_last_decisions(session, pks)
+    judged = list_judged_by(session, lead_pk, pks)
+    other = [pair.pair_pk for pair in named.values() if pair.open is None]
+    status = {
+        state.pair_pk: state.settlement.status for state in list_pair_states(session, dataset_pk, other)
+    }
+    return {
+        name: Pair(
+            pk, key, is_open, status.get(pk, ""), pk in judged, events.get(pk, ()), last.get(pk)
+        )
+        for name, (pk, key, is_open) in named.items()
+    }  # fmt: skip
+
+
+def _wish(line: DecisionLine, pair: Pair) -> Wish:
+    decided = line.decided
+    rest = (line.rationale, line.reason, line.cause)
+    if decided is None or decided == "unrateable":
+        return Wish(pair.pair_pk, pair.key, "unrateable", None, *rest)
+    return Wish(pair.pair_pk, pair.key, "graded", decided, *rest)
+
+
+def _tell_filter(wanted: QueueFilter) -> dict[str, Any]:
+    """What the filter asks for, as the trail keeps it."""
+    asked = {
+        field.name: getattr(wanted, field.name)
+        for field in fields(QueueFilter)
+        if getattr(wanted, field.name) != getattr(EVERYTHING_OPEN, field.name)
+    }
+    if wanted.reasons:
+        asked["reasons"] = list_words(wanted.reasons)
+    return asked

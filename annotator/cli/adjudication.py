@@ -1,37 +1,76 @@
-"""`annotator disagreements` and `annotator adjudicate`: the queue, and decisions in bulk."""
+"""`annotator disagreements` and `annotator adjudicate`: the queue, as a list and as a file, and decisions in bulk."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from annotator.cli.queue_options import (
+    CategoryOption,
+    DistanceOption,
+    GradesOption,
+    JudgedByOption,
+    QueryOption,
+    ReasonOption,
+    ShowOption,
+    TasteOption,
+    read_filter,
+    tell_progress,
+)
 from annotator.cli.terminal import (
+    AsOption,
     DatabaseOption,
     DatasetArgument,
     DryRunOption,
     JsonOption,
     now,
     open_as,
-    open_database,
     print_json,
     print_table,
     read_bytes,
 )
 
+COLUMNS = ("query_id", "doc_id", "category", "grades", "distance", "impact", "status", "since")
+
 
 def disagreements(
     dataset: DatasetArgument,
     sort: Annotated[
-        str, typer.Option(metavar="distance|impact|age", help="What comes first: the furthest apart, …")
+        str, typer.Option(metavar="distance|impact|age|…", help="What comes first: the furthest apart, …")
     ] = "distance",
+    show: ShowOption = None,
+    reason: ReasonOption = None,
+    query: QueryOption = None,
+    category: CategoryOption = None,
+    annotator: JudgedByOption = None,
+    grades: GradesOption = None,
+    distance: DistanceOption = None,
+    taste: TasteOption = None,
+    file: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write them into a file, to be filled in.")
+    ] = None,
+    lead: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the pairs whose judgments differ or that quality control reopened, open ones first."""
+    """List the pairs whose judgments differ or that wait for a lead otherwise, open ones first."""
     from annotator.disputes.service import find_disagreements
-    from annotator.domain.people import OPERATOR
 
-    found = find_disagreements(open_database(database), OPERATOR, dataset, sort=sort, now=now())
+    opened, actor = open_as(database, lead)
+    wanted = read_filter(
+        show=show or ("all" if file is None else "open"), reason=reason, query=query, category=category, annotator=annotator,
+        grades=grades, distance=distance, taste=taste,
+    )  # fmt: skip
+    if file is not None:
+        from annotator.bulk.service import export_queue
+
+        _check_target(file)
+        pieces = export_queue(opened, actor, dataset, wanted, sort, now=now(), tell=tell_progress())
+        _write_file(file, b"".join(pieces), json=json)
+        return
+    found = find_disagreements(
+        opened, actor, dataset, wanted=wanted, sort=sort, now=now(), tell=tell_progress()
+    )
     if json:
         print_json([item.as_json() for item in found])
         return
@@ -48,29 +87,68 @@ def disagreements(
         )
         for item in found
     ]
-    columns = ("query_id", "doc_id", "category", "grades", "distance", "impact", "status", "since")
-    print_table(columns, rows, empty="No disagreement.")
+    print_table(COLUMNS, rows, empty="No disagreement.")
 
 
 def adjudicate(
     dataset: DatasetArgument,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="CSV: query_id,doc_id,grade,rationale[,reason].")
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="CSV: query_id,doc_id,grade,rationale[,reason]; or an exported queue, filled in.",
+        ),
     ],
     lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who decides.")],
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", metavar="NAME", help="The text's encoding, if not UTF-8.")
+    ] = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
     """Decide disagreements from a file: all of its lines, or none."""
     from annotator.bulk.service import adjudicate_file
+    from annotator.formats.text import to_utf8
 
     opened, actor = open_as(database, lead)
-    done = adjudicate_file(opened, actor, dataset, read_bytes(file), str(file), now=now(), dry_run=dry_run)
+    data = to_utf8(read_bytes(file), str(file), encoding)
+    done = adjudicate_file(opened, actor, dataset, data, str(file), now=now(), dry_run=dry_run)
     if json:
         print_json(done)
         return
     verb = "Would decide" if dry_run else "Decided"
     typer.echo(
         f"{verb} {done.decided} pairs for the first time and {done.revised} anew; {done.unchanged} were decided so before."
+    )
+    if done.proposed:
+        typer.echo(f"{done.proposed} take a second lead: they wait until another one says the same.")
+    if done.skipped:
+        typer.echo(f"{done.skipped} rows of the export have no decision and stay as they are.")
+
+
+def _check_target(file: Path) -> None:
+    """Refuse what cannot be written before the export is noted in the trail."""
+    from annotator.domain.errors import ValidationError
+
+    if file.is_dir() or not file.absolute().parent.is_dir():
+        raise ValidationError(f"--csv: expected the name of a file in a folder that is there, found {file}")
+
+
+def _write_file(file: Path, data: bytes, *, json: bool) -> None:
+    """Under a temporary name first; a plain message when it cannot be written."""
+    from annotator.domain.errors import ValidationError
+
+    partial = file.with_name(f".{file.name}.partial")
+    try:
+        partial.write_bytes(data)
+        partial.replace(file)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise ValidationError(f"cannot write {file}: {error.strerror}") from None
+    if json:
+        print_json({"file": file, "bytes": len(data)})
+        return
+    typer.echo(
+        f"Wrote {file}. Fill in grade, rationale and reason, then: annotator adjudicate DATASET {file} --as LEAD"
     )

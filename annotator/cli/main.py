@@ -23,6 +23,7 @@ from annotator.cli import (
     releases,
     remapping,
     serving,
+    settling,
     standard,
     terminal,
     trail,
@@ -74,6 +75,7 @@ app.command("progress")(labeling.progress)
 app.command("agreement")(agreement.agreement)
 app.command("disagreements")(adjudication.disagreements)
 app.command("adjudicate")(adjudication.adjudicate)
+app.command("settle")(settling.settle)
 app.command("trail")(trail.trail)
 app.command("lessons")(lessons.lessons)
 app.add_typer(quality.app, name="qc")
