@@ -5,7 +5,7 @@ standard. One statement reads what is known of the pairs, so that a press that m
 Refuses nothing. What a dispute's choice moves is for `storage/scores.py` to say.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -22,9 +22,12 @@ from annotator.storage.scores import note_due
 from annotator.storage.statements import Prepared, prepare, read_time, run
 
 CHUNK = 500
+PART = 20_000
+"""So many pairs of a whole dataset are held in memory at once."""
 _MADE_AT = {"sqlite": "datetime(c.made_at, 'unixepoch')", "postgresql": "to_timestamp(c.made_at)"}
 _KNOWN = """
-SELECT c.pair_pk, 'answer', c.grade, {made_at}, c.stale % 2, p.query_pk
+SELECT c.pair_pk, 'answer', c.grade, {made_at},
+  CASE WHEN c.stale % 2 = 1 THEN coalesce((SELECT r.version FROM rubric r WHERE r.pk = c.rubric_pk), 1) END, p.query_pk
 FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
 WHERE c.pair_pk IN {pairs} AND c.purpose = 'independent' AND c.outcome <> 'later'
 UNION ALL SELECT a.pair_pk, a.outcome, a.grade, a.decided_at, r.version, p.query_pk
@@ -45,15 +48,18 @@ WHERE i.pair_pk IN {pairs} AND p.kept AND p.judged = 0 AND p.retired_at IS NULL 
   AND NOT EXISTS (SELECT 1 FROM imported_qrel n WHERE n.pair_pk = i.pair_pk AND n.pk > i.pk)
 UNION ALL SELECT s.pair_pk, 'present', NULL, s.since, 0, s.query_pk
 FROM dispute s WHERE s.pair_pk IN {pairs}"""
-_MEANING = prepare(
-    "SELECT version, created_at FROM rubric WHERE dataset_pk = :dataset_pk AND change = 'semantic' "
-    "ORDER BY version DESC LIMIT 1"
+_MEANINGS = prepare(
+    "SELECT version, created_at FROM rubric WHERE dataset_pk = :dataset_pk AND change = 'semantic' AND version > 1 "
+    "ORDER BY version"
 )
-_ALL = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
+_PART = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk AND pk > :after AND pk <= :last)"
+_NEXT = prepare(
+    "SELECT max(pk) FROM (SELECT pk FROM pair WHERE dataset_pk = :dataset_pk AND pk > :after ORDER BY pk LIMIT :part) AS part"
+)
 _STATEMENTS = {
     dialect: {
         some: prepare(
-            _KNOWN.format(pairs=":pairs" if some else _ALL, made_at=made_at), lists=["pairs"] if some else []
+            _KNOWN.format(pairs=":pairs" if some else _PART, made_at=made_at), lists=["pairs"] if some else []
         )
         for some in (True, False)
     }
@@ -81,7 +87,7 @@ WHERE p.dataset_pk = :dataset_pk AND p.retired_at IS NULL AND {_JUDGED.format(pa
 
 
 class _Meaning(NamedTuple):
-    """The version of the guideline that last changed what a grade means, and when it came."""
+    """A version of the guideline that changed what a grade means, and when it came."""
 
     version: int
     since: datetime
@@ -100,18 +106,18 @@ class _Known:
     answered_errors: list[tuple[int, datetime]] = field(default_factory=list)
     objections: list[datetime] = field(default_factory=list)
     questions: list[datetime] = field(default_factory=list)
-    older_answer: bool = False
+    older_answers: list[int] = field(default_factory=list)
     decided_by: int = 0
     present: bool = False
 
-    def take(self, kind: str, grade: int | None, at: datetime, flag: int) -> None:
-        """Note a row of the statement. `flag`: an answer's staleness, the version by which was decided, whether an
-        error was decided on."""
+    def take(self, kind: str, grade: int | None, at: datetime, flag: int | None) -> None:
+        """Note a row of the statement. `flag`: the version that an answer was given under, where that is an older one,
+        or by which was decided; whether an error was decided on."""
         if kind == "answer":
             self.answers.append((grade, at))
-            self.older_answer |= bool(flag)
+            self.older_answers += [] if flag is None else [flag]
         elif kind in ("graded", "unrateable"):
-            self.decided, self.decided_at, self.decided_by = read_decision(kind, grade), at, flag
+            self.decided, self.decided_at, self.decided_by = read_decision(kind, grade), at, flag or 0
         elif kind == "error" and grade is not None:
             (self.answered_errors if flag else self.errors).append((grade, at))
         elif kind == "imported":
@@ -121,15 +127,15 @@ class _Known:
         else:
             (self.objections if kind == "objection" else self.questions).append(at)
 
-    def find_dispute(self, meaning: _Meaning | None) -> Dispute | None:
-        """The dispute that the pair is."""
+    def find_dispute(self, meanings: Sequence[_Meaning]) -> Dispute | None:
+        """The dispute that the pair is. What is older waits since the first of `meanings` that came after it."""
         grades = tuple(grade for grade, _ in self.answers if grade is not None)
         unrateable = len(self.answers) - len(grades)
         settled = settle(grades, unrateable, self.decided, self.imported).grade
         decided_at = self.decided_at
         asked = [at for at in self.questions if decided_at is None or at > decided_at]
-        older = self.older_answer if decided_at is None else meaning and self.decided_by < meaning.version
-        stale = [meaning.since] if meaning and older else []
+        made_under = min(self.older_answers, default=None) if decided_at is None else self.decided_by
+        stale = [] if made_under is None else [one.since for one in meanings if one.version > made_under][:1]
         return find_dispute(
             Standing(
                 answers=self.answers,
@@ -150,14 +156,20 @@ def derive_disputes(session: Session, dataset_pk: int, pair_pks: Iterable[int] |
     their grades moves is to be computed anew."""
     session.flush()
     statements = _STATEMENTS[session.connection().dialect.name]
-    found = run(session, _MEANING, {"dataset_pk": dataset_pk}).first()
-    meaning = _Meaning(found[0], read_time(found[1])) if found and found[0] > 1 else None
+    meanings = [
+        _Meaning(version, read_time(at))
+        for version, at in run(session, _MEANINGS, {"dataset_pk": dataset_pk})
+    ]
     if pair_pks is None:
-        _derive(session, dataset_pk, statements[False], {"dataset_pk": dataset_pk}, meaning)
+        after, whole = 0, {"dataset_pk": dataset_pk, "part": PART}
+        while last := run(session, _NEXT, {**whole, "after": after}).scalar_one():
+            _derive(session, dataset_pk, statements[False], {**whole, "after": after, "last": last}, meanings)
+            after = last
         return
     pks = sorted(set(pair_pks))
     for start in range(0, len(pks), CHUNK):
-        _derive(session, dataset_pk, statements[True], {"pairs": pks[start : start + CHUNK]}, meaning)
+        some = {"pairs": pks[start : start + CHUNK]}
+        _derive(session, dataset_pk, statements[True], some, meanings)
 
 
 def list_disputes(session: Session, pair_pks: Collection[int]) -> dict[int, DisputeRow]:
@@ -174,14 +186,10 @@ def mark_disputes_stale(session: Session, dataset_pk: int) -> None:
     """What a grade means has just changed: every pair that was judged or decided waits for a lead. (The same as
     `derive_disputes` of all, without reading a million answers.)"""
     session.flush()
-    version, since = run(session, _MEANING, {"dataset_pk": dataset_pk}).one()
-    if version > 1:
+    for _version, since in list(run(session, _MEANINGS, {"dataset_pk": dataset_pk}))[-1:]:
+        values = {"dataset_pk": dataset_pk, "since": read_time(since), "stale": int(Reason.STALE)}
         for statement in _STALE:
-            run(
-                session,
-                statement,
-                {"dataset_pk": dataset_pk, "since": read_time(since), "stale": int(Reason.STALE)},
-            )
+            run(session, statement, values)
 
 
 def _derive(
@@ -189,14 +197,14 @@ def _derive(
     dataset_pk: int,
     statement: Prepared,
     values: Mapping[str, Any],
-    meaning: _Meaning | None,
+    meanings: Sequence[_Meaning],
 ) -> None:
     known: dict[int, _Known] = {}
     for pair_pk, kind, grade, at, flag, query_pk in run(session, statement, values):
         known.setdefault(pair_pk, _Known(query_pk)).take(kind, grade, read_time(at), flag)
     gone, new = list[int](), list[dict[str, Any]]()
     for pair_pk, pair in known.items():
-        found = pair.find_dispute(meaning)
+        found = pair.find_dispute(meanings)
         if found is None:
             gone += [pair_pk] if pair.present else []
             continue
