@@ -50,7 +50,7 @@ def _draw_part(part: SincePart) -> None:
     """What is so, and why so few pairs say little."""
     few = [
         tr("{side}: {warning}", side=name, warning=tr(side.warning))
-        for name, side in ((tr("before"), part.before), (tr("since"), part.since))
+        for name, side in ((tr("before it"), part.before), (tr("since it"), part.since))
         if side.warning and side.pairs
     ]
     note = f'<p class="annotator-note">{escape("; ".join(few))}</p>' if few else ""

@@ -28,7 +28,7 @@ def list_points(found: SinceVersion) -> list[dict[str, Any]]:
         while label in labels:
             label += "\u200b"
         labels.append(label)
-        for name, side in ((tr("before"), part.before), (tr("since"), part.since)):
+        for name, side in ((tr("before it"), part.before), (tr("since it"), part.since)):
             value = side.kappa.value
             if value is None:
                 continue
@@ -47,7 +47,7 @@ def chart_since(found: SinceVersion, target: float) -> "alt.LayerChart":
     """The points with their intervals against the target; hollow where there are too few pairs."""
     import altair as alt
 
-    rows, sides = list_points(found), [tr("before"), tr("since")]
+    rows, sides = list_points(found), [tr("before it"), tr("since it")]
     low = min([0.0, target, *(row["low"] for row in rows)])
     scale = alt.Scale(domain=[max(low, -1.0), 1.0], nice=False, clamp=True)
     labels = list(dict.fromkeys(row["label"] for row in rows))
@@ -105,7 +105,7 @@ def list_since_rows(found: SinceVersion) -> list[dict[str, object]]:
     """Both sides of each part as a table."""
     rows: list[dict[str, object]] = []
     for part in found.parts:
-        for name, side in ((tr("before"), part.before), (tr("since"), part.since)):
+        for name, side in ((tr("before it"), part.before), (tr("since it"), part.since)):
             shown = part.difference if side is part.since else None
             low, high = (shown.ci95 if shown and shown.ci95 else None) or (None, None)
             rows.append(

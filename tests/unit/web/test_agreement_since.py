@@ -65,7 +65,7 @@ def test_the_file_holds_the_same_figures_with_their_warning(world: LessonsWorld)
     world.dispute("Q1", 1, 1)
     text = write_since(world.database, world.lea, "d", "2")
     rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
-    assert [(row["version 2"], row["pairs"]) for row in rows] == [("before", "3"), ("since", "1")]
+    assert [(row["version 2"], row["pairs"]) for row in rows] == [("before it", "3"), ("since it", "1")]
     assert all(row["warning"].startswith("too few to say much") for row in rows)
     for wrong in ("", "x", "1", "3"):
         with pytest.raises(NotFound):
