@@ -31,8 +31,9 @@ def note_seen(database: Database, pair_pk: int, person_pk: int | None, *, now: d
 
 def add_seen(session: Session, pair_pks: Collection[int], person_pk: int, *, now: datetime) -> None:
     """Note in this transaction that the person has seen what others said of these pairs."""
-    for pair_pk in sorted(pair_pks):
-        session.execute(_NOTE, {"pair_pk": pair_pk, "person_pk": person_pk, "now": now})
+    rows = [{"pair_pk": pair_pk, "person_pk": person_pk, "now": now} for pair_pk in sorted(pair_pks)]
+    if rows:
+        session.execute(_NOTE, rows)
 
 
 def has_seen(session: Session, pair_pk: int, person_pk: int) -> bool:
