@@ -1,14 +1,12 @@
-"""The lead's way through the app in a real browser: from the overview to a decision."""
+"""The pages of a lead in a real browser: where one lands, and headings and charts. Decisions: test_deciding.py."""
 
 import re
 from itertools import pairwise
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from annotator.accounts.service import change_person, find_actor
-from annotator.adjudication.service import show_case
-from annotator.domain.pairs import pair_key
+from annotator.accounts.service import change_person
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.tables import RubricRow
@@ -47,16 +45,6 @@ def world(database: Database) -> JudgedWorld:
     return made
 
 
-def why(page: Page) -> Locator:
-    return page.get_by_role("textbox", name="Why (required)")
-
-
-def decide(page: Page, grade: int, rationale: str) -> None:
-    page.get_by_test_id("stRadioOption").nth(grade).click()
-    why(page).fill(rationale)
-    page.get_by_role("button", name="Save the decision").click()
-
-
 def test_a_lead_lands_on_the_overview_and_its_links_keep_the_dataset(
     world: JudgedWorld, page: Page, sign_in: SignIn, server: Server
 ) -> None:
@@ -91,66 +79,3 @@ def test_headings_come_in_order_and_charts_have_words(
         assert all(after <= before + 1 for before, after in pairwise(levels))
         for chart in page.get_by_test_id("stVegaLiteChart").all():
             expect(chart.locator("[aria-label]").first).to_be_attached()
-
-
-def test_text_of_others_is_shown_letter_by_letter(world: JudgedWorld, page: Page, sign_in: SignIn) -> None:
-    sign_in(page, "lea", to="/disagreements?dataset=d")
-    document = page.get_by_role("region", name="Document")
-    expect(document).to_be_visible()
-    assert document.inner_text() == TEXT
-    assert document.locator("*").count() == 0
-    assert page.title() != "taken"
-    expect(page.get_by_text("ハンドラキュー 🔎 :red[*x*]", exact=True)).to_be_visible()
-    expect(page.get_by_text("ノート <i>遠い</i>", exact=True)).to_be_visible()
-    for grade, name in enumerate(NAMES):
-        expect(page.get_by_text(f"{grade} · {name}", exact=True).last).to_be_visible()
-        expect(page.get_by_text(f"意味 {name}", exact=True)).to_be_visible()
-
-
-def test_a_lead_decides_one_after_the_other(world: JudgedWorld, page: Page, sign_in: SignIn) -> None:
-    sign_in(page, "lea", to="/disagreements?dataset=d")
-    page.set_viewport_size({"width": 400, "height": 800})
-    for doc_id, left in (
-        ("遠い", "2 still open"),
-        ("中間", "1 still open"),
-        ("近い", "No disagreement is open"),
-    ):
-        expect(page.get_by_text(f"Document {doc_id}", exact=True)).to_be_visible()
-        expect(page.locator(".annotator-query").first).to_be_in_viewport()
-        decide(page, 2, f"理由 {doc_id} 🎯")
-        expect(page.get_by_text(left)).to_be_visible()
-    expect(page.get_by_text("Every disagreement is decided")).to_be_visible()
-    for query_id, doc_id in (("Q1", "遠い"), ("Q2", "中間"), ("Q2", "近い")):
-        (decision,) = show_case(
-            world.database, OPERATOR, "d", pair_key("d", query_id, doc_id), now=NOW
-        ).decisions
-        assert (decision.grade, decision.rationale) == (2, f"理由 {doc_id} 🎯")
-
-
-def test_the_chosen_row_is_the_case_and_stands_in_the_address(
-    world: JudgedWorld, page: Page, sign_in: SignIn
-) -> None:
-    sign_in(page, "lea", to="/disagreements?dataset=d")
-    expect(page.get_by_text("Document 遠い", exact=True)).to_be_visible()
-    why(page).fill("途中まで")
-    page.get_by_test_id("stDataFrame").click(position={"x": 18, "y": 35 * 2 + 17})
-    expect(page.get_by_text("Document 中間", exact=True)).to_be_visible()
-    page.wait_for_url(re.compile(pair_key("d", "Q2", "中間")))
-    expect(why(page)).to_have_value("")
-    page.reload()
-    expect(page.get_by_text("Document 中間", exact=True)).to_be_visible()
-
-
-def test_a_refused_decision_leaves_what_was_typed(world: JudgedWorld, page: Page, sign_in: SignIn) -> None:
-    sign_in(page, "lea", to="/disagreements?dataset=d")
-    why(page).fill("長い説明")
-    page.get_by_role("button", name="Save the decision").click()
-    expect(page.get_by_text("Choose a grade first")).to_be_visible()
-    expect(why(page)).to_have_value("長い説明")
-    with world.database.read() as session:
-        first = find_actor(session, "first")
-    world.judge(first, "Q1", "遠い", 1, note="見直した")
-    decide(page, 3, "長い説明")
-    expect(page.get_by_text("Somebody judged or decided this pair meanwhile")).to_be_visible()
-    expect(page.get_by_text("見直した")).to_be_visible()
-    expect(why(page)).to_have_value("長い説明")

@@ -184,6 +184,7 @@ class Deciding {
     const typed = dataset === this.told.dataset ? this.typed : new Typed(this.told.username, dataset);
     typed.write(pair, { decided, rationale, cause, in_guideline, refused: why, before: shown });
     this.unsent.remove(entry);
+    this.done = Math.max(0, this.done - 1);
     if (dataset === this.told.dataset) this.bringBack(pair, found);
   }
 

@@ -34,6 +34,8 @@ class DecisionForm {
 
   // Another dispute, or the same as it is now (`again`: what is chosen and typed stays).
   show(found, again = false) {
+    const goesOn = again && this.pressed === JSON.stringify(summary(found));  // pressed before it had come anew, and nothing is new
+    this.pressed = null;
     this.case = found;
     this.warned = null;
     if (!again) this.take(this.panel.typed.read(found.pair) ?? {});
@@ -45,6 +47,7 @@ class DecisionForm {
     nameButton(this.button("decide"), found.barred ? this.words.do_next : this.words.do_decide, "⏎");
     this.say("");
     this.paint();
+    if (goesOn) this.decide();
   }
 
   take({ decided = null, rationale = "", cause = null, in_guideline = false }) {
@@ -111,7 +114,10 @@ class DecisionForm {
     const { panel, words } = this;
     if (this.case.barred) return panel.goOn();
     if (this.decided === null) return isOpen(this.case) ? this.say(words.choosefirst) : panel.goOn();
-    if (this.case.stale) return this.say(words.stale);
+    if (this.case.stale) {
+      this.pressed = JSON.stringify(summary(this.case));
+      return this.say(words.stale);
+    }
     if (this.owed() && !this.at.rationale.value.trim()) {
       this.at.decision.toggleAttribute("data-words", true);
       this.at.rationale.focus();
