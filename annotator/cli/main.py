@@ -25,6 +25,7 @@ from annotator.cli import (
     serving,
     settling,
     standard,
+    status,
     terminal,
     trail,
 )
@@ -76,6 +77,7 @@ app.command("agreement")(agreement.agreement)
 app.command("disagreements")(adjudication.disagreements)
 app.command("adjudicate")(adjudication.adjudicate)
 app.command("settle")(settling.settle)
+app.command("status")(status.status)
 app.command("trail")(trail.trail)
 app.command("lessons")(lessons.lessons)
 app.add_typer(quality.app, name="qc")

@@ -11,6 +11,7 @@ from typing import Literal
 from annotator.domain.agreement import Value
 from annotator.domain.figures import show_beside
 from annotator.domain.messages import Message, begin, join, say, say_n
+from annotator.overview.queue_step import NOTHING, Waiting, say_waiting
 
 Page = Literal[
     "label", "people", "agreement", "disagreements", "pool", "releases", "questions", "guideline", "quality"
@@ -41,6 +42,7 @@ class Standing:
     `version`: of the latest release, None without one; `changed`: whether what is settled differs from it.
     `questions`: how many of annotators' questions wait for an answer. `outdated`: judgments under an older standard or on
     an older text, for their annotators to confirm or change.
+    `waiting`: what is in the queue of disputes, which holds more than the disagreements.
     `missing`: what the dataset is required to cover and does not, by name.
     """
 
@@ -67,6 +69,7 @@ class Standing:
     open_gates: tuple[tuple[str, str], ...] = ()
     reopened: int = 0
     kappa_open: bool = False
+    waiting: Waiting = NOTHING
 
 
 def suggest_steps(standing: Standing) -> tuple[Step, ...]:
@@ -223,19 +226,9 @@ def _agree(standing: Standing) -> Iterator[Step]:
 
 
 def _decide(standing: Standing) -> Iterator[Step]:
-    if not standing.disagreements:
-        return
-    why = say("The annotators gave different grades. A lead decides each, and says why.")
-    if standing.reopened:
-        why = say_n(
-            "{n:,} of them was reopened by quality control: a third expert contradicts its settled grade. "
-            "A lead decides each, and says why.",
-            "{n:,} of them were reopened by quality control: a third expert contradicts their settled grades. "
-            "A lead decides each, and says why.",
-            standing.reopened,
-        )
-    what = say_n("Settle {n:,} open disagreement", "Settle {n:,} open disagreements", standing.disagreements)
-    yield Step(what, why, "disagreements")
+    if standing.disagreements or standing.waiting.open:
+        what, why = say_waiting(standing.waiting, standing.disagreements, standing.reopened)
+        yield Step(what, why, "disagreements")
 
 
 def _cover(standing: Standing) -> Iterator[Step]:
@@ -285,7 +278,9 @@ def _publish(standing: Standing) -> Iterator[Step]:
         )
         yield Step(say("Publish a new release"), why, "releases")
         return
-    met = say("Every gate is met; it will hold {qrels}.", qrels=qrels)
+    met = say("The queue is empty and every gate is met; it will hold {qrels}.", qrels=qrels)
+    if standing.waiting.open:
+        met = say("Every gate is met; it will hold {qrels}.", qrels=qrels)
     yield Step(say("Publish the first release"), met, "releases")
 
 

@@ -8,6 +8,7 @@ and not yet in another.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
@@ -15,19 +16,25 @@ from annotator.accounts.service import require_role
 from annotator.agreement.service import compute_agreement
 from annotator.coverage.service import ROWS_OF_DOCUMENTS, measure_dataset_coverage
 from annotator.datasets.service import Dataset, DatasetCounts, show_dataset
+from annotator.disputes.service import compute_queue_pace, count_open, summarize_queue
 from annotator.domain.agreement import AgreementReport
 from annotator.domain.coverage import Coverage
+from annotator.domain.disputes import STAGES, Reason, find_stage
 from annotator.domain.people import Actor
+from annotator.domain.queue import QueueSummary
+from annotator.domain.queue_pace import QueuePace
 from annotator.domain.settling import OPEN, PAIR_STATUSES
 from annotator.labeling.service import Progress, compute_progress
 from annotator.overview.next_steps import Standing, suggest_steps
 from annotator.overview.next_steps import Step as Step
+from annotator.overview.queue_step import Waiting
 from annotator.questions.service import count_open_questions
 from annotator.releases.service import check_gates
 from annotator.standard.service import count_outdated
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.pairs import PairState, list_pair_states
+from annotator.storage.queue_counts import list_waiting_for
 from annotator.storage.releases import list_published_grades, list_releases_of_dataset
 
 OPEN_GATES = frozenset(
@@ -49,6 +56,17 @@ class Overview:
     agreement: AgreementReport
     coverage: Coverage
     steps: tuple[Step, ...]
+    stages: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far a dataset is: its pairs by stage (every stage named), what waits for a lead, and how long that lasts."""
+
+    pairs: int
+    stages: Mapping[str, int]
+    queue: QueueSummary
+    pace: QueuePace
 
 
 def show_overview(
@@ -60,10 +78,12 @@ def show_overview(
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         states = list_pair_states(session, key_of(row.pk))
+        stages = _count_stages(session, key_of(row.pk), states)
         version, changed = _compare_with_latest(session, key_of(row.pk), states)
         gates = check_gates(session, row, states)
         coverage = measure_dataset_coverage(session, row, states)
     found, counts = show_dataset(database, actor, dataset)
+    queue, waiting = summarize_queue(database, actor, dataset), count_open(database, actor, dataset)
     progress = compute_progress(database, actor, dataset)
     agreement = agreement or compute_agreement(database, actor, dataset)
     statuses: Counter[str] = Counter(state.settlement.status for state in states)
@@ -90,13 +110,40 @@ def show_overview(
         settled=sum(state.settlement.grade is not None for state in states),
         version=version,
         changed=changed,
+        waiting=Waiting(waiting, queue.by_reason, queue.flips),
         missing=_list_missing(coverage, judging=bool(short) or not states),
         open_gates=tuple(
             (gate.name, gate.why or "") for gate in gates if not gate.met and gate.name in OPEN_GATES
         ),
     )
     by_status = {status: statuses[status] for status in PAIR_STATUSES}
-    return Overview(found, counts, progress, by_status, agreement, coverage, suggest_steps(standing))
+    return Overview(found, counts, progress, by_status, agreement, coverage, suggest_steps(standing), stages)
+
+
+def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Status:
+    """How far the dataset is, and how long its queue lasts; the days of the pace are those of the zone of `now`. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        states = list_pair_states(session, dataset_pk)
+        stages = _count_stages(session, dataset_pk, states)
+    queue = summarize_queue(database, actor, dataset)
+    return Status(len(states), stages, queue, compute_queue_pace(database, actor, dataset, now=now))
+
+
+def _count_stages(session: Session, dataset_pk: int, states: Sequence[PairState]) -> dict[str, int]:
+    """The pairs by how far each has come."""
+    waiting = list_waiting_for(session, dataset_pk)
+    counted = Counter(
+        find_stage(
+            state.settlement,
+            Reason(waiting.get(state.pair_pk, 0)),
+            decided=state.adjudicated is not None,
+            lacking=state.lacking,
+        )
+        for state in states
+    )
+    return {stage: counted[stage] for stage in STAGES}  # type: ignore[index]
 
 
 def _list_missing(coverage: Coverage, *, judging: bool) -> tuple[str, ...]:

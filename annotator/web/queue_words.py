@@ -3,17 +3,10 @@
 from annotator.domain.disputes import Reason
 from annotator.domain.messages import say
 from annotator.domain.queue import QueueFilter
+from annotator.domain.reasons import REASONS
 from annotator.web.messages import tr, tr_n
 from annotator.web.names import name_word
 
-REASONS = {
-    Reason.DIFFER: say("grades differ"),
-    Reason.UNRATEABLE: say("unrateable for some"),
-    Reason.QUALITY: say("quality control"),
-    Reason.OBJECTION: say("objection"),
-    Reason.QUESTION: say("question"),
-    Reason.STALE: say("older guideline"),
-}
 SORTS = {
     "distance": say("the furthest apart first"),
     "impact": say("the greatest impact first"),

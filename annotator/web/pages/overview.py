@@ -6,10 +6,11 @@ from annotator.overview.service import Overview, show_overview
 from annotator.web import charts
 from annotator.web.agreement_measured import draw_changed, find_kept
 from annotator.web.coverage_view import draw_coverage
-from annotator.web.guidance import draw_chart, draw_numbers, draw_steps, require_dataset
+from annotator.web.guidance import draw_chart, draw_note, draw_numbers, draw_steps, require_dataset
 from annotator.web.kept_reports import Kept
 from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
+from annotator.web.pair_stages import describe_stages
 from annotator.web.progress_rows import list_annotator_rows, list_query_rows
 
 
@@ -54,6 +55,7 @@ def _draw_statuses(found: Overview) -> None:
     words = charts.describe_statuses(found.statuses)
     draw_chart(charts.chart_statuses(found.statuses), words)
     st.text(words)
+    draw_note(describe_stages(found.stages))
 
 
 def _draw_annotators(found: Overview) -> None:

@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from annotator.domain.agreement import Value
+from annotator.domain.disputes import Reason
 from annotator.domain.figures import show_beside
 from annotator.overview.next_steps import Standing, suggest_steps
+from annotator.overview.queue_step import Waiting
 
 DONE = Standing(
     dataset="데모",
@@ -215,3 +217,27 @@ def test_judgments_under_an_older_standard_are_to_be_confirmed() -> None:
 def test_questions_that_wait_come_first() -> None:
     assert say(questions=2, short=5)[0] == ("2 questions wait for an answer", "questions")
     assert say(questions=1)[0] == ("1 question waits for an answer", "questions")
+
+
+def test_what_waits_in_the_queue_is_told_by_reason_and_what_moves_systems_comes_first() -> None:
+    counted = {Reason.DIFFER: 3, Reason.QUESTION: 1}
+    (step,) = suggest_steps(replace(DONE, disagreements=3, ready=False, waiting=Waiting(4, counted, 2)))
+    assert (step.what, step.page) == ("Settle 4 open disagreements", "disagreements")
+    assert step.why.endswith(
+        "They wait because of: grades differ 3, question 1. 2 of them can change the order of systems: decide these first."
+    )
+
+
+def test_a_question_alone_keeps_the_queue_open_and_nothing_else_says_it_is_empty() -> None:
+    steps = suggest_steps(replace(DONE, version=None, changed=True, waiting=Waiting(1, {Reason.QUESTION: 1})))
+    assert [(step.what, step.page) for step in steps] == [
+        ("Settle 1 open disagreement", "disagreements"),
+        ("Publish the first release", "releases"),
+    ]
+    assert steps[1].why.startswith("Every gate is met")
+
+
+def test_an_empty_queue_leads_to_the_release() -> None:
+    (step,) = suggest_steps(replace(DONE, version=None, changed=True))
+    assert (step.what, step.page) == ("Publish the first release", "releases")
+    assert step.why.startswith("The queue is empty and every gate is met")

@@ -1,0 +1,82 @@
+"""`annotator status`: how far a dataset's pairs are, what waits for a lead, and how long that lasts at the present pace."""
+
+from dataclasses import asdict
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import typer
+
+from annotator.cli.terminal import DatabaseOption, DatasetArgument, JsonOption, now, open_database, print_json
+from annotator.domain.people import OPERATOR
+
+if TYPE_CHECKING:
+    from annotator.domain.queue_pace import QueuePace
+    from annotator.overview.service import Status
+
+
+def status(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+    """Show how far the pairs are, what waits for a lead, and how long the queue lasts."""
+    from annotator.overview.service import show_status
+
+    found = show_status(open_database(database), OPERATOR, dataset, now=now().astimezone())
+    if json:
+        print_json(_to_json(dataset, found))
+        return
+    stages = ", ".join(f"{n:,} {stage}" for stage, n in found.stages.items() if n)
+    typer.echo(f"{found.pairs:,} pairs{': ' if stages else ''}{stages}.")
+    for line in (_say_queue(found), *_say_pace(found.pace)):
+        typer.echo(line)
+
+
+def _to_json(dataset: str, found: "Status") -> dict[str, object]:
+    from annotator.domain.queue import list_words
+
+    queue = found.queue
+    return {
+        "dataset": dataset,
+        "at": now(),
+        "pairs": found.pairs,
+        "stages": found.stages,
+        "queue": {
+            "open": found.pace.open,
+            "by_reason": {list_words(reason)[0]: n for reason, n in queue.by_reason.items()},
+            "taste": queue.taste,
+            "flips": queue.flips,
+        },
+        "pace": {**asdict(found.pace), "grows": found.pace.grows},
+    }
+
+
+def _say_queue(found: "Status") -> str:
+    from annotator.domain.reasons import REASONS
+
+    if not found.pace.open:
+        return "Queue: empty."
+    reasons = [f"{REASONS[reason]} {n:,}" for reason, n in found.queue.by_reason.items() if n]
+    flips = f"; {found.queue.flips:,} can change the order of systems" if found.queue.flips else ""
+    return f"Queue: {found.pace.open:,} wait for a lead ({', '.join(reasons)}){flips}."
+
+
+def _say_pace(pace: "QueuePace") -> list[str]:
+    said = []
+    if pace.open:
+        work = f"not known: {pace.why_no_work}" if pace.work is None else f"about {_show(pace.work)}"
+        days = (
+            f"not known: {pace.why_no_days}"
+            if pace.working_days_left is None
+            else f"about {max(1, round(pace.working_days_left)):,} working days at this pace"
+        )
+        said += [f"Work left: {work}.", f"It lasts: {days}."]
+    if pace.decided:
+        said.append(f"Decided in the last 7 days: {pace.decided:,}, on {pace.working_days} days.")
+    if pace.arrived:
+        said.append(
+            f"New: {pace.arrived_per_day:.3g} a day{'; more come than are decided' if pace.grows else ''}."
+        )
+    return said
+
+
+def _show(seconds: float) -> str:
+    """Minutes up to two hours, then hours."""
+    minutes = max(1, round(timedelta(seconds=seconds) / timedelta(minutes=1)))
+    return f"{minutes} minutes" if minutes < 120 else f"{round(minutes / 60)} hours"
