@@ -59,6 +59,24 @@ def say_statuses() -> str:
     ))  # fmt: skip
 
 
+def say_disputes() -> str:
+    """What an annotator meets where answers differ."""
+    return _list((
+        tr(
+            "Where answers differ, a lead settles the grade. You see it on *My work*, with the reason, once nothing of that "
+            "query is open to you any more: until then nobody shows you what others think of it."
+        ),
+        tr(
+            "Before a decision you may be asked to discuss: you look at the others' notes, without names, and stand by your "
+            "answer or revise it, once. Your judgment itself stays as it was, and agreement counts only that."
+        ),
+        tr(
+            "Where a decision seems wrong to you, object to it, once for each pair, in your own words. The pair waits for a lead "
+            "again, and their next decision is the answer."
+        ),
+    ))  # fmt: skip
+
+
 def say_preparing() -> str:
     """How a lead prepares the labeling."""
     return _list((

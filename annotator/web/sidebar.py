@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotator.discussion.service import count_news
 from annotator.web.language_choice import draw_language_choice
 from annotator.web.messages import tr
 from annotator.web.navigation import list_pages
@@ -24,8 +25,13 @@ def draw_sidebar(context: PageContext, known: dict[str, st.Page]) -> None:
     st.html(NAME)
     _draw_dataset(context)
     for page in list_pages(context.person, context.dataset):
+        label = _say_news(context) if page.address == "work" else None
         st.page_link(
-            known[page.address], icon=page.icon, query_params=list_parameters(context), width="stretch"
+            known[page.address],
+            label=label,
+            icon=page.icon,
+            query_params=list_parameters(context),
+            width="stretch",
         )
     role = name_role(context.role) if context.role else tr("no role yet")
     name, sign_out = escape(context.person.name), SIGN_OUT.format(escape(tr("Sign out")))
@@ -41,6 +47,15 @@ def draw_sidebar(context: PageContext, known: dict[str, st.Page]) -> None:
 def list_parameters(context: PageContext) -> dict[str, str]:
     """The query parameters that every link within the app carries."""
     return {"dataset": context.dataset} if context.dataset else {}
+
+
+def _say_news(context: PageContext) -> str | None:
+    """My work, with how many discussions wait there and how many decisions on own pairs were not shown yet; None for
+    none. (Where somebody judges, the sidebar is not drawn again meanwhile.)"""
+    if context.dataset is None:
+        return None
+    news = count_news(context.database, context.actor, context.dataset, now=context.now)
+    return tr("My work ({n} new)", n=news) if news else None
 
 
 def _draw_dataset(context: PageContext) -> None:

@@ -4,6 +4,7 @@ import streamlit as st
 
 from annotator.assignment.service import Standing, show_assignment
 from annotator.web.assignment_forms import draw_people, give_dialog
+from annotator.web.dispute_settings import draw_dispute_settings
 from annotator.web.guidance import draw_link, draw_note, require_dataset
 from annotator.web.messages import tr, tr_n
 from annotator.web.overlap_form import draw_overlap
@@ -22,6 +23,8 @@ def draw(context: PageContext) -> None:
     _warn(found)
     st.header(tr("By how many a pair is judged"))
     draw_overlap(context, dataset, found)
+    st.header(tr("Before a lead decides"))
+    draw_dispute_settings(context, dataset)
     st.header(tr("People"))
     _draw_people(context, found)
     st.header(tr("Who waits on whom"))

@@ -20,6 +20,8 @@ def draw(context: PageContext) -> None:
         _draw_grades(_find_rubric(context))
         if context.dataset is not None and context.role is not None:
             draw_link(context, "guideline")
+        st.header(tr("When answers differ"))
+        st.markdown(words.say_disputes())
         if context.role in ("lead", "admin"):
             st.header(tr("Before people label"))
             st.markdown(words.say_preparing())

@@ -1,4 +1,5 @@
-"""My work: what is left and about how long it takes, what one did and can still change, one's own checks and questions.
+"""My work: what is left and about how long it takes, discussions, what one did and can still change, what leads decided on
+it, one's own checks and questions.
 
 Everybody sees the own work only.
 """
@@ -9,10 +10,13 @@ from annotator.agreement.service import show_own_agreement
 from annotator.calibration.service import show_own_checks
 from annotator.datasets.service import read_current_rubric
 from annotator.questions.service import list_own_questions
+from annotator.web.focus import keep_focus
 from annotator.web.guidance import draw_link, require_dataset
 from annotator.web.messages import tr, tr_n
 from annotator.web.own_agreement import draw_own_agreement
 from annotator.web.own_answers import draw_answers
+from annotator.web.own_decisions import draw_decisions
+from annotator.web.own_discussions import draw_discussions
 from annotator.web.own_filters import SIZE, draw_filters, draw_pages, find_page
 from annotator.web.own_questions import draw_questions
 from annotator.web.own_standing import draw_checks, draw_pace
@@ -28,19 +32,24 @@ def draw(context: PageContext) -> None:
     pace = show_pace(database, actor, dataset, now=context.now)
     draw_pace(pace)
     draw_link(context, "label")
+    _version, rubric = read_current_rubric(database, actor, dataset)
+    names = [definition.name for definition in rubric.grades]
+    with st.container():
+        draw_discussions(context, dataset, names)
     st.header(tr("What I did"))
     _draw_answers(context, dataset)
+    with st.container():
+        draw_decisions(context, dataset, names)
     st.header(tr("How consistent I am"))
     draw_checks(show_own_checks(database, actor, dataset, now=context.now))
     if next(one for one in context.datasets if one.name == dataset).show_own_agreement:
         st.header(tr("How I agree with the others"))
-        _version, rubric = read_current_rubric(database, actor, dataset)
-        names = [definition.name for definition in rubric.grades]
         draw_own_agreement(show_own_agreement(database, actor, dataset), names)
     questions = list_own_questions(database, actor, dataset)
     if questions:
         st.header(tr("Questions I asked"))
         draw_questions(questions)
+    keep_focus()
 
 
 def _draw_answers(context: PageContext, dataset: str) -> None:
