@@ -20,7 +20,7 @@ from annotator.adjudication.case import (
     list_letters,
 )
 from annotator.adjudication.likeness import Sketches
-from annotator.domain.cases import CaseFacts, Known
+from annotator.domain.cases import CaseFacts, HowFar, Known
 from annotator.domain.decisions import Decision
 from annotator.domain.discussion import say_wait
 from annotator.domain.disputes import Reason
@@ -44,7 +44,7 @@ class Setting:
     rubric: Rubric
 
 
-def describe_case(facts: CaseFacts, neighbours: Sequence[Neighbour], setting: Setting) -> Case:
+def describe_case(facts: CaseFacts, far: HowFar, neighbours: Sequence[Neighbour], setting: Setting) -> Case:
     """The case of one pair."""
     row = facts.row
     turns = facts.discussion.turns if facts.discussion else {}
@@ -64,7 +64,7 @@ def describe_case(facts: CaseFacts, neighbours: Sequence[Neighbour], setting: Se
         media_type=row.media_type,
         document_text=row.text,
         text_changed=any(answer.document_sha256 != row.text_sha256 for answer in facts.answers),
-        status=facts.stage,
+        status=far.stage,
         judgments=hide_names(facts.answers, letters, turns),
         decisions=decisions,
         decided_by=tuple(one.by_name for one in facts.decisions),
@@ -72,7 +72,7 @@ def describe_case(facts: CaseFacts, neighbours: Sequence[Neighbour], setting: Se
         rubric=setting.rubric,
         seen=digest_case(facts),
         barred=BARRED if row.judged else None,
-        contested_grade=facts.contested_grade,
+        contested_grade=far.contested_grade,
         waiting=waiting,
         distance=row.distance,
         language=row.language,
@@ -116,9 +116,8 @@ def list_decisions(facts: CaseFacts) -> tuple[Decision, ...]:
     )  # fmt: skip
 
 
-def find_neighbours(facts: CaseFacts, known: Iterable[Known], sketches: Sketches) -> list[Neighbour]:
-    """The other judged documents of the pair's query: near-duplicates first, then those that are settled, as they come."""
-    row = facts.row
+def find_neighbours(row: Any, known: Iterable[Known], sketches: Sketches) -> list[Neighbour]:
+    """For a pair (`pk`, `query_pk`, `text_sha256`) the other judged documents of the pair's query: near-duplicates first, then those that are settled, as they come."""
     found = [
         Neighbour(
             one.pair,

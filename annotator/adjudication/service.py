@@ -26,13 +26,13 @@ from annotator.adjudication.ruling import Ruling, check_ruling
 from annotator.adjudication.ruling import WordsOwed as WordsOwed
 from annotator.adjudication.standing import check_state, find_repeated
 from annotator.datasets.service import to_rubric
-from annotator.domain.cases import CaseFacts, Known
 from annotator.domain.decisions import Decision
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.queue import EVERYTHING_OPEN, QueueFilter, check_sort
 from annotator.domain.settling import Decided
+from annotator.impact.service import recompute
 from annotator.storage.case_facts import find_case_pk, list_case_facts
 from annotator.storage.cases import list_answers, list_judged_by
 from annotator.storage.database import Database, lock_dataset
@@ -52,7 +52,13 @@ from annotator.storage.holds import (
     renew_holds,
     take_holds,
 )  # fmt: skip
-from annotator.storage.neighbours import list_known, read_texts
+from annotator.storage.neighbours import (
+    describe_documents,
+    list_documents,
+    read_how_far,
+    read_place,
+    read_texts,
+)  # fmt: skip
 from annotator.storage.queue import QueueReader
 from annotator.storage.queue_head import count_left, list_head
 from annotator.storage.tables import DatasetRow
@@ -79,11 +85,10 @@ def hand_out_cases(
     """The pair that was asked for, whatever its state; then the head of the queue: `want` cases in all, none of them of
     `have`, which is what the tab has already. They are held for this lead and tab; so is `have` again. For leads."""
     check_sort(sort)
-    want, chosen = min(want, MOST_AT_ONCE), list[int]()
+    want = min(want, MOST_AT_ONCE)
     with database.write() if want or have or pair else database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
-        asked = _require_case(session, row, pair) if pair is not None else None
-        chosen = [asked] if asked is not None else []
+        chosen = [_require_case(session, row, pair)] if pair is not None else []
         lock_holds(session, reader.dataset_pk)
         if actor.person_id is not None:
             renew_holds(session, reader.dataset_pk, actor.person_id, tab, have, now=now)
@@ -145,7 +150,7 @@ def adjudicate(
     ruling = check_ruling(grade, rationale, reason, cause, in_guideline=in_guideline, seconds=seconds)
     with database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
-        unlike = _list_unlike(session, row, reader, _require_case(session, row, pair), ruling)
+        unlike = _list_unlike(session, reader, _require_case(session, row, pair), ruling)
     with database.write() as session:
         row, reader = _enter(session, actor, dataset, now)
         lock_dataset(session, reader.dataset_pk)
@@ -159,6 +164,7 @@ def adjudicate(
         check_state(facts, ruling, lead_pk)
         wish = Wish(pair_pk, pair, **asdict(ruling), unlike=unlike)
         (settled,) = settle_pairs(session, reader.dataset_pk, lead_pk, [wish], now=now)
+        recompute(session, reader.dataset_pk, [facts.row.query_pk])
         return settled.decision
 
 
@@ -188,10 +194,8 @@ def assign_case(
         before = find_given(session, pair_pk)
         if before != to:
             give(session, pair_pk, to_pk, actor.person_id, now=now)
-            told = Event(
-                "assigned", reader.dataset_pk, actor.person_id, now, pair_pk, {"to": before}, {"to": to}
-            )
-            add_events(session, [told])
+            told = {"to": before}, {"to": to}
+            add_events(session, [Event("assigned", reader.dataset_pk, actor.person_id, now, pair_pk, *told)])
 
 
 def let_go_cases(
@@ -215,9 +219,8 @@ def show_origin(database: Database, actor: Actor, dataset: str, pair: str, *, no
         add_events(session, [Event("looked up names", reader.dataset_pk, actor.person_id, now, pair_pk)])
         if actor.person_id is not None:
             add_seen(session, [pair_pk], actor.person_id, now=now)
-        by_letter = sorted((letters[name_answer(one)], one.annotator) for one in answers)
-        people = tuple((letter, username, names[username]) for letter, username in by_letter)
-        return CaseOrigin(people, tuple(list_systems_of(session, pair_pk)))
+        people = sorted((letters[name_answer(one)], one.annotator, names[one.annotator]) for one in answers)
+        return CaseOrigin(tuple(people), tuple(list_systems_of(session, pair_pk)))
 
 
 def list_case_leads(database: Database, actor: Actor, dataset: str, *, now: datetime) -> list[Lead]:
@@ -261,34 +264,37 @@ def _read_cases(
     rubric, seed = find_rubric(session, reader.dataset_pk), row.seed if seed is None else seed
     setting = Setting(reader.lead_pk, seed, row.second_adjudicator, rubric.version, to_rubric(rubric))
     facts = list_case_facts(session, row, reader, pair_pks)
-    known = _read_known(session, reader, list(facts.values()))
+    there = list_documents(session, reader.lead_pk, {one.row.query_pk for one in facts.values()})
+    asked = [one.row for one in facts.values()]
+    _meet_texts(session, [*asked, *there])
+    far = read_how_far(session, reader.dataset_pk, {one.pk: one.waiting for one in [*there, *asked]})
+    known = describe_documents(there, far)
     return tuple(
-        describe_case(facts[pk], find_neighbours(facts[pk], known, _SKETCHES), setting) for pk in pair_pks
+        describe_case(facts[pk], far[pk][1], find_neighbours(facts[pk].row, known, _SKETCHES), setting)
+        for pk in pair_pks
     )
 
 
-def _read_known(session: Session, reader: QueueReader, facts: Sequence[CaseFacts]) -> list[Known]:
-    """The judged documents of the queries of these pairs; their texts are met then."""
-    known = list_known(session, reader.dataset_pk, reader.lead_pk, {one.row.query_pk for one in facts})
-    texts = {one.row.text_sha256: one.row.document_pk for one in facts}
-    texts |= {one.sha256: one.document_pk for one in known[:MOST_TEXTS]}
-    missing = _SKETCHES.list_missing(sha256 for sha256 in texts if sha256 is not None)
+def _meet_texts(session: Session, rows: Sequence[Any]) -> None:
+    """Learn the texts of these documents that were not met before, so that they can be compared."""
+    texts = {one.text_sha256: one.document_pk for one in rows[:MOST_TEXTS] if one.text_sha256 is not None}
+    missing = _SKETCHES.list_missing(texts)
     if missing:
-        read = read_texts(session, [(texts[sha256], sha256) for sha256 in missing], most=MOST_CHARACTERS)
-        _SKETCHES.learn(read)
-    return known
+        wanted = [(texts[sha256], sha256) for sha256 in missing]
+        _SKETCHES.learn(read_texts(session, wanted, most=MOST_CHARACTERS))
 
 
-def _list_unlike(
-    session: Session, row: DatasetRow, reader: QueueReader, pair_pk: int, ruling: Ruling
-) -> list[dict[str, Any]]:
+def _list_unlike(session: Session, reader: QueueReader, pair_pk: int, ruling: Ruling) -> list[dict[str, Any]]:
     """The near-duplicates that are settled at another grade than this, for the trail."""
     if ruling.outcome == "withdrawn":
         return []
-    facts = list_case_facts(session, row, reader, [pair_pk], most=0)[pair_pk]
-    near = find_neighbours(facts, _read_known(session, reader, [facts]), _SKETCHES)
+    place = read_place(session, pair_pk)
+    there = list_documents(session, reader.lead_pk, [place.query_pk])
+    _meet_texts(session, [place, *there])
+    near = [one for one in there if (_SKETCHES.compare(place.text_sha256, one.text_sha256) or 0) >= WARN_FROM]
+    far = read_how_far(session, reader.dataset_pk, {one.pk: one.waiting for one in near})
     return [
         {"doc_id": one.doc_id, "grade": one.grade, "near": one.near}
-        for one in near
-        if one.near is not None and one.near >= WARN_FROM and one.grade not in (None, ruling.grade)
+        for one in find_neighbours(place, describe_documents(near, far), _SKETCHES)
+        if one.grade not in (None, ruling.grade)
     ]

@@ -43,17 +43,23 @@ class Known:
     grade: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class HowFar:
+    """How far a pair has come. `contested_grade`: what is settled, or was until the pair was reopened."""
+
+    stage: Stage
+    grade: int | None
+    contested_grade: int | None
+
+
 @dataclass(slots=True)
 class CaseFacts:
-    """What is known of one pair. `row`, and what the lists hold: columns of `storage/case_facts.py`, in their order of time.
-    `stage`: how far the pair has come; `contested_grade`: what is settled, or was until the pair was reopened."""
+    """What is known of one pair. `row`, and what the lists hold: columns of `storage/case_facts.py`, in their order of time."""
 
     row: Any
     metadata: Mapping[str, str]
     answers: list[Answer]
     proposals: tuple[Proposal, ...]
-    stage: Stage
-    contested_grade: int | None
     discussion: PairDiscussion | None = None
     decisions: list[Any] = field(default_factory=list)
     objections: list[Any] = field(default_factory=list)

@@ -8,12 +8,10 @@ from collections.abc import Collection
 from sqlalchemy.orm import Session
 
 from annotator.domain.cases import CaseFacts
-from annotator.domain.disputes import Reason, find_stage
 from annotator.storage.cases import list_answers
 from annotator.storage.deciding import list_proposals
 from annotator.storage.discussing import read_discussions
 from annotator.storage.handing import SHOWN_CHARACTERS, choose_metadata
-from annotator.storage.pairs import list_pair_states
 from annotator.storage.queue import QueueReader
 from annotator.storage.statements import prepare, read_json, run
 from annotator.storage.tables import DatasetRow
@@ -74,22 +72,13 @@ def list_case_facts(
         return {}
     named = {"pairs": list(pair_pks), "lead_pk": reader.lead_pk or 0, "now": reader.now, "most": most}
     answers, proposals = list_answers(session, pair_pks), list_proposals(session, pair_pks)
-    states = {one.pair_pk: one for one in list_pair_states(session, reader.dataset_pk, list(pair_pks))}
     discussions = read_discussions(session, dataset, pair_pks, now=reader.now)
     shown = dataset.shown_metadata or ()
     found = {}
     for row in run(session, _PAIRS, named):
-        state, metadata = states[row.pk], choose_metadata(read_json(row.extra), shown)
-        stage = find_stage(
-            state.settlement,
-            Reason(row.waiting),
-            decided=state.adjudicated is not None,
-            lacking=state.lacking,
-        )
+        metadata = choose_metadata(read_json(row.extra), shown)
         given = answers.get(row.pk, []), proposals.get(row.pk, ())
-        found[row.pk] = CaseFacts(
-            row, metadata, *given, stage, state.contested_grade, discussions.get(row.pk)
-        )
+        found[row.pk] = CaseFacts(row, metadata, *given, discussions.get(row.pk))
     for statement, name in (
         (_DECISIONS, "decisions"), (_OBJECTIONS, "objections"), (_QUESTIONS, "questions"),
     ):  # fmt: skip

@@ -5,12 +5,12 @@ known; the texts of as many, and of each its beginning. A grade is told only whe
 longer be handed it.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.cases import Known
+from annotator.domain.cases import HowFar, Known
 from annotator.domain.disputes import Reason, find_stage
 from annotator.storage.bulk import split
 from annotator.storage.pairs import FEW, PairState, list_pair_states
@@ -18,6 +18,9 @@ from annotator.storage.statements import prepare, run
 
 MOST = 200
 AT_ONCE = 100
+_PLACE = prepare(
+    "SELECT p.pk, p.query_pk, p.document_pk, d.text_sha256 FROM pair p JOIN document d ON d.pk = p.document_pk WHERE p.pk = :pair_pk"
+)
 _KNOWN = prepare(
     """
 SELECT p.pk, p.query_pk, d.title, d.pk AS document_pk, d.text_sha256, coalesce(x.waiting, 0) AS waiting, a.pair_pk IS NOT NULL AS decided,
@@ -35,17 +38,37 @@ _TEXTS = prepare(
 )
 
 
-def list_known(
-    session: Session, dataset_pk: int, lead_pk: int | None, query_pks: Collection[int]
-) -> list[Known]:
-    """The judged documents of these queries, at most MOST of each."""
+def read_place(session: Session, pair_pk: int) -> Any:
+    """Of which query a pair is, and which text its document has: `pk`, `query_pk`, `document_pk`, `text_sha256`."""
+    return run(session, _PLACE, {"pair_pk": pair_pk}).one()
+
+
+def list_documents(session: Session, lead_pk: int | None, query_pks: Collection[int]) -> list[Any]:
+    """The judged documents of these queries, at most MOST of each: rows with the columns of `_KNOWN`."""
     rows, counted = [], dict[int, int]()
     for row in run(session, _KNOWN, {"queries": sorted(query_pks), "lead_pk": lead_pk or 0}):
         counted[row.query_pk] = counted.get(row.query_pk, 0) + 1
         if counted[row.query_pk] <= MOST:
             rows.append(row)
-    states = _read_states(session, dataset_pk, [row.pk for row in rows])
-    return [_describe(row, states[row.pk]) for row in rows if row.pk in states]
+    return rows
+
+
+def read_how_far(
+    session: Session, dataset_pk: int, waiting: Mapping[int, int]
+) -> dict[int, tuple[PairState, HowFar]]:
+    """How far these pairs have come, by pair_pk. `waiting`: why each of them waits for a lead."""
+    found = {}
+    for some in split(sorted(waiting), FEW):
+        for state in list_pair_states(session, dataset_pk, some):
+            decided, reasons = state.adjudicated is not None, Reason(waiting[state.pair_pk])
+            stage = find_stage(state.settlement, reasons, decided=decided, lacking=state.lacking)
+            found[state.pair_pk] = state, HowFar(stage, state.settlement.grade, state.contested_grade)
+    return found
+
+
+def describe_documents(rows: Sequence[Any], far: Mapping[int, tuple[PairState, HowFar]]) -> list[Known]:
+    """The rows of `list_documents` with how far each has come."""
+    return [_describe(row, *far[row.pk]) for row in rows if row.pk in far]
 
 
 def read_texts(session: Session, wanted: Iterable[tuple[int, str]], *, most: int) -> dict[str, str]:
@@ -57,18 +80,8 @@ def read_texts(session: Session, wanted: Iterable[tuple[int, str]], *, most: int
     return found
 
 
-def _read_states(session: Session, dataset_pk: int, pair_pks: list[int]) -> dict[int, PairState]:
-    return {
-        state.pair_pk: state
-        for some in split(pair_pks, FEW)
-        for state in list_pair_states(session, dataset_pk, some)
-    }
-
-
-def _describe(row: Any, state: PairState) -> Known:
-    decided = state.adjudicated is not None
-    stage = find_stage(state.settlement, Reason(row.waiting), decided=decided, lacking=state.lacking)
-    told = stage in ("agreed", "settled") and state.lacking == 0 and not row.to_check
+def _describe(row: Any, state: PairState, far: HowFar) -> Known:
+    told = far.stage in ("agreed", "settled") and state.lacking == 0 and not row.to_check
     return Known(
         pair_pk=row.pk,
         pair=state.key,
@@ -77,6 +90,6 @@ def _describe(row: Any, state: PairState) -> Known:
         doc_id=state.doc_id,
         title=row.title,
         sha256=row.text_sha256,
-        stage=stage,
-        grade=state.settlement.grade if told else None,
+        stage=far.stage,
+        grade=far.grade if told else None,
     )

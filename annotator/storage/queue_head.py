@@ -6,11 +6,12 @@ tab of theirs holds, and those on which two leads differ. Reads from the order's
 thousand disputes cost what the first few do.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, case, exists, func, or_, select
+from sqlalchemy import ColumnElement, Integer, and_, bindparam, case, exists, func, or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -36,7 +37,10 @@ from annotator.storage.tables import (
     QueryRow,
 )
 
-DISTANCES = (3, 2, 1, 0)
+DISTANCES, LAST = (3, 2, 1, 0), -1
+_DATASET: Any = bindparam("dataset_pk")
+_LEAD: Any = bindparam("lead_pk")
+_NOW: Any = bindparam("now")
 
 
 class Head(NamedTuple):
@@ -59,17 +63,16 @@ def list_head(
 ) -> list[Head]:
     """The first pairs for this lead and tab that are none of `have`, at most `limit`. `ahead`: to be kept ready, not to be
     shown at once; then only pairs that the lead can no longer be handed for labeling, since they learn the grades."""
-    if limit <= 0:
-        return []
-    chosen = _choose(reader, wanted, have)
-    if ahead:
-        chosen.append(~_may_still_judge(reader))
-    last = or_(_is_put_off(reader), _is_discussed(), _is_proposed(reader), _is_elsewhere(reader, tab))
+    values = {
+        "dataset_pk": reader.dataset_pk, "lead_pk": reader.lead_pk or 0, "now": reader.now, "tab": tab,
+        "have": sorted(have),
+    }  # fmt: skip
     found: list[Head] = []
-    for part in (*_split(sort, wanted), None):
-        conditions = [*chosen, last] if part is None else [*chosen, ~last, *part]
+    for part in (*_split(sort, wanted), LAST):
         if len(found) < limit:
-            found += _read(session, reader, conditions, sort, limit=limit - len(found))
+            statement = _build(wanted, sort, part, ahead)
+            rows = session.execute(statement, {**values, "most": limit - len(found)})
+            found += [Head(pk, key) for pk, key in rows]
     return found
 
 
@@ -86,29 +89,35 @@ def count_left(session: Session, reader: QueueReader, wanted: QueueFilter) -> in
     return session.scalar(statement.where(*choose_disputes(reader, wanted))) or 0
 
 
-def _read(
-    session: Session, reader: QueueReader, conditions: Sequence[Any], sort: str, *, limit: int
-) -> Iterator[Head]:
+def _split(sort: str, wanted: QueueFilter) -> Sequence[int | None]:
+    """The queue in parts that follow each other: of equal distance, each then in the order of its index."""
+    return DISTANCES if sort == "distance" and wanted.distance is None else (None,)
+
+
+@lru_cache(maxsize=256)
+def _build(wanted: QueueFilter, sort: str, part: int | None, ahead: bool) -> Any:
+    """The statement of a part of the queue: a distance, all of it (None), or what comes last. Built once for each filter,
+    since that takes longer than the database needs."""
+    reader = QueueReader(_DATASET, _LEAD, _NOW)
+    chosen = _choose(reader, wanted)
+    if ahead:
+        chosen.append(~_may_still_judge(reader))
+    last = or_(_is_put_off(reader), _is_discussed(), _is_proposed(reader), _is_elsewhere(reader))
+    chosen.append(last if part == LAST else ~last)
+    if part is not None and part != LAST:
+        chosen.append(col(DisputeRow.distance) == part)
     statement = (
         select(col(PairRow.pk), col(PairRow.key))
         .select_from(DisputeRow)
         .join(PairRow, col(PairRow.pk) == col(DisputeRow.pair_pk))
         .join(QueryRow, col(QueryRow.pk) == col(DisputeRow.query_pk))
         .outerjoin(CaseAssignmentRow, col(CaseAssignmentRow.pair_pk) == col(DisputeRow.pair_pk))
-        .where(*conditions)
+        .where(*chosen)
     )
-    ordered = order_disputes(statement, reader, sort).limit(limit)
-    return (Head(pk, key) for pk, key in session.execute(ordered))
+    return order_disputes(statement, reader, sort).limit(bindparam("most", type_=Integer))
 
 
-def _split(sort: str, wanted: QueueFilter) -> list[list[ColumnElement[bool]]]:
-    """The queue in parts that follow each other: of equal distance, each then in the order of its index."""
-    if sort != "distance" or wanted.distance is not None:
-        return [[]]
-    return [[col(DisputeRow.distance) == distance] for distance in DISTANCES]
-
-
-def _choose(reader: QueueReader, wanted: QueueFilter, have: Collection[str]) -> list[Any]:
+def _choose(reader: QueueReader, wanted: QueueFilter) -> list[Any]:
     judged = exists().where(
         col(JudgmentRow.pair_pk) == col(DisputeRow.pair_pk),
         col(JudgmentRow.annotator_pk) == reader.lead_pk,
@@ -119,9 +128,7 @@ def _choose(reader: QueueReader, wanted: QueueFilter, have: Collection[str]) -> 
     found = [*choose_disputes(reader, replace(wanted, shown="open")), ~judged, ~held, ~alone]
     if wanted.assigned is None:
         found.append(~_is_given_away(reader))
-    if have:
-        found.append(col(PairRow.key).not_in(sorted(have)))
-    return found
+    return [*found, col(PairRow.key).not_in(bindparam("have", expanding=True))]
 
 
 def _is_held(reader: QueueReader) -> Any:
@@ -130,9 +137,9 @@ def _is_held(reader: QueueReader) -> Any:
     )
 
 
-def _is_elsewhere(reader: QueueReader, tab: str) -> ColumnElement[bool]:
+def _is_elsewhere(reader: QueueReader) -> ColumnElement[bool]:
     elsewhere: ColumnElement[bool] = _is_held(reader).where(
-        col(CaseHoldRow.lead_pk) == reader.lead_pk, col(CaseHoldRow.tab) != tab
+        col(CaseHoldRow.lead_pk) == reader.lead_pk, col(CaseHoldRow.tab) != bindparam("tab")
     )
     return elsewhere
 
