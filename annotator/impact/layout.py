@@ -38,19 +38,21 @@ class LaidOut:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """What a query's systems score, and what its disputes' choices do."""
+    """What the choices of a query's disputes move (`moved`: disputes x metrics), and by which nDCG the systems change
+    places; `standing`: what these score as the grades stand."""
 
     query: LaidOut
     standing: Floats
-    effects: Effects
+    moved: Floats
+    ndcg: Effects
 
     def to_weights(self, totals: Floats) -> list[Weight]:
         """`totals`: of every system the sum of its nDCG over all queries, this one as it stands among them."""
-        flips = self.effects.count_flips(totals, self.standing[0], self.query.systems)
+        flips = self.ndcg.count_flips(totals, self.standing, self.query.systems)
         return [
             Weight(pair_pk, ndcg, recall, mrr, flipped)
             for pair_pk, (ndcg, recall, mrr), flipped in zip(
-                self.query.disputes, self.effects.largest().tolist(), flips, strict=True
+                self.query.disputes, self.moved.tolist(), flips, strict=True
             )
         ]
 
@@ -78,26 +80,52 @@ def lay_out(pairs: Sequence[KnownPair], results: Results | None) -> LaidOut:
     return LaidOut(disputes, candidates, systems, Ranked(ranks, grades))
 
 
-def weigh_query(query: LaidOut) -> Weighed:
-    """A query that runs have and that has disputes."""
-    return Weighed(query, *weigh(query.ranked, query.candidates))
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What came out of some queries. `scores`: by query_pk; `weights`: of disputes that no run has; `weighed`: of the others,
+    to which the systems' sums are still wanting; `systems`: all."""
+
+    scores: dict[int, Scores]
+    weights: list[Weight]
+    weighed: list[Weighed]
+    systems: Sequence[str]
+
+    @property
+    def size(self) -> int:
+        """How many numbers it holds, roughly."""
+        return sum(one.ndcg.scores.size for one in self.weighed)
+
+    def list_weights(self, totals: Mapping[str, Sequence[float]]) -> list[Weight]:
+        """What every dispute's choice moves; `totals`: the sums of the systems' scores, by their names."""
+        sums = np.array([totals[name][0] if name in totals else 0.0 for name in self.systems])
+        return [*self.weights, *(weight for one in self.weighed for weight in one.to_weights(sums))]
 
 
-def weigh_unranked(query: LaidOut) -> list[Weight]:
-    """The disputes of a query that no run has."""
-    moved = weigh_without_runs(query.ranked.grades, query.candidates)
-    return list(map(Weight, query.disputes, moved.tolist()))
+def compute(
+    pairs: Mapping[int, Sequence[KnownPair]], results: Mapping[int, Results], systems: Sequence[str]
+) -> Computed:
+    """Score and weigh these queries: `pairs` by query_pk, `results` of those that runs have."""
+    found = Computed({}, [], [], systems)
+    for query_pk, known in pairs.items():
+        query = lay_out(known, results.get(query_pk))
+        if query.disputes and len(query.systems):
+            standing, effects = weigh(query.ranked, query.candidates)
+            ndcg = Effects(
+                effects.starts, effects.scores[:, :1].copy()
+            )  # no more is kept until the sums are known
+            found.weighed.append(Weighed(query, standing[0], effects.largest(), ndcg))
+        else:
+            standing = score(query.ranked)
+            moved = weigh_without_runs(query.ranked.grades, query.candidates)
+            found.weights.extend(map(Weight, query.disputes, moved.tolist()))
+        if systems:
+            found.scores[query_pk] = _name_scores(query, standing, systems)
+    return found
 
 
-def name_scores(query: LaidOut, systems: Sequence[str], scores: Floats | None = None) -> Scores:
-    """What the query's systems score, by name (`systems`: of all)."""
-    found = score(query.ranked) if scores is None else scores
+def _name_scores(query: LaidOut, scores: Floats, systems: Sequence[str]) -> Scores:
+    """What the query's systems score, by name."""
     return {
         systems[place]: [None if value != value else value for value in values]
-        for place, values in zip(query.systems.tolist(), np.round(found, DIGITS).T.tolist(), strict=True)
+        for place, values in zip(query.systems.tolist(), np.round(scores, DIGITS).T.tolist(), strict=True)
     }
-
-
-def sum_ndcg(totals: Mapping[str, Sequence[float]], systems: Sequence[str]) -> Floats:
-    """The sums of nDCG in the order of these systems; 0 for one that has none."""
-    return np.array([totals[name][0] if name in totals else 0.0 for name in systems])

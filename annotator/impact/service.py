@@ -7,16 +7,15 @@ Refuses nothing: whoever calls has been let in.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.scores import Scores, Weight
 from annotator.storage.bulk import split
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.queue_counts import count_due
-from annotator.storage.rankings import Rankings, find_stamp, list_judged, list_systems, read_rankings
+from annotator.storage.rankings import Rankings, find_stamp, list_systems, read_judged, read_rankings
 from annotator.storage.scores import (
     find_totals,
     list_due,
@@ -26,23 +25,31 @@ from annotator.storage.scores import (
     take_due,
 )
 
+if TYPE_CHECKING:
+    from annotator.impact.layout import Computed
+
 FEW = 200
 """So many queries are computed while somebody waits for the page."""
-AT_ONCE = 25
+WITH_A_DECISION = 25
+AT_ONCE = 50
 """So many are computed in one transaction, for which those who judge wait."""
 READ_AT_ONCE = 500
+KEPT_MOST = 10_000_000
 Tell = Callable[[int, int], None]
 
 
 def recompute(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> None:
     """Compute these queries in the caller's transaction, which holds the dataset's lock and has derived the disputes.
-    Call it once in a transaction, with all of them. More than AT_ONCE stay due, and so does every query as long as the
-    systems' sums are not known: `bring_up_to_date` computes them."""
+    Call it once in a transaction, with all of them. More than WITH_A_DECISION stay due, and so does every query as long as
+    the systems' sums are not known: `bring_up_to_date` computes them."""
+    from annotator.impact.layout import compute
+
     queries = sorted(set(query_pks))
-    if queries and len(queries) <= AT_ONCE and not _lacks_totals(session, dataset_pk):
+    if queries and len(queries) <= WITH_A_DECISION and not _lacks_totals(session, dataset_pk):
         session.flush()
         take_due(session, queries)
-        _weigh(session, dataset_pk, queries, read_rankings(session, dataset_pk, queries))
+        known, rankings = read_judged(session, queries), read_rankings(session, dataset_pk, queries)
+        _store(session, dataset_pk, compute(known.by_query(queries), rankings.results, rankings.systems))
 
 
 def bring_up_to_date(
@@ -54,19 +61,20 @@ def bring_up_to_date(
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         left = _count_steps(session, dataset_pk)
-    done, more = 0, left > 0
+    done, more, kept = 0, left > 0, _Kept()
     while more and (most is None or done < most):
         with database.read() as session:
-            part = _find_part(
-                session, dataset_pk, min(READ_AT_ONCE, READ_AT_ONCE if most is None else most - done)
-            )
-        for chunk in split(part.queries, AT_ONCE):
-            if not _compute(database, dataset_pk, part, chunk):
+            scoring = _lacks_totals(session, dataset_pk)
+            at_once = READ_AT_ONCE if most is None else min(READ_AT_ONCE, most - done)
+            queries = list_due(session, dataset_pk, most=at_once, unscored=scoring)
+            part = _read_part(session, dataset_pk, queries, scoring, kept)
+        for chunk in split(queries, AT_ONCE):
+            if not _compute(database, dataset_pk, part, chunk, kept):
                 break
             done += len(chunk)
             if tell:
                 tell(done, max(done, left))
-        more = bool(part.queries) or (part.scoring and _sum_up(database, dataset_pk))
+        more = bool(queries) or (scoring and _sum_up(database, dataset_pk))
     return count_steps(database, dataset) if done else left
 
 
@@ -77,11 +85,30 @@ def count_steps(database: Database, dataset: str) -> int:
 
 
 class _Part(NamedTuple):
-    """Queries that are due, and where the runs rank their documents. `scoring`: the sums are not known yet."""
+    """Where the runs rank the documents of some queries. `scoring`: the sums are not known yet."""
 
-    queries: list[int]
     rankings: Rankings
+    queries: frozenset[int]
     scoring: bool
+
+
+class _Kept:
+    """What was computed with the scores, until the sums are known: by the queries of a transaction, with what was known of their
+    pairs and of the runs. In memory as far as there is room; the rest is computed again."""
+
+    def __init__(self) -> None:
+        self.room = KEPT_MOST
+        self.chunks: dict[tuple[int, ...], tuple[tuple[Any, ...], Computed]] = {}
+
+    def keep(self, queries: Sequence[int], stand: tuple[Any, ...], computed: "Computed") -> None:
+        self.room -= computed.size
+        if self.room > 0:
+            self.chunks[tuple(queries)] = (stand, computed)
+
+    def take(self, queries: Sequence[int], stand: tuple[Any, ...]) -> "Computed | None":
+        """What came out of these queries, unless something has changed since."""
+        before, computed = self.chunks.pop(tuple(queries), (None, None))
+        return computed if before == stand else None
 
 
 def _lacks_totals(session: Session, dataset_pk: int) -> bool:
@@ -95,25 +122,50 @@ def _count_steps(session: Session, dataset_pk: int) -> int:
     return due
 
 
-def _find_part(session: Session, dataset_pk: int, most: int) -> _Part:
-    scoring = _lacks_totals(session, dataset_pk)
-    queries = list_due(session, dataset_pk, most=most, unscored=scoring)
-    return _Part(queries, read_rankings(session, dataset_pk, queries), scoring)
+def _read_part(
+    session: Session, dataset_pk: int, queries: Sequence[int], scoring: bool, kept: _Kept
+) -> _Part:
+    """The rankings of these queries, but for those that are kept."""
+    chunks = [chunk for chunk in split(queries, AT_ONCE) if scoring or tuple(chunk) not in kept.chunks]
+    wanted = [query_pk for chunk in chunks for query_pk in chunk]
+    return _Part(read_rankings(session, dataset_pk, wanted), frozenset(wanted), scoring)
 
 
-def _compute(database: Database, dataset_pk: int, part: _Part, queries: Sequence[int]) -> bool:
+def _compute(database: Database, dataset_pk: int, part: _Part, queries: Sequence[int], kept: _Kept) -> bool:
     """Compute some of the part's queries; False where the runs have changed since it was read."""
+    from annotator.impact.layout import compute
+
     with database.write() as session:
         lock_dataset(session, dataset_pk)
-        scoring = _lacks_totals(session, dataset_pk)
-        if scoring != part.scoring or find_stamp(session) != part.rankings.stamp:
+        scoring, stamp = _lacks_totals(session, dataset_pk), find_stamp(session)
+        if scoring != part.scoring or stamp != part.rankings.stamp:
             return False
-        if scoring:
-            _score(session, dataset_pk, queries, part.rankings)
-        else:
+        if not scoring:
             take_due(session, queries)
-            _weigh(session, dataset_pk, queries, part.rankings)
+        known = read_judged(session, queries)
+        stand = (stamp, known.digest())
+        computed = None if scoring else kept.take(queries, stand)
+        if computed is not None:
+            _store(session, dataset_pk, computed, scores=False)
+            return True
+        rankings = (
+            part.rankings if part.queries.issuperset(queries) else read_rankings(session, dataset_pk, queries)
+        )
+        computed = compute(known.by_query(queries), rankings.results, rankings.systems)
+        if scoring:
+            store_scores(session, dataset_pk, computed.scores)
+            kept.keep(queries, stand, computed)
+        else:
+            _store(session, dataset_pk, computed)
         return True
+
+
+def _store(session: Session, dataset_pk: int, computed: "Computed", *, scores: bool = True) -> None:
+    """Store what came out; `scores` False: those are stored already."""
+    totals = (
+        store_scores(session, dataset_pk, computed.scores) if scores else find_totals(session, dataset_pk)
+    )
+    store_weights(session, computed.list_weights(totals.scores if totals else {}))
 
 
 def _sum_up(database: Database, dataset_pk: int) -> bool:
@@ -123,37 +175,3 @@ def _sum_up(database: Database, dataset_pk: int) -> bool:
         if _lacks_totals(session, dataset_pk) and not list_due(session, dataset_pk, most=1, unscored=True):
             sum_scores(session, dataset_pk)
     return True
-
-
-def _score(session: Session, dataset_pk: int, queries: Sequence[int], rankings: Rankings) -> None:
-    """Store what the systems score on these queries."""
-    from annotator.impact.layout import lay_out, name_scores
-
-    known = list_judged(session, queries)
-    stored: dict[int, Scores] = {}
-    for query_pk in queries:
-        query = lay_out(known[query_pk], rankings.results.get(query_pk))
-        stored[query_pk] = name_scores(query, rankings.systems)
-    store_scores(session, dataset_pk, stored)
-
-
-def _weigh(session: Session, dataset_pk: int, queries: Sequence[int], rankings: Rankings) -> None:
-    """Store what the systems score on these queries, and what the choice of each of their disputes moves."""
-    from annotator.impact.layout import lay_out, name_scores, sum_ndcg, weigh_query, weigh_unranked
-
-    known = list_judged(session, queries)
-    weights: list[Weight] = []
-    weighed, stored = [], dict[int, Scores]()
-    for query_pk in queries:
-        query = lay_out(known[query_pk], rankings.results.get(query_pk))
-        if query.disputes and len(query.systems):
-            weighed.append(weigh_query(query))
-            stored[query_pk] = name_scores(query, rankings.systems, weighed[-1].standing)
-        else:
-            weights += weigh_unranked(query) if query.disputes else []
-            stored[query_pk] = name_scores(query, rankings.systems)
-    totals = store_scores(session, dataset_pk, stored) if rankings.systems else None
-    if totals is not None:
-        sums = sum_ndcg(totals.scores, rankings.systems)
-        weights += [weight for one in weighed for weight in one.to_weights(sums)]
-    store_weights(session, weights)

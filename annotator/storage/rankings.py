@@ -7,6 +7,7 @@ however many there are. Read as columns of numbers, as ten million results are. 
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy.orm import Session
@@ -66,6 +67,10 @@ WHERE p.query_pk IN :queries AND p.retired_at IS NULL AND x.grade <> x.settled_g
 )
 
 
+_PATTERNS: dict[int, tuple[tuple[int, ...], int]] = {}
+_DOCUMENT = itemgetter(1)
+
+
 class Rankings(NamedTuple):
     """Of each of these queries (by query_pk), the results of all runs: documents (document_pk), the runs' places among
     `systems`, and ranks from 1."""
@@ -107,30 +112,45 @@ def read_rankings(session: Session, dataset_pk: int, query_pks: Sequence[int]) -
     return Rankings(list(systems.values()), results, stamp)
 
 
-def list_judged(session: Session, query_pks: Sequence[int]) -> dict[int, list[KnownPair]]:
-    """What is known of the pairs of these queries, by query_pk, in the order of their documents; pairs of which nothing is
-    known are absent."""
-    values = {"queries": query_pks}
-    found: dict[int, list[KnownPair]] = {query_pk: [] for query_pk in query_pks}
-    others: dict[int, KnownPair] = {}
-    for statement in (_OTHER, _ERRORS):
-        for query_pk, document_pk, pair_pk, kind, grade, flag in run_plain(session, statement, values):
+class JudgedRows(NamedTuple):
+    """What is known of the pairs of some queries, as it was read."""
+
+    other: list[Any]
+    errors: list[Any]
+    answered: list[Any]
+
+    def digest(self) -> int:
+        """The same as long as the same is known (in this process)."""
+        return hash((tuple(self.other), tuple(self.errors), tuple(self.answered)))
+
+    def by_query(self, query_pks: Sequence[int]) -> dict[int, list[KnownPair]]:
+        """The pairs of each query in the order of their documents; pairs of which nothing is known are absent."""
+        found: dict[int, list[KnownPair]] = {query_pk: [] for query_pk in query_pks}
+        others: dict[int, KnownPair] = {}
+        for query_pk, document_pk, pair_pk, kind, grade, flag in chain(self.other, self.errors):
             before = others.get(pair_pk)
             if before is None:
                 before = KnownPair(pair_pk, document_pk)
                 found[query_pk].append(before)
             others[pair_pk] = _note(before, kind, grade, flag)
-    known = others.keys()
-    for query_pk, document_pk, pair_pk, pattern in run_plain(session, _ANSWERED, values):
-        grades, unrateable = _PATTERNS.get(pattern) or _read_pattern(pattern)
-        if pair_pk in known:
-            others[pair_pk] = others[pair_pk]._replace(grades=grades, unrateable=unrateable)
-        else:
-            found[query_pk].append(KnownPair(pair_pk, document_pk, False, grades, unrateable))
-    return {
-        query_pk: sorted((others.get(one.pair_pk, one) for one in pairs), key=lambda one: one.document_pk)
-        for query_pk, pairs in found.items()
-    }
+        known, nothing = others.keys(), (None, None, (), ())
+        make = tuple.__new__  # what the class's own call comes to, without its keywords
+        for query_pk, document_pk, pair_pk, pattern in self.answered:
+            answers = _PATTERNS.get(pattern) or _read_pattern(pattern)
+            if pair_pk in known:
+                others[pair_pk] = others[pair_pk]._replace(grades=answers[0], unrateable=answers[1])
+            else:
+                found[query_pk].append(make(KnownPair, (pair_pk, document_pk, False, *answers, *nothing)))
+        return {
+            query_pk: sorted((others.get(one[0], one) for one in pairs), key=_DOCUMENT)
+            for query_pk, pairs in found.items()
+        }
+
+
+def read_judged(session: Session, query_pks: Sequence[int]) -> JudgedRows:
+    """What is known of the pairs of these queries."""
+    values = {"queries": query_pks}
+    return JudgedRows(*(run_plain(session, statement, values) for statement in (_OTHER, _ERRORS, _ANSWERED)))
 
 
 def _note(pair: KnownPair, kind: str, grade: int | None, flag: int) -> KnownPair:
@@ -143,9 +163,6 @@ def _note(pair: KnownPair, kind: str, grade: int | None, flag: int) -> KnownPair
             return pair._replace(answered=tuple(sorted((*pair.answered, grade))))
         return pair._replace(errors=tuple(sorted((*pair.errors, grade))))
     return pair._replace(decided="unrateable" if grade is None else grade)
-
-
-_PATTERNS: dict[int, tuple[tuple[int, ...], int]] = {}
 
 
 def _read_pattern(pattern: int) -> tuple[tuple[int, ...], int]:

@@ -89,6 +89,8 @@ def sum_scores(session: Session, dataset_pk: int) -> Totals:
 def store_scores(session: Session, dataset_pk: int, scores: Mapping[int, Scores]) -> Totals | None:
     """Put the scores of these queries (by query_pk) in place of what they scored before; the sums, where there are some."""
     queries = sorted(scores)
+    if not queries:
+        return None
     totals = find_totals(session, dataset_pk)
     for chunk in split(queries, CHUNK):
         for _, before in run(session, _SCORES, {"queries": chunk}) if totals else ():

@@ -126,7 +126,7 @@ def test_a_decision_on_many_queries_at_once_leaves_them_due(
     world: ScoredWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bring_up_to_date(world.database, "d")
-    monkeypatch.setattr(service, "AT_ONCE", 1)
+    monkeypatch.setattr(service, "WITH_A_DECISION", 1)
     with world.database.write() as session:
         derive_disputes(session, world.dataset_pk)
         recompute(session, world.dataset_pk, service.list_due(session, world.dataset_pk))
