@@ -49,6 +49,7 @@ from annotator.storage.leases import drop_every_lease
 from annotator.storage.people import (
     delete_role,
     is_username_taken,
+    keep_led,
     list_held_roles,
     list_present_roles,
     list_role_datasets,
@@ -217,7 +218,7 @@ def change_person(
     secret, made = (
         _choose_password(password, username) if password is not None or new_password else (None, None)
     )
-    with database.write() as session:
+    with database.write() as session, keep_led(session):
         row = find_person(session, username)
         if role is not None:
             set_role(session, key_of(row.pk), _require_may_grant(session, actor, role, dataset), role)
@@ -241,7 +242,7 @@ def change_person(
 def remove_role(database: Database, actor: Actor, username: str, *, dataset: str | None) -> Person:
     """Take the person's role on the dataset (None: the one everywhere) away. What they judged stays, what they had been
     handed goes to others."""
-    with database.write() as session:
+    with database.write() as session, keep_led(session):
         row = find_person(session, username)
         dataset_pk = _require_may_grant(session, actor, "annotator", dataset)
         if actor.person_id == row.pk:
@@ -253,8 +254,8 @@ def remove_role(database: Database, actor: Actor, username: str, *, dataset: str
 
 def disable_person(database: Database, actor: Actor, username: str, *, now: datetime) -> Person:
     """Let the person neither sign in nor act any more, from this moment. What they judged stays, what they had been
-    handed goes to others."""
-    with database.write() as session:
+    handed goes to others. StateError for the last lead of a dataset with open disputes."""
+    with database.write() as session, keep_led(session):
         row = find_person(session, username)
         _require_may_manage(session, actor, row)
         if actor.person_id == row.pk:

@@ -1,13 +1,14 @@
 """Reads and writes of roles: who holds which role where. For `accounts/service.py`; rows do not leave it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.accounts import Membership
-from annotator.domain.errors import ValidationError
+from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.storage.statements import prepare, run
 from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow, QueryRow
@@ -16,6 +17,31 @@ _PRESENT = prepare(
     "SELECT m.dataset_pk, m.role FROM membership m JOIN person p ON p.pk = m.person_pk "
     "WHERE m.person_pk = :person_pk AND p.disabled_at IS NULL"
 )
+_LEADERLESS = prepare("""
+SELECT d.name FROM dataset d WHERE EXISTS (SELECT 1 FROM dispute x WHERE x.dataset_pk = d.pk AND x.open)
+AND NOT EXISTS (SELECT 1 FROM membership m JOIN person p ON p.pk = m.person_pk
+  WHERE p.disabled_at IS NULL AND m.role IN ('lead', 'admin') AND (m.dataset_pk = d.pk OR m.dataset_pk IS NULL))
+ORDER BY d.name""")
+
+
+@contextmanager
+def keep_led(session: Session) -> Iterator[None]:
+    """StateError where what is done within leaves disputes behind that nobody may decide."""
+    before = _list_leaderless(session)
+    yield
+    for name in _list_leaderless(session):
+        if name not in before:
+            raise StateError(
+                say(
+                    "nobody could decide the disputes of {dataset} any more; give somebody else the role lead there first",
+                    dataset=name,
+                )
+            )
+
+
+def _list_leaderless(session: Session) -> list[str]:
+    session.flush()
+    return list(run(session, _LEADERLESS, {}).scalars())
 
 
 def is_username_taken(session: Session, username: str) -> bool:
