@@ -16,6 +16,7 @@ from annotator.web.guidance import require_dataset
 from annotator.web.messages import tr, tr_n
 from annotator.web.page_context import PageContext
 from annotator.web.queue_address import QueueAddress
+from annotator.web.queue_due import finish_impacts
 from annotator.web.queue_duration import describe_pace
 from annotator.web.queue_empty import draw_nothing_disputed
 from annotator.web.queue_filters import Choices, draw_filters
@@ -32,6 +33,7 @@ def draw_queue_page(context: PageContext) -> None:
     dataset = st.session_state[DATASET] = require_dataset(context)
     choices = _find_choices(context, dataset)
     here = read_here(categories=choices.categories, people=(*choices.annotators, *choices.leads))
+    finish_impacts(context, dataset, choices.summary.due)
     found = list_queue(
         context.database, context.actor, dataset, here.wanted, sort=here.sort, offset=find_start(), limit=SIZE, now=context.now,
     )  # fmt: skip

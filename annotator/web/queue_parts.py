@@ -1,4 +1,4 @@
-"""What the queue's filter lets through: as a list, and, where there is something open, as charts. Only the open part is drawn."""
+"""What the queue's filter lets through: as a list, as charts, to be settled in bulk, and as a file. Only the open part is drawn."""
 
 from html import escape
 
@@ -10,19 +10,21 @@ from annotator.web.guidance import draw_note
 from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 from annotator.web.queue_address import QueueAddress
+from annotator.web.queue_files import draw_files
 from annotator.web.queue_filters import Choices, clear
 from annotator.web.queue_going import LIST, PART
+from annotator.web.queue_policies import draw_policies
 from annotator.web.queue_table import draw_table
 from annotator.web.queue_words import describe_filter
 from annotator.web.times import show_number
 
-CHARTS = say("Where they lie")
+CHARTS, POLICIES, FILES = say("Where they lie"), say("Settle in bulk"), say("File for a meeting")
 
 
 def draw_parts(context: PageContext, found: QueuePage, here: QueueAddress, choices: Choices) -> None:
     """The filter in words, and its parts as tabs."""
     _draw_filter(found, here)
-    names = [LIST, *([CHARTS] if found.open else [])]
+    names = [LIST, *([CHARTS] if found.open else []), POLICIES, FILES]
     parts = st.tabs([tr(name) for name in names], key=PART, on_change="rerun")
     for name, part in zip(names, parts, strict=True):
         if part.open:
@@ -37,6 +39,12 @@ def _draw_part(
         from annotator.web.queue_charts import draw_charts  # Altair: only for who looks at charts
 
         draw_charts(context, choices.summary, here)
+        return
+    if name == POLICIES:
+        draw_policies(context, context.dataset or "", here)
+        return
+    if name == FILES:
+        draw_files(context, context.dataset or "", here)
         return
     if not found.items:
         asked = describe_filter(here.wanted)

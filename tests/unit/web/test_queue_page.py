@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,9 @@ from sqlalchemy import delete, update
 from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 
+from annotator.domain.accounts import Membership, SignedIn
 from annotator.domain.pairs import pair_key
+from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.dispute_tables import (
     CaseAssignmentRow,
@@ -21,11 +23,13 @@ from annotator.storage.dispute_tables import (
 )
 from annotator.storage.find import find_pair_pk
 from annotator.storage.schema import upgrade_schema
+from annotator.web.page_context import PageContext
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import alternatives, find, links, make_world, open_page, run, words
 
 FAR, NEAR = pair_key("d", "Q1", "遠い"), pair_key("d", "Q2", "近い")
 EVER = datetime(2100, 1, 1, tzinfo=UTC)
+LATER = NOW + timedelta(days=1)
 
 
 @pytest.fixture
@@ -197,3 +201,73 @@ def test_the_queue_says_what_quality_control_reopened_without_the_expert(world: 
     (row,) = table(app)
     assert (row["grades"], row["why"]) == ("0 3 3", "quality control; simulated")
     assert "専門家" not in words(app) + json.dumps(row)
+
+
+def open_part(world: JudgedWorld, part: str, monkeypatch: pytest.MonkeyPatch, **asked: str) -> AppTest:
+    """The page with this tab open, and the lead signed in for its buttons too."""
+    lead = find(world, "lead")
+    signed_in = PageContext(
+        world.database, Settings(), SignedIn(lead, "lead", (Membership("d", "lead"),), False, EVER), "", (), "d", LATER
+    )  # fmt: skip
+    for module in ("queue_policies", "queue_files"):
+        monkeypatch.setattr(f"annotator.web.{module}.require_context", lambda: signed_in)
+    app = open_page(world, "disagreements", **asked)
+    app.session_state["queue part"] = part
+    return run(app)
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click()
+    return run(app)
+
+
+def test_a_policy_settles_what_its_preview_showed_and_can_be_undone(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_part(world, "Settle in bulk", monkeypatch)
+    assert "1 pair would be settled." in words(app)
+    press(app, "Settle 1 pair")
+    assert "rationale" in app.error[0].value
+    app.radio(key="queue policy").set_value("higher")
+    run(app)
+    app.text_area[0].set_value("どちらでも *同じ*")
+    press(app, "Settle 1 pair")
+    assert app.success[0].value == "1 pair is settled."
+    assert "0 pairs would be settled." in words(app)
+    assert "どちらでも *同じ*" in words(app)
+    press(app, "Undo")
+    assert app.success[0].value == "1 pair waits again; 0 were decided anew since and stay."
+    assert "Undone by lead on" in words(app)
+    assert not [button for button in app.button if button.label == "Undo"]
+
+
+def test_a_policy_is_refused_when_the_pairs_are_no_longer_those_of_its_preview(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_part(world, "Settle in bulk", monkeypatch)
+    app.text_area[0].set_value("同じ")
+    world.judge(find(world, "花子"), "Q2", "近い", 3)
+    press(app, "Settle 1 pair")
+    assert "look at the preview again" in app.error[0].value
+    assert documents(open_page(world, "disagreements")) == ["遠い"]
+
+
+def test_the_file_of_the_queue_is_what_the_filter_lets_through_and_comes_back_as_a_whole(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_part(world, "File for a meeting", monkeypatch, taste="no")
+    assert 'href="/api/queue?dataset=d&amp;taste=no" download' in words(app)
+    app.file_uploader[0].upload(
+        "会議.csv", "query_id,doc_id,grade,rationale\nQ1,無い,9,\n".encode(), "text/csv"
+    )
+    run(app)
+    assert app.error[0].value.startswith("Nothing was decided.")
+    assert "会議.csv" in app.code[0].value and "2" in app.code[0].value
+    app.file_uploader[0].upload(
+        "会議.csv", "query_id,doc_id,grade,rationale\nQ1,遠い,2,第17条\n".encode(), "text/csv"
+    )
+    run(app)
+    assert "decided for the first time: 1" in words(app)
+    press(app, "Decide 1 pair")
+    assert app.success[0].value == "Done. decided for the first time: 1"
+    assert documents(open_page(world, "disagreements")) == ["近い"]
