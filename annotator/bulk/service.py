@@ -4,7 +4,7 @@ All or nothing: one bad line, or one pair that has changed since it was looked a
 decision would be refused for: a pair that the lead judged, one that is in no dispute, a blank rationale.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -21,12 +21,14 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.policies import check_policy
 from annotator.domain.queue import EVERYTHING_OPEN, QueueFilter, check_sort, list_words
+from annotator.domain.seconding import is_decision, takes_two
 from annotator.domain.texts import NO_WORDS, check_text
 from annotator.impact.service import Tell, bring_up_to_date
 from annotator.storage.cases import list_answers, list_judged_by, list_revisions
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.deciding import Wish, settle_pairs
+from annotator.storage.deciding import Wish, list_proposals, settle_pairs
 from annotator.storage.disclosing import add_seen
+from annotator.storage.disputes import list_disputes
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.many_cases import (
     Batch,
@@ -85,30 +87,28 @@ def adjudicate_file(
     """
     lead_pk, problems = require_person(actor), Problems(path)
     lines = read_decisions(data, path, problems)
-    with database.write() as session:
-        dataset_pk = key_of(_lock_for_lead(session, actor, dataset).pk)
-        pairs = _list_pairs(session, dataset_pk, lead_pk, lines)
+    with database.read() if dry_run else database.write() as session:
+        row = _lock_for_lead(session, actor, dataset, lock=not dry_run)
+        pairs = _list_pairs(session, key_of(row.pk), lead_pk, lines)
         check_origin(lines, {name: pair.key for name, pair in pairs.items()}, dataset, problems)
         check_lines(lines, pairs, problems)
         problems.found.sort(key=lambda problem: problem.line or 0)
         problems.raise_if_any()
-        told = [line for line in lines if line.decided is not None]
-        wishes = [
-            _wish(line, pair)
-            for line in told
-            if not is_decided_so(line, pair := pairs[line.query_id, line.doc_id])
-        ]
-        with session.begin_nested() as point:
-            settled = settle_pairs(session, dataset_pk, lead_pk, wishes, now=now, action="decided from file")
-            if dry_run:
-                point.rollback()
-    made = [one.decision.revision for one in settled if one.decision is not None]
+        told = [(line, pairs[line.query_id, line.doc_id]) for line in lines if line.decided is not None]
+        wishes = [_wish(line, pair) for line, pair in told if not is_decided_so(line, pair)]
+        if dry_run:
+            made = _foresee(session, row, lead_pk, wishes, {pair.pair_pk: pair for pair in pairs.values()})
+        else:
+            settled = settle_pairs(
+                session, key_of(row.pk), lead_pk, wishes, now=now, action="decided from file"
+            )
+            made = [one.decision.revision for one in settled if one.decision is not None]
     return FileDecisions(
         decided=made.count(1),
         revised=len(made) - made.count(1),
         unchanged=len(told) - len(wishes),
         skipped=len(lines) - len(told),
-        proposed=len(settled) - len(made),
+        proposed=len(wishes) - len(made),
         dry_run=dry_run,
     )
 
@@ -231,11 +231,31 @@ def list_batches(database: Database, actor: Actor, dataset: str) -> tuple[Batch,
         return list_batches_of(session, dataset_pk)
 
 
-def _lock_for_lead(session: Session, actor: Actor, dataset: str) -> DatasetRow:
+def _lock_for_lead(session: Session, actor: Actor, dataset: str, *, lock: bool = True) -> DatasetRow:
     row = find_dataset(session, dataset)
     require_role(session, actor, key_of(row.pk), "lead")
-    lock_dataset(session, key_of(row.pk))
+    if lock:
+        lock_dataset(session, key_of(row.pk))
     return row
+
+
+def _foresee(
+    session: Session, dataset: DatasetRow, lead_pk: int, wishes: Sequence[Wish], pairs: Mapping[int, Pair]
+) -> list[int]:
+    """The revisions that these would become; those that would be proposals are left out (see `storage/deciding.py`)."""
+    if not dataset.second_adjudicator:
+        return [pairs[wish.pair_pk].revision + 1 for wish in wishes]
+    pks = [wish.pair_pk for wish in wishes]
+    disputes, proposals = list_disputes(session, pks), list_proposals(session, pks)
+    found = []
+    for wish in wishes:
+        last = pairs[wish.pair_pk].last
+        given = {one.lead_pk: one.decided for one in proposals.get(wish.pair_pk, ())}
+        two = takes_two(True, disputes[wish.pair_pk].distance)
+        held = last.decided if last else None
+        if not two or wish.decided is None or is_decision(wish.decided, lead_pk, given, held):
+            found.append(1 + (last.revision if last else 0))
+    return found
 
 
 def _list_pairs(
