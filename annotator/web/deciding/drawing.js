@@ -87,7 +87,7 @@ class Drawing {
     const { words } = this, lines = [];
     if (found.text_changed) lines.push(words.textchanged);
     if (found.contested_grade !== null && found.contested_grade !== undefined) lines.push(fill(words.contested, { grade: this.nameGrade(found.contested_grade) }));
-    if (found.discussion) lines.push(fill(words[`discussion_${found.discussion.state}`], { when: this.moment.format(new Date(found.discussion.asked_at)) }));
+    if (found.discussion) lines.push(fill(words[`discussion_${found.discussion.state}`], { when: this.moment.format(new Date(found.discussion.asked_at)) }) + (found.discussion.waiting ?? []).map((why) => ` · ${why}`).join(""));
     if (found.needs_second) lines.push(words.needssecond);
     for (const one of found.proposals ?? (found.proposal ? [found.proposal] : []))
       lines.push(fill(one.yours ? words.proposalyours : words.proposalother, { who: one.by, grade: this.nameOf(one) }) + (one.rationale ? ` ${one.rationale}` : ""));
