@@ -33,6 +33,21 @@ def say_keys() -> str:
     return f"<p>{'<br>'.join(_draw_keys(sentence) for sentence in said)}</p>"
 
 
+def say_deciding_keys() -> str:
+    """The keys by which a lead decides disputes; `<U>` stands for a key."""
+    said = (
+        tr(
+            "<0> <1> <2> <3> choose the grade, <U> that it cannot be rated; the same key again or <Enter> decides."
+        ),
+        tr("<N> goes to the field for why, <Esc> returns to the keys, <Ctrl+Enter> decides from the field."),
+        tr("<R> <Q> <M> <E> <S> <B> name the cause, <G> says that the guideline should say so."),
+        tr("<Z> goes back to the pair decided before, to decide it anew; <X> there takes the decision back."),
+        tr("<L> puts the pair off, <A> gives it to another lead, <D> asks the annotators to discuss it."),
+        tr("<O> shows names and origin, which is recorded; <T> shows the timeline of the pair."),
+    )
+    return f"<p>{'<br>'.join(_draw_keys(sentence) for sentence in said)}</p>"
+
+
 def _draw_keys(sentence: str) -> str:
     return re.sub(r"&lt;(\S+?)&gt;", r"<kbd>\1</kbd>", escape(sentence))
 
