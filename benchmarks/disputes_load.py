@@ -1,6 +1,6 @@
 """A dataset with a queue: 10,000 queries with 100 pairs each, two judgments of each pair, 50,000 disputes, 50 runs.
 
-Shared by `dispute_queue.py` and `many_leads.py`. Each run has some 20 of a query's 100 documents, those of high grades first
+For `dispute_queue.py`. Each run has some 20 of a query's 100 documents, those of high grades first
 more often than not, which makes ten million results. Written in bulk; a folder named by the user is used again.
 """
 
