@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 from sqlmodel import col
 
 from annotator.agreement.service import compute_agreement
@@ -125,11 +125,11 @@ def test_whoever_has_looked_no_longer_judges_the_pair(database: Database) -> Non
     talk = Talk(database)
     talk.ask()
     talk.open(talk.hanako)
-    event = {
+    press = {
         "id": "00000000-0000-0000-0000-0000000000ff", "pair": talk.pair, "outcome": "graded", "grade": 3, "note": "",
         "pressed_at": LATER.isoformat(), "seconds": 1.0,
     }  # fmt: skip
-    given: Any = {"events": [event], "have": [], "want": 0, "now": LATER}
+    given: Any = {"events": [press], "have": [], "want": 0, "now": LATER}
     done = submit_judgments(database, talk.hanako, "d", **given)
     assert [refusal.code for refusal in done.refused] == ["disclosed"]
     assert submit_judgments(database, talk.minjun, "d", **given).refused == (), "who has not looked still may"
@@ -253,3 +253,12 @@ def _count(talk: Talk) -> str:
         states = list_pair_states(session, talk.world.dataset_pk)
         gates = check_gates(session, find_dataset(session, "d"))
     return repr((compute_agreement(talk.database, OPERATOR, "d"), states, gates))
+
+
+def test_without_any_discussion_looking_for_one_is_one_read(database: Database) -> None:
+    talk = Talk(database)
+    asked: list[str] = []
+    event.listen(database.engine, "before_cursor_execute", lambda *told: asked.append(str(told[2])))
+    assert talk.own(talk.hanako) == []
+    about_pairs = [statement for statement in asked if "judgment" in statement or "discussion" in statement]
+    assert len(about_pairs) == 1
