@@ -49,7 +49,8 @@ class Datasheet:
 
     `manifest`: as published (without `files` is enough). `rules`: by how many a pair was to be judged, in words, where
     that is not `overlap` for all. `title`: the dataset's. `systems`: of all pairs in the
-    pool. `people`: in pseudonym order. `decisions`: how many by each lead's pseudonym. `guideline_versions`: how
+    pool. `people`: in pseudonym order. `decisions`: how many by each lead's pseudonym; `causes`: how many by why annotators
+    differed (`domain/decisions.py`; None: not said); `led`: how many led to each version of the guideline. `guideline_versions`: how
     many current judgments were made under each version. `sources`: of kept imports. `coverage`: declared
     requirements and figures. `without_relevant`: query_ids with a settled grade but none from 1 on;
     `without_qrels`: query_ids that are left out. `remapped`: how many documents got other ids since the release
@@ -66,6 +67,8 @@ class Datasheet:
     systems: Sequence[PoolSystem] = ()
     people: Sequence[SheetPerson] = ()
     decisions: Mapping[str, int] = field(default_factory=dict)
+    causes: Mapping[str | None, int] = field(default_factory=dict)
+    led: Mapping[int, int] = field(default_factory=dict)
     guideline_versions: Mapping[int, int] = field(default_factory=dict)
     sources: Sequence[SheetSource] = ()
     coverage: Sequence[CoverageRow] = ()

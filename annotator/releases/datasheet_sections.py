@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from annotator.domain.decisions import CAUSE_NAMES, CAUSES
 from annotator.formats.markdown import escape_markdown, write_table
 from annotator.releases.datasheet_figures import (
     say_count,
@@ -150,6 +151,7 @@ def _write_settlement(sheet: "Datasheet") -> Iterator[str]:
     if sheet.decisions:
         by_lead = ", ".join(f"{name} {number:,}" for name, number in sorted(sheet.decisions.items()))
         yield f"Decisions by lead: {escape_markdown(by_lead)}."
+    yield from _write_lessons(sheet)
     if sheet.sources:
         yield from (
             "",
@@ -162,6 +164,21 @@ def _write_settlement(sheet: "Datasheet") -> Iterator[str]:
         ]
         yield from write_table(("file", "format", "qrels#"), rows)
     yield ""
+
+
+def _write_lessons(sheet: "Datasheet") -> Iterator[str]:
+    """Why annotators differed, as far as the deciding leads said so, and what the guideline made of it."""
+    named = {cause: number for cause, number in sheet.causes.items() if cause is not None}
+    if named:
+        told = [f"{CAUSE_NAMES[cause]} {named[cause]:,}" for cause in CAUSES if cause in named]
+        told += [f"not said {sheet.causes[None]:,}"] if sheet.causes.get(None) else []
+        yield f"Why annotators differed, by the word of who decided: {', '.join(told)}."
+    if sheet.led:
+        versions = ", ".join(
+            f"version {version} by {say_count(number, 'decision')}"
+            for version, number in sorted(sheet.led.items())
+        )
+        yield f"Decisions led to new versions of the guideline: {versions}."
 
 
 def _write_limits(sheet: "Datasheet") -> Iterator[str]:

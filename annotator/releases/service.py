@@ -59,6 +59,7 @@ from annotator.releases.writing import Made, Order, write_release
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.judged import iterate_documents, iterate_judged_queries, list_queries
+from annotator.storage.lessons import count_causes, count_led
 from annotator.storage.pairs import PairState, iterate_pair_states
 from annotator.storage.releases import (
     add_pseudonyms,
@@ -365,6 +366,8 @@ def _write(session: Session, row: DatasetRow, plan: _Plan, order: Order, target:
                 rules=str(say_overlap(row.overlap, row.overlap_rules)) if row.overlap_rules else None,
                 systems=list_systems(session, dataset_pk),
                 decisions=count_decisions(session, dataset_pk),
+                causes=count_causes(session, dataset_pk),
+                led=count_led(session, dataset_pk),
                 given=given,
                 coverage=plan.found.coverage,
                 without_relevant=plan.found.without_relevant,

@@ -28,6 +28,8 @@ def fill_sheet(
     rules: str | None = None,
     systems: Iterable[tuple[str, int, int | None, int | None]],
     decisions: Mapping[int, int],
+    causes: Mapping[str | None, int],
+    led: Mapping[int, Mapping[str | None, int]],
     given: Given,
     coverage: Coverage,
     without_relevant: Sequence[str],
@@ -35,7 +37,7 @@ def fill_sheet(
     remapped: int,
     quality: QualityStatus | None = None,
 ) -> str:
-    """DATASHEET.md. `rules`: in words, where not every pair was meant for `overlap`; `systems`: name, pairs, best and worst rank of each; `decisions`: by person; people appear under their pseudonyms only. `given`: what was counted; `quality`: with pseudonyms."""
+    """DATASHEET.md. `rules`: in words, where not every pair was meant for `overlap`; `systems`: name, pairs, best and worst rank of each; `decisions`: by person; `causes`: of decisions, by why annotators differed; `led`: decisions by the version of the guideline that they led to, and category; people appear under their pseudonyms only. `given`: what was counted; `quality`: with pseudonyms."""
     numbers = snapshot.numbers
     outcomes: Counter[tuple[int, str]] = Counter()
     versions: Counter[int] = Counter()
@@ -65,6 +67,8 @@ def fill_sheet(
                 name_lead(numbers[pk]): count
                 for pk, count in sorted(decisions.items(), key=lambda item: numbers[item[0]])
             },
+            causes=causes,
+            led={version: sum(counts.values()) for version, counts in led.items()},
             guideline_versions=dict(sorted(versions.items())),
             sources=[
                 SheetSource(path, known, count) for (path, known), count in sorted(given.sources.items())
