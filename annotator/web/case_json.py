@@ -61,23 +61,7 @@ def show_case(case: Case, username: str) -> dict[str, Any]:
             "state": case.discussion.state, "asked_at": _time(case.discussion.asked_at),
             "waiting": [tr(one) for one in case.discussion.waiting],
         },
-        "objections": [
-            {"letter": one.letter, "text": one.text, "objected_at": _time(one.objected_at)} for one in case.objections
-        ],
-        "questions": [
-            {
-                "number": one.number, "letter": one.letter, "text": one.text, "asked_at": _time(one.asked_at),
-                "answer": one.answer,
-            }
-            for one in case.questions
-        ],
-        "neighbours": [
-            {
-                "pair": one.pair, "doc_id": one.doc_id, "title": one.title, "grade": one.grade, "status": one.status,
-                "near": one.near,
-            }
-            for one in case.neighbours
-        ],
+        **_show_voices(case),
     }  # fmt: skip
 
 
@@ -101,6 +85,29 @@ def show_origin(origin: CaseOrigin) -> dict[str, Any]:
             {"system": system, "rank": rank, "score": score} for system, rank, score in origin.systems
         ],
     }
+
+
+def _show_voices(case: Case) -> dict[str, Any]:
+    """What else speaks of the pair."""
+    return {
+        "objections": [
+            {"letter": one.letter, "text": one.text, "objected_at": _time(one.objected_at)} for one in case.objections
+        ],
+        "questions": [
+            {
+                "number": one.number, "letter": one.letter, "text": one.text, "asked_at": _time(one.asked_at),
+                "answer": one.answer,
+            }
+            for one in case.questions
+        ],
+        "neighbours": [
+            {
+                "pair": one.pair, "doc_id": one.doc_id, "title": one.title, "grade": one.grade, "status": one.status,
+                "near": one.near,
+            }
+            for one in case.neighbours
+        ],
+    }  # fmt: skip
 
 
 def _show_judgment(judgment: CaseJudgment) -> dict[str, Any]:
