@@ -11,6 +11,7 @@ from typing import Literal
 from annotator.domain.agreement import Value
 from annotator.domain.figures import show_beside
 from annotator.domain.messages import Message, begin, join, say, say_n
+from annotator.overview.lessons_step import FEW, say_lessons
 from annotator.overview.queue_step import NOTHING, Waiting, say_waiting
 
 Page = Literal[
@@ -43,7 +44,7 @@ class Standing:
     `questions`: how many of annotators' questions wait for an answer. `outdated`: judgments under an older standard or on
     an older text, for their annotators to confirm or change.
     `waiting`: what is in the queue of disputes, which holds more than the disagreements.
-    `missing`: what the dataset is required to cover and does not, by name.
+    `lessons`: decisions and questions that wait for the guideline. `missing`: what the dataset is required to cover and does not, by name.
     """
 
     dataset: str
@@ -70,6 +71,7 @@ class Standing:
     reopened: int = 0
     kappa_open: bool = False
     waiting: Waiting = NOTHING
+    lessons: int = 0
 
 
 def suggest_steps(standing: Standing) -> tuple[Step, ...]:
@@ -229,6 +231,8 @@ def _decide(standing: Standing) -> Iterator[Step]:
     if standing.disagreements or standing.waiting.open:
         what, why = say_waiting(standing.waiting, standing.disagreements, standing.reopened)
         yield Step(what, why, "disagreements")
+    if standing.lessons >= FEW:
+        yield Step(*say_lessons(standing.lessons), "guideline")
 
 
 def _cover(standing: Standing) -> Iterator[Step]:

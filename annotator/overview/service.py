@@ -25,6 +25,7 @@ from annotator.domain.queue import QueueSummary
 from annotator.domain.queue_pace import QueuePace
 from annotator.domain.settling import OPEN, PAIR_STATUSES
 from annotator.labeling.service import Progress, compute_progress
+from annotator.lessons.service import count_open_lessons
 from annotator.overview.next_steps import Standing, suggest_steps
 from annotator.overview.next_steps import Step as Step
 from annotator.overview.queue_step import Waiting
@@ -111,6 +112,7 @@ def show_overview(
         version=version,
         changed=changed,
         waiting=Waiting(waiting, queue.by_reason, queue.flips),
+        lessons=count_open_lessons(database, actor, dataset),
         missing=_list_missing(coverage, judging=bool(short) or not states),
         open_gates=tuple(
             (gate.name, gate.why or "") for gate in gates if not gate.met and gate.name in OPEN_GATES

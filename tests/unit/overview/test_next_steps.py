@@ -241,3 +241,10 @@ def test_an_empty_queue_leads_to_the_release() -> None:
     (step,) = suggest_steps(replace(DONE, version=None, changed=True))
     assert (step.what, step.page) == ("Publish the first release", "releases")
     assert step.why.startswith("The queue is empty and every gate is met")
+
+
+def test_five_lessons_of_disputes_are_worth_a_new_version_of_the_guideline() -> None:
+    assert say(lessons=4) == [("Nothing is left to do", "releases")]
+    assert say(lessons=5) == [("Write into the guideline what disputes taught", "guideline")]
+    steps = say(lessons=7, disagreements=2, changed=True)
+    assert [page for _, page in steps] == ["disagreements", "guideline", "releases"]
