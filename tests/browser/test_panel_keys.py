@@ -92,13 +92,17 @@ def test_japanese_composition_does_not_label(page: Page, database: Database) -> 
     assert list_judgments(database, OPERATOR, "demo")[0].note == "二"
 
 
-@pytest.mark.parametrize("key", ["Control+1", "Alt+2", "Meta+3", "4", "9", "a", "Enter", " ", "Shift+Digit2"])
-def test_other_keys_and_keys_with_a_modifier_do_not_label(page: Page, database: Database, key: str) -> None:
+def test_other_keys_and_keys_with_a_modifier_do_not_label(page: Page, database: Database) -> None:
     pair = on_screen(page)
-    page.keyboard.press(key)
-    page.wait_for_timeout(200)
-    assert on_screen(page) == pair
-    assert stored(database) == []
+    for key in ("Control+1", "Alt+2", "Meta+3", "4", "9", "a", "Enter", " ", "Shift+Digit2"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(200)
+        assert on_screen(page) == pair, key
+        assert stored(database) == [], key
+        expect(page.get_by_role("dialog")).to_have_count(0)
+    press(page, "1")  # the keys reached the panel
+    wait_saved(page)
+    assert stored(database) == [(pair, 1)]
 
 
 def test_going_back_changes_the_grade_of_the_pair_before_and_then_goes_on(
