@@ -60,7 +60,7 @@ class Drawing {
     if (found.taste) say(words.taste);
     if (found.lacking) say(fill(words.lacking, { n: found.lacking }));
     if (found.query.category) say(found.query.category);
-    const quiet = [fill(words.since, { when: this.day.format(new Date(found.since)) }), this.sayImpact(found.impact)].filter(Boolean);
+    const quiet = [found.since ? fill(words.since, { when: this.day.format(new Date(found.since)) }) : "", this.sayImpact(found.impact)].filter(Boolean);
     const part = this.part("whypart", words.why_title, line, make("p", "small", quiet.join(" · ")));
     return part;
   }
@@ -87,7 +87,7 @@ class Drawing {
     const { words } = this, lines = [];
     if (found.text_changed) lines.push(words.textchanged);
     if (found.contested_grade !== null && found.contested_grade !== undefined) lines.push(fill(words.contested, { grade: this.nameGrade(found.contested_grade) }));
-    if (found.discussion) lines.push(fill(words[`discussion_${found.discussion.state}`], { when: this.moment.format(new Date(found.discussion.asked_at)) }) + (found.discussion.waiting ?? []).map((why) => ` · ${why}`).join(""));
+    if (found.discussion) lines.push(fill(words[`discussion_${found.discussion.state}`] ?? found.discussion.state, { when: this.moment.format(new Date(found.discussion.asked_at)) }) + (found.discussion.waiting ?? []).map((why) => ` · ${why}`).join(""));
     if (found.needs_second) lines.push(words.needssecond);
     for (const one of found.proposals ?? (found.proposal ? [found.proposal] : []))
       lines.push(fill(one.yours ? words.proposalyours : words.proposalother, { who: one.by, grade: this.nameOf(one) }) + (one.rationale ? ` ${one.rationale}` : ""));
