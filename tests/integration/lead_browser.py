@@ -1,4 +1,4 @@
-"""A lead's browser: the routes of the decision panel alone, with somebody signed in."""
+"""A lead's browser: the routes that the decision panel asks, with somebody signed in."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 from annotator.domain.accounts import SignedIn
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
-from annotator.web import cases_api
+from annotator.web import api, cases_api, rendering_api
 from tests.integration.judged_world import NOW
 
 
@@ -18,7 +18,9 @@ class LeadBrowser:
 
     def __init__(self, database: Database, actor: Actor | None, tab: str = "t1") -> None:
         self.actor, self.tab = actor, tab
-        self.app = Starlette(routes=cases_api.routes(database))
+        self.app = Starlette(
+            routes=[*cases_api.routes(database), *api.routes(database), *rendering_api.routes(database)]
+        )
         self.client = TestClient(self._serve)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -15,63 +15,13 @@ from annotator.adjudication.service import (
     show_case,
 )
 from annotator.domain.errors import NotAllowed, ValidationError
-from annotator.domain.people import OPERATOR, Actor
+from annotator.domain.people import OPERATOR
 from annotator.domain.queue import QueueFilter
 from annotator.storage.database import Database
-from annotator.storage.dispute_tables import AuditEventRow, DiscussionRow
-from annotator.storage.labeling_tables import DisclosureRow
+from annotator.storage.dispute_tables import DiscussionRow
 from annotator.storage.tables import PairRow, PersonRow
-from tests.integration.judged_world import NOW, JudgedWorld
-
-DOCUMENTS = ("甲", "乙", "丙", "丁")
-
-
-class Desk(JudgedWorld):
-    """Four disputes, three apart, in their order; two leads."""
-
-    def __init__(self, database: Database, **settings: str) -> None:
-        super().__init__(database, **settings)
-        self.hanako, self.minjun = self.person("花子"), self.person("민준")
-        self.lea, self.lou = self.person("lea", "lead"), self.person("lou", "lead")
-        self.query("Q1", "一")
-        self.keys = {doc_id: self.pair("Q1", doc_id) for doc_id in DOCUMENTS}
-        for doc_id in DOCUMENTS:
-            self.judge(self.hanako, "Q1", doc_id, 0)
-            self.judge(self.minjun, "Q1", doc_id, 3)
-
-    def ask(
-        self,
-        actor: Actor,
-        want: int = 1,
-        *,
-        tab: str = "t1",
-        have: tuple[str, ...] = (),
-        pair: str | None = None,
-        now: datetime = NOW,
-        wanted: QueueFilter | None = None,
-    ) -> list[str]:
-        """The doc_ids of the cases that are handed out."""
-        batch = hand_out_cases(
-            self.database, actor, "d", wanted or QueueFilter(), tab=tab, want=want,
-            have=[self.keys[doc_id] for doc_id in have], pair=None if pair is None else self.keys[pair], now=now,
-        )  # fmt: skip
-        return [case.doc_id for case in batch.cases]
-
-    def events(self) -> list[tuple[str, object, object]]:
-        with self.database.read() as session:
-            rows = session.scalars(select(AuditEventRow).order_by(col(AuditEventRow.pk))).all()
-            return [(row.action, row.before, row.after) for row in rows]
-
-    def set_lacking(self, doc_id: str, lacking: int) -> None:
-        with self.database.write() as session:
-            row = session.scalars(select(PairRow).where(col(PairRow.key) == self.keys[doc_id])).one()
-            row.lacking = lacking
-            session.add(row)
-
-    def seen_by(self, actor: Actor) -> int:
-        with self.database.read() as session:
-            mine = col(DisclosureRow.person_pk) == actor.person_id
-            return len(session.scalars(select(col(DisclosureRow.pair_pk)).where(mine)).all())
+from tests.integration.judged_world import NOW
+from tests.integration.lead_desk import DOCUMENTS, Desk
 
 
 @pytest.fixture

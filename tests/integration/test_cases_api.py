@@ -10,9 +10,11 @@ from sqlmodel import col
 from annotator.domain.decisions import CAUSES
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
-from annotator.storage.dispute_tables import AdjudicationRow, AuditEventRow, CaseHoldRow
-from annotator.storage.labeling_tables import DisclosureRow
-from tests.integration.judged_world import JudgedWorld
+from annotator.storage.dispute_tables import AdjudicationRow, AuditEventRow, CaseHoldRow, ObjectionRow
+from annotator.storage.disputes import derive_disputes
+from annotator.storage.labeling_tables import DisclosureRow, QuestionRow
+from annotator.storage.tables import PairRow
+from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.lead_browser import LeadBrowser
 
 
@@ -291,3 +293,46 @@ def test_leads_are_listed_and_the_trail_of_a_pair_is_told(bench: Bench) -> None:
     status, found = browser.get("/api/cases/trail", pair=bench.far)
     assert status == 200
     assert "decided" in [event["action"] for event in found["events"]]
+
+
+def test_a_lead_reads_the_document_of_a_dispute_whole_and_rendered(bench: Bench) -> None:
+    browser = bench.browse()
+    whole = browser.client.get("/api/text", params={"dataset": "d", "pair": bench.far})
+    assert (whole.status_code, whole.text) == (200, browser.look(bench.far)["document"]["text"])
+    status, rendered = browser.get("/api/rendering", pair=bench.far)
+    assert (status, rendered["cut"]) == (200, False)
+
+
+def test_what_annotators_asked_and_object_to_stands_under_the_letter_of_their_judgment(bench: Bench) -> None:
+    browser = bench.browse()
+    browser.decide(bench.far, 3)
+    with bench.database.write() as session:
+        pk = session.scalars(select(col(PairRow.pk)).where(col(PairRow.key) == bench.far)).one()
+        decision = session.scalars(select(col(AdjudicationRow.pk))).one()
+        who = bench.hanako.person_id or 0
+        session.add(
+            ObjectionRow(pair_pk=pk, annotator_pk=who, adjudication_pk=decision, text="違う", objected_at=NOW)
+        )
+        session.add(QuestionRow(pair_pk=pk, annotator_pk=who, text="これは？", asked_at=NOW))
+        derive_disputes(session, bench.dataset_pk, [pk])
+    case = browser.look(bench.far)
+    (hanako,) = [one["letter"] for one in case["judgments"] if one["grade"] == 0]
+    assert [(one["letter"], one["text"]) for one in case["objections"]] == [(hanako, "違う")]
+    assert [(one["letter"], one["answer"]) for one in case["questions"]] == [(hanako, None)]
+    assert (case["status"], case["waiting"]) == ("reopened", ["objection"])
+    number = case["questions"][0]["number"]
+    assert browser.post("/api/cases/answer", question=number, answer="はい")[0] == 200
+    assert browser.look(bench.far)["questions"][0]["answer"] == "はい"
+    assert browser.post("/api/cases/answer", question=True, answer="x")[0] == 400
+    assert browser.post("/api/cases/answer", question=2**70, answer="x")[0] == 400
+    assert "花子" not in json.dumps(browser.look(bench.far), ensure_ascii=False)
+
+
+def test_annotators_are_asked_to_discuss_and_released_from_it(bench: Bench) -> None:
+    browser = bench.browse()
+    assert browser.post("/api/cases/discuss", pair=bench.far, close=False) == (200, {"ok": True})
+    found = browser.look(bench.far)["discussion"]
+    assert (found["state"], len(found["waiting"])) == ("asked", 2)
+    assert browser.post("/api/cases/discuss", pair=bench.far, close=True)[0] == 200
+    assert browser.look(bench.far)["discussion"]["state"] == "closed"
+    assert browser.post("/api/cases/discuss", pair=bench.far, close="no")[0] == 400
