@@ -71,10 +71,10 @@ def _ask(context: PageContext, dataset: str) -> TrailFilter:
             format_func=lambda one: tr("everybody") if one is None else named.get(one, one),
         )  # fmt: skip
         since = st.date_input(
-            tr("From"), value=None, key=f"trail since {dataset}", on_change=begin_anew, width=150, format="YYYY-MM-DD"
+            tr("First day"), value=None, key=f"trail since {dataset}", on_change=begin_anew, width=150, format="YYYY-MM-DD"
         )  # fmt: skip
         until = st.date_input(
-            tr("Until"), value=None, key=f"trail until {dataset}", on_change=begin_anew, width=150, format="YYYY-MM-DD"
+            tr("Last day"), value=None, key=f"trail until {dataset}", on_change=begin_anew, width=150, format="YYYY-MM-DD"
         )  # fmt: skip
     return TrailFilter(None, action, person, _read(since, time.min), _read(until, time.max))
 
