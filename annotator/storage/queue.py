@@ -68,8 +68,28 @@ def list_rows(
         .outerjoin(assignee, col(assignee.pk) == col(CaseAssignmentRow.lead_pk))
         .outerjoin(CaseLaterRow, _is_put_off(reader))
     )  # fmt: skip
+    if limit is None:
+        return session.execute(_sort(statement, reader, sort).where(*choose_disputes(reader, wanted))).all()
+    part = _list_part(session, reader, wanted, sort, offset=offset, limit=limit)
+    found = {
+        row.DisputeRow.pair_pk: row
+        for row in session.execute(statement.where(col(DisputeRow.pair_pk).in_(part)))
+    }
+    return [found[pair_pk] for pair_pk in part]
+
+
+def _list_part(
+    session: Session, reader: QueueReader, wanted: QueueFilter, sort: str, *, offset: int, limit: int
+) -> Sequence[int]:
+    """The pairs of a part of the queue, in order: fifty thousand are sorted without what is shown of fifty."""
+    statement = (
+        select(col(DisputeRow.pair_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(DisputeRow.query_pk))
+        .outerjoin(CaseAssignmentRow, col(CaseAssignmentRow.pair_pk) == col(DisputeRow.pair_pk))
+        .outerjoin(CaseLaterRow, _is_put_off(reader))
+    )
     statement = _sort(statement, reader, sort).where(*choose_disputes(reader, wanted))
-    return session.execute(statement.offset(offset or None).limit(limit)).all()
+    return session.scalars(statement.offset(offset or None).limit(limit)).all()
 
 
 def count_rows(session: Session, reader: QueueReader, wanted: QueueFilter) -> int:
@@ -174,7 +194,7 @@ def _list_judges(dataset_pk: int) -> Any:
         .join(PersonRow, col(PersonRow.pk) == col(CurrentJudgmentRow.annotator_pk))
         .join(DisputeRow, col(DisputeRow.pair_pk) == col(CurrentJudgmentRow.pair_pk))
         .where(
-            col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
+            col(DisputeRow.dataset_pk) == dataset_pk,
             col(CurrentJudgmentRow.purpose) == "independent",
             col(CurrentJudgmentRow.outcome) != "later",
         )
