@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotator.impact.weighing import NONE, Ranked, score, weigh, weigh_without_runs
@@ -44,6 +44,7 @@ def _known(scores: Any) -> Any:
     return np.array(scores, dtype=np.float64).reshape(3, -1)
 
 
+@settings(max_examples=25)
 @given(queries(), st.integers(1, 12), st.integers(1, 2))
 def test_every_score_is_that_of_the_formulas(
     query: tuple[list[list[int]], list[int], dict[int, tuple[int, ...]]], cutoff: int, relevant: int
@@ -61,6 +62,7 @@ def test_every_score_is_that_of_the_formulas(
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
+@settings(max_examples=25)
 @given(queries(), st.data())
 def test_what_a_choice_moves_and_which_systems_it_turns_round_is_what_two_computations_say(
     query: tuple[list[list[int]], list[int], dict[int, tuple[int, ...]]], data: st.DataObject
@@ -82,6 +84,7 @@ def test_what_a_choice_moves_and_which_systems_it_turns_round_is_what_two_comput
         assert flipped == count_flips([(np.array(others) + one[0]).tolist() for one in tried])
 
 
+@settings(max_examples=25)
 @given(queries())
 def test_without_runs_a_choice_weighs_its_gain_by_the_ideal_that_it_makes(
     query: tuple[list[list[int]], list[int], dict[int, tuple[int, ...]]],
