@@ -119,6 +119,15 @@ def test_nothing_is_published_with_a_decision_that_there_is_not(database: Databa
     assert (count(database, GuidelineDecisionRow), count(database, AuditEventRow)) == (0, 0)
 
 
+def test_a_decision_that_asks_for_it_waits_whatever_its_cause(database: Database) -> None:
+    world = LessonsWorld(database)
+    world.dispute("Q1", 2, 1, 1, "slip", in_guideline=True)
+    world.dispute("Q1", 2, 1, 1, in_guideline=True)
+    (lesson,) = list_lessons(database, world.lea, "d").lessons
+    assert lesson.sentence == "2 decisions ask the guideline to say so."
+    assert count_open_lessons(database, world.lea, "d") == lesson.waiting == 2
+
+
 def test_decisions_alone_make_no_version(database: Database) -> None:
     world = LessonsWorld(database)
     key = world.dispute("Q1", 2, 1, 1, "guideline_gap")

@@ -14,16 +14,18 @@ from annotator.domain.since_version import SinceVersion
 PAIRS_OF_A_QUERY = 6
 
 
-def make(queries: int, agree_before: float, agree_since: float) -> tuple[Named, np.ndarray]:
+def make(
+    queries: int, agree_before: float, agree_since: float, pairs: int = PAIRS_OF_A_QUERY
+) -> tuple[Named, np.ndarray]:
     """Two annotators; the first half of the queries judged under version 1, the rest under version 2."""
     random = np.random.default_rng(5)
     query, pair, annotator, grade, versions = ([] for _ in range(5))  # type: ignore[var-annotated]
-    for place in range(queries * PAIRS_OF_A_QUERY):
-        since = place >= queries * PAIRS_OF_A_QUERY // 2
+    for place in range(queries * pairs):
+        since = place >= queries * pairs // 2
         first = int(random.integers(0, 4))
         same = random.random() < (agree_since if since else agree_before)
         for who, given in ((0, first), (1, first if same else (first + 1) % 4)):
-            query.append(place // PAIRS_OF_A_QUERY)
+            query.append(place // pairs)
             pair.append(place)
             annotator.append(who)
             grade.append(given)
@@ -73,6 +75,10 @@ def test_what_may_be_chance_or_is_too_little_is_not_yet_known() -> None:
     few = compare(found, versions).parts[0]
     assert (few.state, few.before.warning is not None) == ("unknown", True)
     assert few.sentence.startswith("Not yet known in the dataset whether version 2 changed agreement")
+    little, under = make(28, 0.1, 1.0, pairs=2)  # 28 pairs a side, of enough queries for an interval
+    part = compare(little, under).parts[0]
+    assert part.difference.ci95 is not None and part.difference.ci95[0] > 0
+    assert part.state == "unknown"
     none = compare(found, np.ones(len(versions), dtype=np.int64)).parts[0]
     assert (
         none.sentence == "Not yet known in the dataset: no pair was judged by two annotators since version 2."
