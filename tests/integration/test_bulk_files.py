@@ -192,6 +192,10 @@ def test_what_a_meeting_decided_comes_back_and_the_rest_stays_open(court: Court)
     assert (made.rationale, made.cause) == ("画像, のみ\n二行目", "misread_document")
     assert bring_back(court, data, actor=court.lead) == FileDecisions(0, 0, 1, 1, 0, False)
     assert bring_back(court, write(rows, {}), actor=court.lead) == FileDecisions(0, 0, 0, 2, 0, False)
+    court.judge(court.hanako, "Q1", "遠い", 1)
+    assert refused_back(court, data, actor=court.lead) == [
+        "m.csv:2: expected Q1 遠い as it was when exported, found a decision since: it cannot be rated"
+    ]
 
 
 def test_an_export_of_an_older_state_is_refused_and_says_what_changed(court: Court) -> None:
