@@ -82,7 +82,7 @@ def _draw_one(context: PageContext, dataset: str, one: OwnDiscussion, names: Seq
 def _draw_said(one: OwnDiscussion, names: Sequence[str]) -> None:
     """A row for each who judged the pair, the reader's own first."""
     turns = any(said.turn for said in (one.own, *one.others))
-    heads = [tr("who"), tr("answer"), tr("note"), *([tr("after looking")] if turns else [])]
+    heads = [tr("annotator"), tr("answer"), tr("note"), *([tr("after looking")] if turns else [])]
     rows = [_row(tr("you ({letter})", letter=one.own.letter), one.own, names, turns=turns)]
     rows += [
         _row(tr("annotator {letter}", letter=said.letter), said, names, turns=turns) for said in one.others
