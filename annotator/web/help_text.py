@@ -111,6 +111,24 @@ def say_preparing() -> str:
     ))  # fmt: skip
 
 
+def say_queue() -> str:
+    """How a lead works through the queue of disagreements."""
+    return _list((
+        tr(
+            "*Disagreements* holds every pair that waits for a lead, with the reason: grades differ, it is unrateable for some, "
+            "quality control contradicts it, an annotator objects or asks, or the guideline has changed its meaning since."
+        ),
+        tr(
+            "What is chosen there stands in the address: send it to a colleague, or give them pairs. *Decide the next one* begins "
+            "with what the order puts first; *the greatest impact* is what moves the scores of systems most."
+        ),
+        tr(
+            "What differs only by taste can be settled in bulk, and undone. The queue can be taken to a meeting as a file and "
+            "brought back. When it is empty, *Releases* is next."
+        ),
+    ))  # fmt: skip
+
+
 def say_quality() -> str:
     """What quality control is, and its two readings."""
     return _list((

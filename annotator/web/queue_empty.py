@@ -1,19 +1,18 @@
 """What the queue says when nothing waits: that nothing does, how well annotators agree, and the way on to a release."""
 
-from html import escape
-
 import streamlit as st
 
 from annotator.web.agreement_measured import find_kept
 from annotator.web.guidance import draw_link, draw_note
 from annotator.web.messages import tr, tr_n
 from annotator.web.page_context import PageContext
+from annotator.web.plain_text import show_as
 from annotator.web.times import show_number
 
 
 def draw_nothing_disputed(context: PageContext, dataset: str, *, decided: int) -> None:
     """`decided`: how many disputes there were."""
-    st.html(f'<p class="annotator-verdict">{escape(tr("Nothing is disputed"))}</p>')
+    st.html(show_as("verdict", tr("Nothing is disputed"), place="h2"))
     if decided:
         st.text(
             tr_n("The one dispute that there was is decided.", "All {n:,} disputes are decided.", decided)

@@ -15,6 +15,7 @@ from annotator.web.focus import keep_focus
 from annotator.web.guidance import require_dataset
 from annotator.web.messages import tr, tr_n
 from annotator.web.page_context import PageContext
+from annotator.web.plain_text import show_as
 from annotator.web.queue_address import QueueAddress
 from annotator.web.queue_due import finish_impacts
 from annotator.web.queue_duration import describe_pace
@@ -70,7 +71,7 @@ def _find_choices(context: PageContext, dataset: str) -> Choices:
 def _draw_head(context: PageContext, dataset: str, found: QueuePage, here: QueueAddress) -> None:
     """How much there is to decide, how long that lasts, and the way to begin."""
     waiting = tr_n("{n:,} pair waits for a decision", "{n:,} pairs wait for a decision", found.open)
-    st.html(f'<p class="annotator-verdict">{escape(waiting)}</p>')
+    st.html(show_as("verdict", waiting, place="h2"))
     now = context.now.astimezone(find_zone())
     pace = compute_queue_pace(context.database, context.actor, dataset, now=now)
     st.html(f'<p class="annotator-step">{escape(" ".join(describe_pace(pace)))}</p>')

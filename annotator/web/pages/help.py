@@ -23,6 +23,8 @@ def draw(context: PageContext) -> None:
         st.header(tr("When answers differ"))
         st.markdown(words.say_disputes())
         if context.role in ("lead", "admin"):
+            st.header(tr("The queue"))
+            st.markdown(words.say_queue())
             st.header(tr("The keys for deciding"))
             st.html(words.say_deciding_keys())
             st.header(tr("Before people label"))
