@@ -75,9 +75,9 @@ def test_a_row_says_who_has_it_and_what_hangs_on_it(world: JudgedWorld) -> None:
     world.judge(lead, "Q2", "近い", 2)
     with world.database.write() as session:
         far, near = (find_pair_pk(session, world.dataset_pk, None, key) or 0 for key in (FAR, NEAR))
-        session.add(CaseHoldRow(pair_pk=far, lead_pk=other.person_id, tab="t", expires_at=EVER))
-        session.add(CaseAssignmentRow(pair_pk=far, lead_pk=other.person_id, assigned_at=NOW))
-        session.add(CaseLaterRow(pair_pk=far, lead_pk=lead.person_id, put_off_at=NOW))
+        session.add(CaseHoldRow(pair_pk=far, lead_pk=other.person_id or 0, tab="t", expires_at=EVER))
+        session.add(CaseAssignmentRow(pair_pk=far, lead_pk=other.person_id or 0, assigned_at=NOW))
+        session.add(CaseLaterRow(pair_pk=far, lead_pk=lead.person_id or 0, put_off_at=NOW))
         session.execute(update(DisputeRow).where(col(DisputeRow.pair_pk) == near).values(flips=3))
         session.execute(delete(ScoreDueRow))  # or they would be computed anew, without a run
     first, last = table(open_page(world, "disagreements"))
