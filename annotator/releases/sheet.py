@@ -54,15 +54,7 @@ def fill_sheet(
             language=language,
             list_grade_0=snapshot.list_grade_0,
             systems=[PoolSystem(*system) for system in systems],
-            people=[
-                SheetPerson(
-                    name_annotator(numbers[pk]),
-                    outcomes[pk, "graded"],
-                    outcomes[pk, "unrateable"],
-                    pk in snapshot.simulated,
-                )
-                for pk in sorted({pk for pk, _ in outcomes}, key=lambda pk: numbers[pk])
-            ],
+            people=_list_people(snapshot, outcomes),
             decisions={
                 name_lead(numbers[pk]): count
                 for pk, count in sorted(decisions.items(), key=lambda item: numbers[item[0]])
@@ -80,3 +72,17 @@ def fill_sheet(
             quality=quality,
         )
     )
+
+
+def _list_people(snapshot: Snapshot, outcomes: Mapping[tuple[int, str], int]) -> list[SheetPerson]:
+    """Who judged how much, in pseudonym order. `outcomes`: judgments by person and outcome."""
+    numbers = snapshot.numbers
+    return [
+        SheetPerson(
+            name_annotator(numbers[pk]),
+            outcomes.get((pk, "graded"), 0),
+            outcomes.get((pk, "unrateable"), 0),
+            pk in snapshot.simulated,
+        )
+        for pk in sorted({pk for pk, _ in outcomes}, key=lambda pk: numbers[pk])
+    ]
