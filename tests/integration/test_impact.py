@@ -200,6 +200,21 @@ def test_a_run_that_comes_while_it_is_computed_is_not_left_out(
     assert world.stored()["Q1 a"] == pytest.approx(world.try_grades(STANDING, "Q1", "a", [0, 3]))
 
 
+def test_a_judgment_that_comes_between_the_sums_and_the_weights_counts(
+    world: ScoredWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sum_up = service._sum_up
+
+    def judge_then_sum_up(database: Database, dataset_pk: int) -> bool:
+        world.judge(world.hanako, "Q1", "f", 3)
+        return sum_up(database, dataset_pk)
+
+    monkeypatch.setattr(service, "_sum_up", judge_then_sum_up)
+    assert bring_up_to_date(world.database, "d") == 0
+    grades = {**STANDING, "Q1": {**STANDING["Q1"], "f": 3}}
+    assert world.stored()["Q1 a"] == pytest.approx(world.try_grades(grades, "Q1", "a", [0, 3]))
+
+
 def test_without_runs_it_is_by_what_else_is_relevant_for_the_query(
     database: Database, tmp_path: Path
 ) -> None:
