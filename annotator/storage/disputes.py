@@ -19,7 +19,7 @@ from annotator.domain.settling import Decided, read_decision, settle
 from annotator.storage.bulk import add_rows
 from annotator.storage.dispute_tables import DisputeRow
 from annotator.storage.scores import note_due
-from annotator.storage.statements import Prepared, prepare, read_time, run
+from annotator.storage.statements import Prepared, prepare, read_time, run, run_many
 
 CHUNK = 500
 PART = 20_000
@@ -202,7 +202,7 @@ def _derive(
     known: dict[int, _Known] = {}
     for pair_pk, kind, grade, at, flag, query_pk in run(session, statement, values):
         known.setdefault(pair_pk, _Known(query_pk)).take(kind, grade, read_time(at), flag)
-    gone, new = list[int](), list[dict[str, Any]]()
+    gone, new, changed = list[int](), list[dict[str, Any]](), list[dict[str, Any]]()
     for pair_pk, pair in known.items():
         found = pair.find_dispute(meanings)
         if found is None:
@@ -213,10 +213,11 @@ def _derive(
             "low": found.low, "high": found.high, "since": found.since, "taste": found.taste, "pair_pk": pair_pk,
         }  # fmt: skip
         if pair.present:
-            run(session, _CHANGE, row)
+            changed.append(row)
         else:
             new.append({**row, "dataset_pk": dataset_pk, "query_pk": pair.query_pk, "impact": 0.0})
     for start in range(0, len(gone), CHUNK):
         run(session, _DROP, {"pairs": gone[start : start + CHUNK]})
+    run_many(session, _CHANGE, changed)
     add_rows(session, DisputeRow, new)
     note_due(session, {pair.query_pk for pair in known.values()})

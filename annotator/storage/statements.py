@@ -7,7 +7,7 @@ names become those of the driver, lists as many of them as there are items. Else
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -45,10 +45,20 @@ def run(session: Session, statement: Prepared, values: Mapping[str, Any]) -> Cur
         given.update((f"{name}_{place}", item) for place, item in enumerate(items))
     rendered, names = _render(statement, tuple(lengths), connection.dialect.name)
     for name in names:
-        value = values[name]
-        given[name] = value if type(value) is not datetime else _write_time(value, connection.dialect.name)
+        given[name] = _write(values[name], connection.dialect.name)
     done: CursorResult[*tuple[Any, ...]] = connection.exec_driver_sql(rendered, given)
     return done
+
+
+def run_many(session: Session, statement: Prepared, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Run it once for each of these values, sent together; it has no lists."""
+    if not rows:
+        return
+    connection = session.connection()
+    dialect = connection.dialect.name
+    rendered, names = _render(statement, (), dialect)
+    given = [{name: _write(row[name], dialect) for name in names} for row in rows]
+    connection.exec_driver_sql(rendered, given)
 
 
 def read_json(found: Any) -> Any:
@@ -60,6 +70,10 @@ def read_time(found: Any) -> datetime:
     """A time, which SQLite keeps as text in UTC."""
     time = datetime.fromisoformat(found) if isinstance(found, str) else found
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+def _write(value: Any, dialect: str) -> Any:
+    return value if type(value) is not datetime else _write_time(value, dialect)
 
 
 def _write_time(time: datetime, dialect: str) -> datetime | str:
