@@ -132,6 +132,11 @@ def _say_decided(action: str, values: Mapping[str, Any]) -> Message:
 
 def _say_version(after: Mapping[str, Any]) -> Message:
     version = after.get("version")
+    if after.get("led"):
+        return say(
+            "named this pair's decision as one that led to version {version} of the guideline",
+            version=version,
+        )
     if after.get("change") == "semantic":
         return say(
             "published version {version} of the guideline, which changes what a grade means", version=version

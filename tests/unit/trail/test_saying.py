@@ -43,6 +43,12 @@ def test_every_action_has_a_name_and_a_sentence_even_without_a_word_of_what_it_w
             "changed settings: discuss_from = 2, second_adjudicator = true",
         ),
         ("published guideline", None, {"version": 3, "change": "minor"}, "published version 3 of the guideline"),
+        (
+            "published guideline",
+            None,
+            {"version": 3, "led": True},
+            "named this pair's decision as one that led to version 3 of the guideline",
+        ),
     ],
 )  # fmt: skip
 def test_a_record_is_said_in_a_sentence(
