@@ -25,7 +25,7 @@ function gradeOf(e) {
   return digit && !e.shiftKey && !/^[0-9]$/.test(e.key) && e.key.length === 1 ? Number(digit[1]) : null;
 }
 
-function letterOf(e, keys) {
+function letterOf(e, keys = KEYS) {
   if (e.shiftKey) return BY_SHIFT.includes(e.key) ? keys[e.key] ?? null : null;
   if (e.key === " ") return "goon";
   const other = /^Key([A-Z])$/.exec(e.code);  // keyboards without Latin letters
