@@ -47,7 +47,7 @@ def test_a_click_on_a_cell_opens_its_pairs_and_their_case(
     expect(page.get_by_role("heading", name=DISAGREED)).to_be_visible()
     page.get_by_role("link", name="Open the case of Q1 d0").click()
     page.wait_for_url(re.compile(pair_key("d", "Q1", "d0")))
-    expect(page.get_by_text("Document d0", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="d0", exact=True)).to_be_visible()
 
 
 def test_a_click_on_the_matrix_opens_the_pairs_of_two_annotators(

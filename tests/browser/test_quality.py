@@ -100,4 +100,4 @@ def test_a_lead_draws_the_expert_judges_blind_and_the_error_leads_to_its_case(
     expect(row).to_contain_text("to be decided")
     row.get_by_role("link", name=WRONG[1]).press("Enter")
     expect(page.get_by_role("heading", name="Disagreements", level=1)).to_be_visible()
-    expect(page.get_by_text(f"Document {WRONG[1]}", exact=True)).to_be_visible()
+    expect(page.get_by_role("region", name="Document").get_by_text(WRONG[1], exact=True)).to_be_visible()

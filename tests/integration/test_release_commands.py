@@ -83,7 +83,9 @@ def test_from_a_disagreement_to_a_verified_release(terminal: Terminal) -> None:
     decisions = terminal.folder / "決定.csv"
     decisions.write_text("query_id,doc_id,grade,rationale\nQ2,법률_제17조,2,第17条に直接\n", encoding="utf-8")
     dry = terminal.json("adjudicate", NAME, str(decisions), "--as", "editor", "--dry-run")
-    assert dry == {"decided": 1, "revised": 0, "unchanged": 0, "dry_run": True}
+    assert dry == {
+        "decided": 1, "revised": 0, "unchanged": 0, "skipped": 0, "proposed": 0, "dry_run": True,
+    }  # fmt: skip
     assert terminal.json("adjudicate", NAME, str(decisions), "--as", "editor")["decided"] == 1
     assert terminal.json("adjudicate", NAME, str(decisions), "--as", "editor")["unchanged"] == 1
     assert terminal.json("disagreements", NAME)[0]["status"] == "decided"

@@ -399,5 +399,5 @@ def test_a_path_out_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
 def test_a_folder_where_a_file_should_be_is_refused(tmp_path: Path) -> None:
     write_folder(tmp_path)
     (tmp_path / "qrels" / "more.tsv").mkdir()
-    with pytest.raises(BadInput, match="expected a file, found a folder"):
+    with pytest.raises(BadInput, match=r"expected qrels/more\.tsv to be a file within the folder"):
         read_truth(Source(str(tmp_path)))
