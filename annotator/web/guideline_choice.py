@@ -13,7 +13,7 @@ import streamlit as st
 from annotator.domain.lessons import Lesson, Taught
 from annotator.standard.service import write_examples
 from annotator.web.focus import note_press
-from annotator.web.guideline_draft import CHOSEN, Draft, read_typed, widget_key
+from annotator.web.guideline_draft import CHOSEN, find_draft, read_typed, write_field
 from annotator.web.messages import tr
 
 if TYPE_CHECKING:
@@ -45,19 +45,23 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The draft of a dataset's next version, and the version it was begun from."""
+    """The session's draft of a dataset's next version, and the version it was begun from."""
 
     dataset: str
-    draft: Draft
     base: "Version"
+
+    @property
+    def mark(self) -> str:
+        """Of the fields on the screen: a choice shown beside others of them is a new one."""
+        return find_draft(self.dataset, self.base).mark
 
     def read(self, name: str) -> str:
         """What a field holds at this moment."""
-        return read_typed(self.dataset, self.draft, self.base)[name]
+        return read_typed(find_draft(self.dataset, self.base), self.base)[name]
 
     def write(self, name: str, text: str) -> None:
         """Only in a callback."""
-        st.session_state[widget_key(self.dataset, name)] = text
+        write_field(self.dataset, self.base, name, text)
 
 
 def read_chosen(text: str) -> Chosen:

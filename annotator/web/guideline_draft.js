@@ -1,8 +1,11 @@
 // Keeps a lead's unpublished draft of the guideline in this browser, letter by letter: a reload, a crash or a lost
-// session loses nothing. What the page holds comes in `data`; a draft it does not know is handed back to it, once.
+// session loses nothing. What the page holds comes in `data`; a draft it does not know is handed back to it, and nothing
+// is written or thrown away here before it says that it has heard.
 const looked = new Set();
+const waiting = new Set();
 const saved = new Set();
 const typing = new Map();
+let mark;
 
 const read = (store) => {
   try { return localStorage.getItem(store); } catch { return null; }
@@ -17,36 +20,39 @@ const write = (store, draft) => {
 
 export default function ({ data, setTriggerValue }) {
   const told = JSON.parse(data.told);
-  const { store, prefix, base } = told;
+  const { store, base } = told;
   const page = `${store} ${told.session}`;
   if (!looked.has(page)) {
     looked.add(page);
-    const found = told.fields ? null : read(store);
-    if (found) {
+    if (!told.fields && read(store)) {
       saved.add(store);
-      setTriggerValue("found", found);
-      return;
+      waiting.add(page);
     }
   }
-  if (typing.get("set") !== told.set) typing.clear();
-  typing.set("set", told.set);
+  if (told.heard) waiting.delete(page);
+  if (waiting.has(page)) {
+    setTriggerValue("found", read(store));
+    return;
+  }
+  if (mark !== told.mark) typing.clear();
+  mark = told.mark;
   for (const [field, text] of typing) if (told.all[field] === text) typing.delete(field);
-  const typed = Object.fromEntries([...typing].filter(([field]) => field !== "set"));
-  if (told.fields || Object.keys(typed).length) {
-    write(store, { base, fields: { ...told.all, ...typed } });
+  const keep = () => {
+    write(store, { base, fields: { ...told.all, ...Object.fromEntries(typing) } });
     saved.add(store);
-  } else if (saved.has(store)) {
+  };
+  if (told.fields || typing.size) keep();
+  else if (saved.has(store)) {
     write(store, null);
     saved.delete(store);
   }
-  const heed = (e) => {
-    const place = [...(e.target.closest?.(`[class*="st-key-${prefix}"]`)?.classList ?? [])]
-      .find((name) => name.startsWith(`st-key-${prefix}`));
-    if (!place) return;
-    typing.set(place.slice(`st-key-${prefix}`.length), e.target.value);
-    const now = Object.fromEntries([...typing].filter(([field]) => field !== "set"));
-    write(store, { base, fields: { ...told.all, ...now } });
-    saved.add(store);
+  const own = `st-key-${told.prefix}${told.mark}_`;
+  const heed = (event) => {
+    const place = event.target.closest?.(`[class*="${own}"]`);
+    const field = [...(place?.classList ?? [])].find((name) => name.startsWith(own))?.slice(own.length);
+    if (!field) return;
+    typing.set(field, event.target.value);
+    keep();
   };
   document.addEventListener("input", heed);
   return () => document.removeEventListener("input", heed);

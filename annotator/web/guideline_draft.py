@@ -2,6 +2,10 @@
 
 The draft lives in the session and, letter by letter, in the lead's own browser (`guideline_draft.js`), which hands it
 back after a reload. It knows the version it was begun from, so that another lead's version is merged, not overwritten.
+
+`Draft.fields` is the truth; the fields on the screen only tell it what was typed. Whenever they come to the screen, or
+something else than typing changed them, they are new fields (`mark`) with their text as the default: what a browser
+still says of the ones before is heard by nobody, and no text depends on a message that is sent once.
 """
 
 import json
@@ -11,7 +15,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 import streamlit as st
 
@@ -27,18 +30,21 @@ CHOSEN = "lessons"
 """What of disputes the version answers: kept like a field, typed by nobody (`guideline_choice.py`)."""
 FIELDS = ("title", *(f"{name}{grade}" for grade in GRADES for name in OF_A_GRADE), "guideline", CHOSEN)
 MOST = 1_000_000
+PREFIX = "guide_"
 
 
 @dataclass
 class Draft:
     """What is typed so far, by field. `base`: the version it was begun from. `merged`: what a merge with another lead's
-    version brought: their name, their version, the version both began with, and the own fields as they were."""
+    version brought: their name, their version, the version both began with, and the own fields as they were. `mark`: of
+    the fields on the screen, which `shown` holds as they came there."""
 
     base: int
     fields: dict[str, str]
     merged: dict[str, Any] | None = None
     restored: bool = False
-    nonce: str = field(default_factory=lambda: secrets.token_hex(4))
+    mark: str = field(default_factory=lambda: secrets.token_hex(4))
+    shown: dict[str, str] = field(default_factory=dict)
 
 
 def to_fields(rubric: Rubric) -> dict[str, str]:
@@ -90,29 +96,43 @@ def note_typed(draft: Draft, base: "Version", typed: Mapping[str, str]) -> None:
 def set_draft(dataset: str, draft: Draft) -> None:
     """Another draft, in the fields too. Only before they are drawn, in a callback."""
     st.session_state[_name(dataset)] = draft
-    for name in FIELDS:
-        st.session_state.pop(widget_key(dataset, name), None)
 
 
-def widget_key(dataset: str, name: str) -> str:
+def write_field(dataset: str, base: "Version", name: str, text: str) -> None:
+    """Another text in a field that nobody typed there. Only before they are drawn, in a callback."""
+    draft = find_draft(dataset, base)
+    note_typed(draft, base, read_typed(draft, base) | {name: text})
+    if name != CHOSEN:
+        draft.mark = secrets.token_hex(4)
+
+
+def widget_key(draft: Draft, name: str) -> str:
     """The key of a field's widget."""
-    return f"{_prefix(dataset)}{name}"
+    return f"{PREFIX}{draft.mark}_{name}"
 
 
-def read_typed(dataset: str, draft: Draft, base: "Version") -> dict[str, str]:
+def bring_to_screen(draft: Draft, base: "Version") -> None:
+    """Before the fields are drawn: ones that were not on the screen are new ones, with what the draft holds."""
+    if not draft.shown or widget_key(draft, "title") not in st.session_state:
+        draft.mark, draft.shown = secrets.token_hex(4), read_fields(draft, base)
+
+
+def read_typed(draft: Draft, base: "Version") -> dict[str, str]:
     """What the fields hold at this moment, also where the page was not drawn with it yet."""
     known = read_fields(draft, base)
-    return {name: st.session_state.get(widget_key(dataset, name), known[name]) or "" for name in FIELDS}
+    return {name: st.session_state.get(widget_key(draft, name), known[name]) or "" for name in FIELDS}
 
 
 def draw_keeper(context: "PageContext", dataset: str, draft: Draft, base: "Version") -> None:
-    """The piece of the page that keeps the draft in the browser; draws nothing."""
+    """The piece of the page that keeps the draft in the browser; draws nothing. It comes before what shows the draft:
+    what a lead sees is kept already."""
     session = st.session_state.setdefault("guideline session", secrets.token_hex(4))
     told = {
         "store": f"annotator:guideline:{context.actor.person_id}:{dataset}",
-        "prefix": _prefix(dataset),
+        "prefix": PREFIX,
         "session": session,
-        "set": draft.nonce,
+        "heard": _heard(dataset) in st.session_state,
+        "mark": draft.mark,
         "base": draft.base,
         "all": read_fields(draft, base),
         "fields": draft.fields or None,
@@ -121,28 +141,33 @@ def draw_keeper(context: "PageContext", dataset: str, draft: Draft, base: "Versi
     _component()(
         key=key,
         data={"told": json.dumps(told, ensure_ascii=False)},
-        on_found_change=lambda: _restore(dataset, st.session_state[key]["found"]),
+        on_found_change=lambda: _restore(dataset, base, st.session_state[key]["found"]),
     )
 
 
-def _restore(dataset: str, found: object) -> None:
-    """Take the browser's draft, as far as it is one."""
+def _restore(dataset: str, base: "Version", found: object) -> None:
+    """Take the browser's draft, as far as it is one. What was typed before it came is kept in it."""
+    if _heard(dataset) in st.session_state:
+        return
+    st.session_state[_heard(dataset)] = True
     try:
         kept = json.loads(str(found)[:MOST])
-        base, fields = kept["base"], kept["fields"]
+        begun, fields = kept["base"], kept["fields"]
         typed = {name: fields[name] for name in FIELDS if isinstance(fields.get(name), str)}
     except (ValueError, KeyError, TypeError, AttributeError):
         return
-    if type(base) is int and base > 0 and typed:
-        set_draft(dataset, Draft(base, typed, restored=True))
+    if type(begun) is int and begun > 0 and typed:
+        present = find_draft(dataset, base)
+        note_typed(present, base, read_typed(present, base))
+        set_draft(dataset, Draft(begun, typed | present.fields, restored=True))
+
+
+def _heard(dataset: str) -> str:
+    return f"guideline heard {dataset}"
 
 
 def _name(dataset: str) -> str:
     return f"guideline draft {dataset}"
-
-
-def _prefix(dataset: str) -> str:
-    return f"guide{crc32(dataset.encode()):08x}_"
 
 
 @cache

@@ -139,7 +139,7 @@ def _draw_choice(desk: Desk, lesson: Lesson) -> None:
     decisions, questions = list_choosable(lesson)
     chosen = read_chosen(desk.read(CHOSEN))
     taken = len(decisions & chosen.decisions) + len(questions & chosen.questions)
-    key = f"lesson chosen {desk.draft.nonce} {lesson.key}"
+    key = f"lesson chosen {desk.mark} {lesson.key}"
     st.session_state[key] = taken == lesson.open
     label = tr("The next version answers this")
     if 0 < taken < lesson.open:
@@ -152,7 +152,7 @@ def _draw_case(desk: Desk, case: Taught) -> None:
     name = f"{case.pair} {case.revision}"
     with st.container(horizontal=True, vertical_alignment="center", key=f"lesson case {name}"):
         if case.answered_in is None:
-            key = f"decision chosen {desk.draft.nonce} {name}"
+            key = f"decision chosen {desk.mark} {name}"
             named = (case.pair, case.revision)
             st.session_state[key] = named in read_chosen(desk.read(CHOSEN)).decisions
             st.checkbox(

@@ -78,7 +78,7 @@ def draw_publishing(context: PageContext, dataset: str, base: "Version", draft: 
         help=tr("Annotators read it beside what changed."),
     )  # fmt: skip
     st.button(
-        tr("Publish version {version}", version=base.version + 1), type="primary", key=f"publish {draft.nonce}",
+        tr("Publish version {version}", version=base.version + 1), type="primary", key=f"publish {draft.mark}",
         on_click=_publish, args=(dataset, base, draft, shown, change_key, why_key),
     )  # fmt: skip
     _say_refused()
@@ -95,7 +95,7 @@ def draw_meanwhile(dataset: str, present: "Version", base: "Version", draft: Dra
             icon=":material/group:",
         )  # fmt: skip
         st.button(
-            tr("Bring both together"), key=f"merge {draft.nonce}", type="primary",
+            tr("Bring both together"), key=f"merge {draft.mark}", type="primary",
             on_click=_merge, args=(dataset, base, draft),
         )  # fmt: skip
     if draft.merged is None:
@@ -132,7 +132,7 @@ def _publish(
     context = find_context()
     if context is None:
         return
-    typed = read_typed(dataset, draft, base)
+    typed = read_typed(draft, base)
     chosen = read_chosen(typed[CHOSEN])
     if typed != shown:
         _refuse(tr("Your last change is in the comparison now. Look at it, then publish."))
@@ -160,7 +160,7 @@ def _merge(dataset: str, base: "Version", draft: Draft) -> None:
     context = find_context()
     if context is None:
         return
-    mine = read_typed(dataset, draft, base)
+    mine = read_typed(draft, base)
     try:
         theirs, merge = merge_draft(context.database, context.actor, dataset, to_rubric(mine), base.version)
     except AnnotatorError as error:

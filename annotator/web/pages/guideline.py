@@ -8,7 +8,14 @@ from annotator.web.choices import heed_tab
 from annotator.web.focus import keep_focus
 from annotator.web.guidance import require_dataset
 from annotator.web.guideline_choice import Desk
-from annotator.web.guideline_draft import Draft, draw_keeper, find_draft, note_typed, read_typed
+from annotator.web.guideline_draft import (
+    Draft,
+    bring_to_screen,
+    draw_keeper,
+    find_draft,
+    note_typed,
+    read_typed,
+)
 from annotator.web.guideline_form import draw_form
 from annotator.web.guideline_history import draw_history, draw_outdated
 from annotator.web.guideline_lessons import draw_lessons
@@ -38,9 +45,8 @@ def draw(context: PageContext) -> None:
     draft = find_draft(dataset, versions[0])
     base = next((item for item in versions if item.version == draft.base), versions[0])
     draft.base = base.version
-    note_typed(draft, base, read_typed(dataset, draft, base))
+    note_typed(draft, base, read_typed(draft, base))
     _draw_tabs(context, dataset, versions, base, draft)
-    draw_keeper(context, dataset, draft, base)
     keep_focus()
 
 
@@ -53,6 +59,9 @@ def _draw_tabs(
     reading, learning, writing, looking_back = st.tabs(
         [tr(name) for name in names], key="standard", bind="query-params"
     )
+    if writing.open:
+        bring_to_screen(draft, base)
+    draw_keeper(context, dataset, draft, base)
     if reading.open:
         with reading, st.container(width=760):
             if draft.fields:
@@ -60,7 +69,7 @@ def _draw_tabs(
             draw_standard(versions[0])
     if learning.open:
         with learning, st.container(width=760):
-            draw_lessons(context, Desk(dataset, draft, base))
+            draw_lessons(context, Desk(dataset, base))
     if writing.open:
         with writing:
             draw_form(context, dataset, versions[0], base, draft)

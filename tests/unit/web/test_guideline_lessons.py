@@ -11,7 +11,7 @@ from annotator.standard.service import read_version
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.guideline_choice import Chosen, read_chosen, write_chosen
-from annotator.web.guideline_draft import CHOSEN, widget_key
+from annotator.web.guideline_draft import CHOSEN, Draft, widget_key
 from tests.integration.judged_world import NOW
 from tests.integration.lessons_world import LessonsWorld
 from tests.unit.web.lead_pages import open_page, run, run_page, words
@@ -53,6 +53,11 @@ def turn_to(world: LessonsWorld, app: AppTest, tab: str) -> AppTest:
     return run(turned)
 
 
+def draft_of(app: AppTest) -> Draft:
+    draft: Draft = app.session_state["guideline draft d"]
+    return draft
+
+
 def tick(app: AppTest, label: str) -> AppTest:
     next(item for item in app.checkbox if item.label == label).check()
     return run(app)
@@ -91,16 +96,18 @@ def test_what_is_chosen_is_named_by_the_version_that_is_published(world: Lessons
     keys = [world.dispute("Q1", 1, 2, 1, "guideline_gap") for _ in range(3)]
     app = open_tab(world, WORKLIST)
     tick(app, "The next version answers this")
-    chosen = read_chosen(app.session_state[widget_key("d", CHOSEN)])
+    chosen = read_chosen(draft_of(app).fields[CHOSEN])
     assert chosen == Chosen(frozenset((key, 1) for key in keys))
     app = turn_to(world, app, WRITE)
     assert "It answers 3 decisions on disputes, which the version will name." in words(app)
     assert "Nothing yet." in words(app)  # a choice alone is no version
-    next(item for item in app.text_area if item.key == widget_key("d", "guideline")).set_value("二行目を見る")
+    next(item for item in app.text_area if item.key == widget_key(draft_of(app), "guideline")).set_value(
+        "二行目を見る"
+    )
     press(run(app), "Publish version 2")
     assert {case.pair for case in list_decisions_behind(world.database, world.lea, "d")[2]} == set(keys)
     assert count_open_lessons(world.database, world.lea, "d") == 0
-    assert not app.session_state[widget_key("d", CHOSEN)]
+    assert CHOSEN not in draft_of(app).fields
     assert "answered in version 2" in words(open_tab(world, WORKLIST))
     history = words(open_tab(world, VERSIONS))
     for piece in (
@@ -132,7 +139,7 @@ def test_a_choice_outlives_a_merge_with_another_leads_version(world: LessonsWorl
     app = open_tab(world, WORKLIST)
     tick(app, "The next version answers this")
     app = turn_to(world, app, WRITE)
-    next(item for item in app.text_input if item.key == widget_key("d", "title")).set_value("題")
+    next(item for item in app.text_input if item.key == widget_key(draft_of(app), "title")).set_value("題")
     run(app)
     world.publish([])
     press(run(app), "Bring both together")

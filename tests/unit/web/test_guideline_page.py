@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotator.domain.grades import DEFAULT_RUBRIC
+from annotator.domain.people import OPERATOR
 from annotator.standard.service import list_versions, publish_version, read_version
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
@@ -49,7 +50,7 @@ def open_draft(world: StandardWorld) -> AppTest:
 
 
 def field(app: AppTest, name: str) -> object:
-    key = widget_key("d", name)
+    key = widget_key(app.session_state["guideline draft d"], name)
     return next(item for item in (*app.text_area, *app.text_input) if item.key == key)
 
 
@@ -192,13 +193,35 @@ def test_a_draft_that_the_browser_kept_comes_back_after_a_reload(world: Standard
 @pytest.mark.parametrize(
     "found", ["", "[]", "{}", '{"base": "1", "fields": {}}', '{"base": 1, "fields": {"name1": 3}}', "null"]
 )
-def test_what_is_no_draft_is_not_taken_for_one(found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_draft_is_not_taken_for_one(
+    found: str, world: StandardWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from annotator.web import guideline_draft
 
     taken: list[Draft] = []
     monkeypatch.setattr(guideline_draft, "set_draft", lambda dataset, draft: taken.append(draft))
-    guideline_draft._restore("d", found)
+    guideline_draft._restore("d", list_versions(world.database, OPERATOR, "d")[0], found)
     assert taken == []
+
+
+def test_a_field_brings_its_text_each_time_it_is_drawn(world: StandardWorld) -> None:
+    """Not once: what is sent once is lost where the drawing it was sent with is cut short by the next one."""
+    app = open_draft(world)
+    for _ in range(3):
+        assert field(app, "title").proto.default == field(app, "title").value  # type: ignore[attr-defined]
+        assert not field(app, "title").proto.set_value  # type: ignore[attr-defined]
+        run(app)
+
+
+def test_what_a_browser_still_says_of_fields_that_are_gone_changes_nothing(world: StandardWorld) -> None:
+    app = open_draft(world)
+    gone = widget_key(app.session_state["guideline draft d"], "guideline")
+    app = type_in(app, "guideline", "書きかけ")
+    press(app, "Throw the draft away")
+    type_in(app, "title", "題")
+    app.session_state[gone] = "古い"
+    run(app)
+    assert app.session_state["guideline draft d"].fields == {"title": "題"}
 
 
 def test_the_versions_are_listed_with_what_each_changed_and_who_is_asked_again(world: StandardWorld) -> None:
@@ -211,11 +234,14 @@ def test_the_versions_are_listed_with_what_each_changed_and_who_is_asked_again(w
 def restore_and_draw(url: str, person_id: int, kept: str) -> None:
     import streamlit as st
 
-    from annotator.domain.people import Actor  # noqa: F401
+    from annotator.domain.people import OPERATOR
+    from annotator.standard.service import list_versions
+    from annotator.storage.database import Database
     from annotator.web.guideline_draft import _restore
     from tests.unit.web.lead_pages import run_page
 
     if "once" not in st.session_state:
         st.session_state["once"] = True
-        _restore("d", kept)
+        base = list_versions(Database(url), OPERATOR, "d")[0]
+        _restore("d", base, kept)
     run_page(url, "guideline", "léa", person_id, "d", "exports")
