@@ -105,6 +105,18 @@ def test_a_session_revoked_elsewhere_shows_nothing_more_at_the_next_step(
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
+def test_a_link_from_before_the_dataset_was_chosen_leads_to_the_chosen_one(
+    page: Page, server: Server, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/help?dataset=demo")
+    people = page.get_by_role("link", name="People")
+    expect(people).to_have_attribute("href", "people?dataset=demo")
+    # the address says it at once, the sidebar when it is drawn again: this is the moment between
+    page.evaluate("history.replaceState(null, '', '/help?dataset=chosen')")
+    people.click()
+    expect(page).to_have_url(f"{server.address}/people?dataset=chosen")
+
+
 def test_the_chosen_dataset_stays_from_page_to_page_and_back(
     page: Page, server: Server, sign_in: SignIn, database: Database
 ) -> None:
