@@ -8,9 +8,7 @@ pressed, with the pair on the screen at that moment, is compared with the databa
 """
 
 import argparse
-import os
 import random
-import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -22,7 +20,7 @@ from playwright.sync_api import BrowserContext, sync_playwright
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
-from benchmarks.press_to_paint import FLAGS, PASSWORD, find_free_port, make_pool, start_server
+from benchmarks.press_to_paint import PASSWORD, find_free_port, launch, make_pool, start_server
 
 PRESSES, PAUSE = 30, 50
 WATCH = """
@@ -123,13 +121,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    chromium = (
-        os.environ.get("ANNOTATOR_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    )
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     totals: dict[str, Counter[str]] = {scene.__name__: Counter() for scene in SCENES}
     with tempfile.TemporaryDirectory(prefix="annotator-losses-") as name, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), *sandbox])
+        browser = launch(playwright)
         world = World(Path(name), browser.new_context(viewport={"width": 1280, "height": 800}), options.seed)
         for _ in range(options.rounds):
             for scene in SCENES:

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from annotator.accounts.service import add_person
 from annotator.datasets.service import create_dataset
@@ -137,15 +137,19 @@ def press_keys(
         return press(page, presses=presses, pause=pause, seed=seed)
 
 
+def launch(playwright: Playwright) -> Browser:
+    """The system's Chromium, with its whole interface where there is one."""
+    names = ("chromium", "google-chrome", "chromium-headless-shell")
+    chromium = os.environ.get("ANNOTATOR_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    return playwright.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), *sandbox])
+
+
 @contextmanager
 def open_page() -> Iterator[Page]:
     """A tab of a Chromium of its own."""
-    chromium = (
-        os.environ.get("ANNOTATOR_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    )
     with sync_playwright() as playwright:
-        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), *sandbox])
+        browser = launch(playwright)
         yield browser.new_page(viewport={"width": 1280, "height": 800})
         browser.close()
 

@@ -9,8 +9,6 @@ aims: help 0.4 s, first page 3 s, idle memory 150 MB.
 """
 
 import argparse
-import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -21,7 +19,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from benchmarks.press_to_paint import FLAGS, find_free_port, make_pool, sign_in
+from benchmarks.press_to_paint import find_free_port, launch, make_pool, sign_in
 
 PROGRAM = [sys.executable, "-c", "from annotator.cli.main import run; run()"]
 
@@ -73,13 +71,7 @@ def time_serve(folder: Path, url: str) -> tuple[tuple[float, float], tuple[float
         wait_for(f"{address}/login")
         first, before = time.perf_counter() - start, read_memory(server.pid)
         with sync_playwright() as playwright:
-            chromium = (
-                os.environ.get("ANNOTATOR_CHROMIUM")
-                or shutil.which("chromium")
-                or shutil.which("google-chrome")
-            )
-            sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-            browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), *sandbox])
+            browser = launch(playwright)
             begun = time.perf_counter()
             sign_in(browser.new_page(), address)
             label = time.perf_counter() - begun - 1  # sign_in rests for a second at its end

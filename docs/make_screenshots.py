@@ -110,9 +110,8 @@ def main() -> None:
     target = folder or HERE / "screenshots"
     target.mkdir(parents=True, exist_ok=True)
     with serve_demo() as (address, passwords), sync_playwright() as playwright:
-        chromium = (
-            os.environ.get("ANNOTATOR_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-        )
+        names = ("chromium", "google-chrome", "chromium-headless-shell")
+        chromium = os.environ.get("ANNOTATOR_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), *sandbox])
         for name, person, path, width, scheme in shots:

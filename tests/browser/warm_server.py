@@ -2,7 +2,7 @@
 
 A new interpreter needs two to three seconds to import it, and every browser test starts a server of its own. The forked
 process is one of its own all the same: it can be killed, and shares nothing with the next but what the import made.
-That a new interpreter serves as well is what tests/test_packaging.py and the benchmarks start.
+What pages import when they are first opened, two seconds more, is there too. That a new interpreter serves as well is what tests/test_packaging.py and the benchmarks start.
 """
 
 import multiprocessing
@@ -11,6 +11,9 @@ import sys
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import ModuleType
+
+from annotator.web.navigation import PAGES
+from annotator.web.preload import NEEDED
 
 WARM = multiprocessing.get_context("forkserver")
 WARM.set_forkserver_preload(
@@ -21,6 +24,18 @@ WARM.set_forkserver_preload(
         "annotator.releases.service",
         "annotator.web.app",
         "annotator.web.serve",
+        "annotator.web.main_page",
+        "anyio._backends._asyncio",
+        "babel.messages.pofile",
+        "sqlalchemy.dialects.sqlite.pysqlite",
+        "starlette.middleware.sessions",
+        "streamlit.web.bootstrap",
+        "uvicorn.main",
+        "uvicorn.protocols.http.h11_impl",
+        "uvicorn.protocols.websockets.websockets_sansio_impl",
+        *(page.module for page in PAGES),
+        *NEEDED,
+        "tests.browser.warm_frozen",
     ]
 )
 
