@@ -50,7 +50,7 @@ class Disagreement:
     of the reciprocal rank, None without runs; `flips`: how many couples of systems can change places. `taste`: nothing but
     neighbouring grades on one side of relevance. `reasons`: why it is or was in the queue, `waiting`: why it still is.
     `since`: the first of them. `simulated`: some of the grades are nobody's. `yours`: the asking lead judged it, and so may
-    not decide it. `decided`: what holds. `held_by`: the lead before whom it is open now; `assigned_to`: the one it was given
+    not decide it. `decided`: what holds. `held_by`: the other lead before whom it is open now; `assigned_to`: the one it was given
     to; `put_off`: the asking lead said later."""
 
     pair: str

@@ -111,7 +111,9 @@ def count_waiting(session: Session, dataset_pk: int) -> dict[tuple[bool, int], i
 
 
 def _is_held(reader: QueueReader) -> ColumnElement[bool]:
-    return and_(col(CaseHoldRow.pair_pk) == col(DisputeRow.pair_pk), col(CaseHoldRow.expires_at) > reader.now)
+    """By another lead: in a tab of one's own it is not taken."""
+    held, holder = col(CaseHoldRow.pair_pk) == col(DisputeRow.pair_pk), col(CaseHoldRow.lead_pk)
+    return and_(held, col(CaseHoldRow.expires_at) > reader.now, holder.is_distinct_from(reader.lead_pk))
 
 
 def _is_put_off(reader: QueueReader) -> ColumnElement[bool]:

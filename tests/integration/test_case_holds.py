@@ -14,6 +14,7 @@ from annotator.adjudication.service import (
     put_off_case,
     show_case,
 )
+from annotator.disputes.service import list_queue
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.domain.queue import QueueFilter
@@ -40,6 +41,9 @@ def test_two_leads_are_never_handed_the_same_pair_while_one_holds_it(desk: Desk)
         desk.database, desk.lea, "d", pair=desk.keys["甲"], tab="t1", want=0, now=NOW
     ).cases[0]
     assert (taken.held_by, mine.held_by) == ("lea", None)
+    for lead, shown in ((desk.lea, {"lou"}), (desk.lou, {"lea"})):  # what one holds oneself is not taken
+        rows = list_queue(desk.database, lead, "d", QueueFilter(), now=NOW).items
+        assert {row.held_by for row in rows} == {*shown, None}
     assert adjudicate(
         desk.database, desk.lou, "d", taken.pair, grade=1, rationale="w", seen=taken.seen, now=NOW
     )
