@@ -1,4 +1,5 @@
-"""Keeps the keyboard's place: where the button that was pressed is gone, the focus goes to the page's next task."""
+"""Keeps the keyboard's place: where the button that was pressed is gone, the focus goes to what came of it or to the page's
+next task."""
 
 from functools import cache
 from pathlib import Path
@@ -6,18 +7,20 @@ from typing import Any
 
 import streamlit as st
 
-PRESSES = "presses followed"
+PRESSES, PLACE = "presses followed", "place of the press"
 
 
-def note_press() -> None:
-    """What was pressed will not be on the page when it is drawn again. Called where the press did its work."""
+def note_press(place: str = "") -> None:
+    """What was pressed will not be on the page when it is drawn again. Called where the press did its work. `place`: the key of
+    the container that shows what came of it, if there is one."""
     st.session_state[PRESSES] = st.session_state.get(PRESSES, 0) + 1
+    st.session_state[PLACE] = place
 
 
 def keep_focus(*, from_top: bool = False) -> None:
     """At the end of a page: nothing of it is seen. `from_top`: the press led to another page, which is read from its top."""
-    press = str(st.session_state.get(PRESSES, ""))
-    _follower()(key="focus", data=(f"{press} top" if from_top else press) if press else None)
+    words = [st.session_state.get(PRESSES, ""), "top" if from_top else "", st.session_state.get(PLACE, "")]
+    _follower()(key="focus", data=" ".join(map(str, words)) if words[0] else None)
 
 
 @cache

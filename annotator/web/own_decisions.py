@@ -45,7 +45,7 @@ def draw_decisions(context: PageContext, dataset: str, names: Sequence[str]) -> 
     st.text(told + " · " + tr("{n:,} otherwise than you judged", n=found.differing))
     st.checkbox(tr("Only what was decided otherwise than I judged"), key=DIFFERING, on_change=_go, args=(0,))
     for one in found.decisions:
-        with st.container(border=True, gap="xsmall"):
+        with st.container(border=True, gap="xsmall", key=_name_card(one.pair)):
             _draw_one(one, names)
     _draw_pages(found, differing, page)
 
@@ -121,7 +121,11 @@ def _object(pair: str, revision: int) -> None:
     else:
         st.session_state.pop(f"objection {pair}", None)
         st.session_state[DONE] = tr("Your objection is kept. The pair waits for a lead again.")
-        note_press()
+        note_press(_name_card(pair))
+
+
+def _name_card(pair: str) -> str:
+    return f"decided_{pair}"
 
 
 def _draw_pages(found: OwnDecisions, differing: bool, page: int) -> None:

@@ -67,6 +67,7 @@ def test_a_discussion_and_an_objection_by_keyboard_alone(
     press(page.get_by_role("button", name="Send the objection"))
     expect(page.get_by_text("Your objection is kept.")).to_be_visible()
     expect(page.get_by_text("It waits for a lead.")).to_be_visible()
+    expect(page.locator('[class*="st-key-decided_"]')).to_be_focused()
     assert list_violations(page) == []
     page.set_viewport_size({"width": 1280, "height": 900})
     use_theme(page, "light")
