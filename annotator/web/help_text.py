@@ -126,6 +126,10 @@ def say_queue() -> str:
             "What differs only by taste can be settled in bulk, and undone. The queue can be taken to a meeting as a file and "
             "brought back. When it is empty, *Releases* is next."
         ),
+        tr(
+            "What decisions have in common is summed up under *Guideline*: choose what the next version answers, and take pairs as "
+            "examples for it. *Agreement* then shows how far annotators agreed before that version and since."
+        ),
     ))  # fmt: skip
 
 
