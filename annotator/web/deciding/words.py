@@ -68,7 +68,7 @@ def _form() -> dict[str, str]:
         **{f"cause_{code}": tr(words) for code, words in CAUSE_NAMES.items()},
         "inguideline": tr("The guideline should say so"),
         "rationale": tr("Why this decision"),
-        "rationalehint": tr("Kept with the grade and published."),
+        "rationalehint": tr("Published with the grade; the annotators of the pair read it."),
         "choosefirst": tr("Choose a grade first: 0 to 3, or u."),
         "stale": tr("One moment: this pair is being saved and loaded again."),
         "owes_distance": tr("The grades are {n} apart: say why you decide so."),
