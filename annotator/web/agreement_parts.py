@@ -24,7 +24,7 @@ from annotator.web.heat_map import chart_confusion, describe_confusion, name_gra
 from annotator.web.kappa_matrix import MOST as MOST_PEOPLE
 from annotator.web.kappa_matrix import MOST_WRITTEN, chart_matrix, describe_matrix, list_shown
 from annotator.web.link_table import Link, draw_link_table
-from annotator.web.messages import tr, tr_n
+from annotator.web.messages import join_sentences, tr, tr_n
 from annotator.web.names import name_word
 
 
@@ -118,7 +118,7 @@ def _say_of_matrix(pairs: Sequence[PairAgreement]) -> None:
         ))  # fmt: skip
     if min(people, MOST_PEOPLE) > MOST_WRITTEN:
         said.append(tr("Point at a cell to read its figures."))
-    draw_note(" ".join(said))
+    draw_note(join_sentences(said))
 
 
 def _choose_two(report: AgreementReport) -> PairAgreement | None:

@@ -15,7 +15,7 @@ from annotator.web.agreement_routes import SINCE
 from annotator.web.chart_files import draw_report_chart
 from annotator.web.guidance import draw_link, draw_note
 from annotator.web.link_table import draw_link_table
-from annotator.web.messages import tr, tr_n
+from annotator.web.messages import join_sentences, tr, tr_n
 from annotator.web.page_context import PageContext
 from annotator.web.since_chart import chart_since, describe_since, list_points, list_since_rows
 
@@ -117,7 +117,7 @@ def _draw_notes(found: SinceVersion) -> None:
     )
     if found.simulated:
         said.append(tr("Simulated judgments are included."))
-    draw_note(" ".join(said))
+    draw_note(join_sentences(said))
 
 
 def _draw_table(found: SinceVersion) -> None:

@@ -4,7 +4,7 @@ The English sentence is the key. Its translations stand in `locale/<language>/*.
 read when a language is first used. A sentence without a translation is shown in English; the tests allow none.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -39,6 +39,11 @@ def tr(text: str, /, **values: Any) -> str:
 def tr_n(one: str, many: str, n: int, /, **values: Any) -> str:
     """The sentence for this number, in the language in use; `{n}` is the number."""
     return _fill(one, many, n, {"n": n, **values})
+
+
+def join_sentences(said: Iterable[str]) -> str:
+    """One after the other; Japanese sentences have no space between them."""
+    return ("" if current_language() == "ja" else " ").join(said)
 
 
 def show_refusal(error: Exception) -> str:

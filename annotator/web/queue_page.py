@@ -13,7 +13,7 @@ from annotator.domain.people import includes
 from annotator.domain.queue import QueuePage
 from annotator.web.focus import keep_focus
 from annotator.web.guidance import require_dataset
-from annotator.web.messages import tr, tr_n
+from annotator.web.messages import join_sentences, tr, tr_n
 from annotator.web.page_context import PageContext
 from annotator.web.plain_text import show_as
 from annotator.web.queue_address import QueueAddress
@@ -74,7 +74,7 @@ def _draw_head(context: PageContext, dataset: str, found: QueuePage, here: Queue
     st.html(show_as("verdict", waiting, place="h2"))
     now = context.now.astimezone(find_zone())
     pace = compute_queue_pace(context.database, context.actor, dataset, now=now)
-    st.html(f'<p class="annotator-step">{escape(" ".join(describe_pace(pace)))}</p>')
+    st.html(f'<p class="annotator-step">{escape(join_sentences(describe_pace(pace)))}</p>')
     st.button(
         tr("Decide the next one"),
         type="primary",
