@@ -219,11 +219,14 @@ def test_forbidden_storage_is_said_before_the_first_press_and_an_answer_of_anoth
     page: Page, browser: Browser, database: Database, sign_in: SignIn
 ) -> None:
     start(page, database, sign_in)
-    page.route("**/api/judgments", lambda route: route.fulfill(json={"anything": "else"}))
+    page.evaluate(
+        """() => { window.own = fetch;
+        window.fetch = (to, asked) => to === '/api/judgments' ? Promise.resolve(Response.json({ anything: 'else' })) : own(to, asked); }"""
+    )
     press(page, "2")
     seen = pressed(page)
     expect(alert(page, "The server is of another version than this page.")).to_be_visible()
-    page.unroute("**/api/judgments")
+    page.evaluate("window.fetch = own")
     wait_saved(page)
     page.add_init_script(
         "Storage.prototype.setItem = () => { throw new DOMException('no', 'SecurityError') }"
