@@ -93,7 +93,9 @@ def list_revisions(session: Session, pair_pks: Collection[int]) -> dict[int, int
         statement = select(col(AdjudicationRow.pair_pk), revision).where(
             col(AdjudicationRow.pair_pk).in_(some)
         )
-        found.update((pair_pk, n) for pair_pk, n in session.execute(statement.group_by(col(AdjudicationRow.pair_pk))))
+        found.update(
+            (pair_pk, n) for pair_pk, n in session.execute(statement.group_by(col(AdjudicationRow.pair_pk)))
+        )
     return found
 
 
