@@ -21,6 +21,7 @@ from annotator.storage.dispute_tables import (
     CurrentAdjudicationRow,
     DisputeRow,
 )
+from annotator.storage.queue_counts import is_of
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -82,11 +83,8 @@ def _list_part(
     session: Session, reader: QueueReader, wanted: QueueFilter, sort: str, *, offset: int, limit: int
 ) -> Sequence[int]:
     """The pairs of a part of the queue, in order: fifty thousand are sorted without what is shown of fifty."""
-    statement = (
-        select(col(DisputeRow.pair_pk))
-        .join(QueryRow, col(QueryRow.pk) == col(DisputeRow.query_pk))
-        .outerjoin(CaseAssignmentRow, col(CaseAssignmentRow.pair_pk) == col(DisputeRow.pair_pk))
-        .outerjoin(CaseLaterRow, _is_put_off(reader))
+    statement = _reach(select(col(DisputeRow.pair_pk)), wanted, sort).outerjoin(
+        CaseLaterRow, _is_put_off(reader)
     )
     statement = _sort(statement, reader, sort).where(*choose_disputes(reader, wanted))
     return session.scalars(statement.offset(offset or None).limit(limit)).all()
@@ -94,19 +92,25 @@ def _list_part(
 
 def count_rows(session: Session, reader: QueueReader, wanted: QueueFilter) -> int:
     """How many disputes the filter lets through."""
-    statement = (
-        select(func.count())
-        .select_from(DisputeRow)
-        .join(QueryRow, col(QueryRow.pk) == col(DisputeRow.query_pk))
-        .outerjoin(CaseAssignmentRow, col(CaseAssignmentRow.pair_pk) == col(DisputeRow.pair_pk))
-    )
+    statement = _reach(select(func.count()).select_from(DisputeRow), wanted)
     return session.scalar(statement.where(*choose_disputes(reader, wanted))) or 0
+
+
+def _reach(statement: Any, wanted: QueueFilter, sort: str = "") -> Any:
+    """With the tables that this filter and this order ask, and no other: each costs a look for every dispute."""
+    if wanted.query_id is not None or wanted.category is not None or sort in ("query", "category"):
+        statement = statement.join(QueryRow, col(QueryRow.pk) == col(DisputeRow.query_pk))
+    if wanted.assigned is not None:
+        statement = statement.outerjoin(
+            CaseAssignmentRow, col(CaseAssignmentRow.pair_pk) == col(DisputeRow.pair_pk)
+        )
+    return statement
 
 
 def count_waiting(session: Session, dataset_pk: int) -> dict[tuple[bool, int], int]:
     """How many disputes there are by whether they are open and by what they wait for."""
     open_, waiting = col(DisputeRow.open), col(DisputeRow.waiting)
-    statement = select(open_, waiting, func.count()).where(col(DisputeRow.dataset_pk) == dataset_pk)
+    statement = select(open_, waiting, func.count()).where(is_of(dataset_pk))
     return {(is_open, mask): n for is_open, mask, n in session.execute(statement.group_by(open_, waiting))}
 
 

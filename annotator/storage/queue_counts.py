@@ -6,7 +6,7 @@ Refuses nothing. Open disputes only, whatever filter a page has set: the counts 
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -36,7 +36,7 @@ def count_open(session: Session, dataset_pk: int) -> list[Counted]:
     row = DisputeRow
     flips = func.coalesce(col(row.flips), 0) > 0
     told = (col(row.waiting), col(row.low), col(row.high), col(row.taste), flips)
-    statement = _open(select(*told, func.count()), dataset_pk).group_by(*told)
+    statement = _scan_open(select(*told, func.count()), dataset_pk).group_by(*told)
     return [Counted(*found) for found in session.execute(statement)]
 
 
@@ -48,7 +48,7 @@ def count_all_open(session: Session, dataset_pk: int) -> int:
 def count_by_category(session: Session, dataset_pk: int) -> dict[str | None, int]:
     """By the query's category."""
     category = col(QueryRow.category)
-    counted = _open(select(col(DisputeRow.query_pk), func.count().label("n")), dataset_pk)
+    counted = _scan_open(select(col(DisputeRow.query_pk), func.count().label("n")), dataset_pk)
     by_query = counted.group_by(col(DisputeRow.query_pk)).subquery()
     statement = select(category, func.sum(by_query.c.n)).join(
         by_query, by_query.c.query_pk == col(QueryRow.pk)
@@ -113,3 +113,14 @@ def _open(statement: Any, dataset_pk: int) -> Any:
     return statement.select_from(DisputeRow).where(
         col(DisputeRow.dataset_pk) == dataset_pk, col(DisputeRow.open)
     )
+
+
+def _scan_open(statement: Any, dataset_pk: int) -> Any:
+    """For what needs more of every one than an index holds: the table is read once from end to end."""
+    return statement.select_from(DisputeRow).where(is_of(dataset_pk), col(DisputeRow.open))
+
+
+def is_of(dataset_pk: int) -> ColumnElement[bool]:
+    """That a dispute is of the dataset, but not by an index: to look up fifty thousand rows one by one takes three to five times as
+    long as to read them all."""
+    return col(DisputeRow.dataset_pk) + 0 == dataset_pk
