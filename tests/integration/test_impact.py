@@ -35,7 +35,7 @@ def world(database: Database, tmp_path: Path) -> ScoredWorld:
     world.both("Q1", "a", 0, 3)
     world.both("Q1", "b", 2, 2)
     world.both("Q1", "c", 2, 1)
-    world.judge(world.person("新人"), "Q1", "c", 3, purpose="training")
+    world.judge(world.person("新人"), "Q1", "c", 3, purpose="conditional")
     world.both("Q2", "a", 1, 3)
     world.both("Q2", "d", None, 2)
     world.judge(world.hanako, "Q3", "e", 1)
