@@ -193,12 +193,18 @@ def test_a_run_that_comes_while_it_is_computed_is_not_left_out(
 
     def compute_late(*given: object) -> bool:
         if next(come, False):
-            world.rank("途中", {"Q1": ["e", "a"]})
+            world.rank("途中", {"Q1": ["e", "a"], "Q2": ["a", "d"]})
         return compute(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(service, "_compute", compute_late)
+    monkeypatch.setattr(service, "AT_ONCE", 1)
     assert bring_up_to_date(world.database, "d") == 0
-    assert world.stored()["Q1 a"] == pytest.approx(world.try_grades(STANDING, "Q1", "a", [0, 3]))
+    stored = world.stored()
+    assert stored["Q1 a"] == pytest.approx(world.try_grades(STANDING, "Q1", "a", [0, 3]))
+    with world.database.write() as session:
+        note_all_due(session, world.dataset_pk)
+    assert bring_up_to_date(world.database, "d") == 0
+    assert stored == {name: pytest.approx(found) for name, found in world.stored().items()}
 
 
 def test_a_judgment_that_comes_between_the_sums_and_the_weights_counts(
