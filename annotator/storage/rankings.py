@@ -29,13 +29,15 @@ _SYSTEMS = prepare("SELECT pk, system FROM run WHERE dataset_pk = :dataset_pk OR
 _STAMP = prepare("SELECT (SELECT max(pk) FROM run), (SELECT max(pk) FROM remap)")
 _PLACE = f"CAST(e.query_pk AS BIGINT) * {KEYS} + e.document_pk"
 _RANK = f"CAST(e.run_pk AS BIGINT) * {RANKS} + e.rank"
-_ENTRIES = f"""
-FROM run r CROSS JOIN run_entry e
-WHERE r.dataset_pk = :dataset_pk AND e.run_pk = r.pk AND e.query_pk IN :queries AND e.rank BETWEEN 0 AND {DEEPEST}"""
+_WANTED = f"e.run_pk = r.pk AND e.query_pk IN :queries AND e.rank BETWEEN 0 AND {DEEPEST}"
+_ENTRIES = f"FROM run r CROSS JOIN run_entry e WHERE r.dataset_pk = :dataset_pk AND {_WANTED}"
+# Run by run, each by its index: for many queries PostgreSQL would read the whole table instead, which takes three times as long.
+_BY_RUN = f"""
+FROM run r CROSS JOIN LATERAL (SELECT run_pk, query_pk, document_pk, rank FROM run_entry e WHERE {_WANTED} OFFSET 0) e WHERE r.dataset_pk = :dataset_pk"""
 _RANKED = {
     "sqlite": prepare(f"SELECT {_PLACE}, {_RANK} {_ENTRIES}", lists=["queries"]),
     "postgresql": prepare(
-        f"SELECT string_agg(int8send({_PLACE}) || int8send({_RANK}), CAST('' AS BYTEA)) {_ENTRIES}",
+        f"SELECT string_agg(int8send({_PLACE}) || int8send({_RANK}), CAST('' AS BYTEA)) {_BY_RUN}",
         lists=["queries"],
     ),
 }
