@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from annotator.domain.queue import Disagreement, QueuePage
 
 SIZE = 50
-NO_BREAK = "\u00a0"
 LONGEST = 60  # characters of a query or a title that say which one it is
 
 
@@ -66,7 +65,7 @@ def _describe(item: "Disagreement", *, due: bool, decided: bool, now: datetime) 
         "…" if due else show_number(item.impact, 2),
         "; ".join([name_reasons(item.waiting or item.reasons), *_list_marks(item)]),
         item.category or "",
-        show_day(item.since, now=now).replace(" ", NO_BREAK),
+        show_day(item.since, now=now),
     ]
     if decided:
         cells.insert(3, name_decided(item.decided))

@@ -2,7 +2,7 @@
 // while the page is drawn again, and what the choice shows is brought into the window when it is there.
 
 const tables = new WeakMap();
-const PATIENCE = 40, PAUSE_MS = 75, LONG = 12, NARROW = "(max-width: 640px)";
+const PATIENCE = 40, PAUSE_MS = 75, LONG = 12, BRIEF = 9, NARROW = "(max-width: 640px)";
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".rows");
@@ -77,14 +77,17 @@ function drawRow(row, told, kinds, link) {
 
 function make(kind, text = null, name = "") {
   const made = document.createElement(kind);
-  if (text !== null) made.textContent = text;
+  const [first, ...parts] = (text ?? "").split(/(?<=[_/])/);  // where an identifier may be broken
+  if (first) made.append(first, ...parts.flatMap((part) => [document.createElement("wbr"), part]));
   if (name) made.className = name;
   return made;
 }
 
-// How a column is set: figures to the right; where there is a long word, it may be broken anywhere.
+// How a column is set: figures to the right; days and several grades in one line; where there is a long word, it may be
+// broken anywhere.
 function kindOf(texts) {
   if (texts.every((text) => /^[\d,.–…]*$/.test(text))) return "number";
+  if (texts.every((text) => text.length <= BRIEF && /\d/.test(text))) return "brief";
   return texts.some((text) => text.split(/\s+/).some((word) => word.length > LONG)) ? "long" : "";
 }
 

@@ -23,10 +23,10 @@ def world(database: Database) -> JudgedWorld:
     made = JudgedWorld(database)
     change_person(database, OPERATOR, "lea", role="lead", dataset="d", now=NOW)
     first, second = made.person("first"), made.person("second", simulated=True)
-    made.query("Q1", "ハンドラキュー 🔎 :red[*x*] <b>", category="設定")
-    made.query("Q2", "토지거래허가구역")
+    made.query("Q1", "ハンドラキュー 🔎 :red[*x*] <b>", category="framework_configuration")
+    made.query("Q2", "토지거래허가구역안에서의건축허가", category="land_planning_law")
     for query_id, doc_id, grades in (("Q1", "遠い", (0, 3)), ("Q2", "中間", (0, 2)), ("Q2", "近い", (2, 3))):
-        made.pair(query_id, doc_id, rank=2, title=f"題 {doc_id}", text="本文\n" * 40)
+        made.pair(query_id, doc_id, rank=2, title=f"HttpAccessLogHandler {doc_id}", text="本文\n" * 40)
         made.judge(first, query_id, doc_id, grades[0])
         made.judge(second, query_id, doc_id, grades[1])
     return made
@@ -51,13 +51,14 @@ def test_a_filter_is_in_the_address_and_the_browsers_way_back_takes_it_off(
     expect(page.get_by_text("1 of 3: 2 against 3.")).to_be_visible()
 
 
-def test_the_keyboard_goes_through_the_rows_and_enter_opens_the_case(
+def test_every_column_is_in_sight_and_the_keyboard_goes_through_the_rows_to_the_case(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
     sign_in(page, "lea", to=f"{QUEUE}&show=all")
     table = page.get_by_role("region", name="The disputes")
     link = table.get_by_role("link", name="Q1 ハンドラキュー 🔎 :red[*x*] <b>")
     expect(link).to_have_attribute("href", re.compile(r"dataset=d&show=all&pair="))
+    assert table.evaluate("e => e.scrollWidth <= e.clientWidth"), "beside the sidebar too"
     link.focus()
     page.keyboard.press("ArrowDown")
     expect(table.locator("tbody tr").nth(1).get_by_role("link")).to_be_focused()

@@ -64,7 +64,7 @@ def test_each_row_says_why_it_waits_and_names_nobody_who_judged(world: JudgedWor
     far, near = table(open_page(world, "disagreements"))
     assert far == {
         "query": "Q1 ハンドラキュー <b>🔎", "document": "遠い 題 遠い", "grades": "0 3", "apart": "3", "impact": far["impact"],
-        "why": "grades differ; simulated", "category": "設定", "since": "Mar\u00a04",
+        "why": "grades differ; simulated", "category": "設定", "since": "Mar 4",
     }  # fmt: skip
     assert near["why"] == "grades differ; only taste; simulated"
     assert not {"花子", "simulated_1"} & set(" ".join(far.values()).split())
