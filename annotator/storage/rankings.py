@@ -122,8 +122,8 @@ class JudgedRows(NamedTuple):
     answered: list[Any]
 
     def digest(self) -> int:
-        """The same as long as the same is known (in this process)."""
-        return hash((tuple(self.other), tuple(self.errors), tuple(self.answered)))
+        """The same as long as the same is known (in this process), in whatever order a database gives it."""
+        return hash(tuple(sum(map(hash, rows)) for rows in self))
 
     def by_query(self, query_pks: Sequence[int]) -> dict[int, list[KnownPair]]:
         """The pairs of each query in the order of their documents; pairs of which nothing is known are absent."""

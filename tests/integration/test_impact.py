@@ -6,7 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, select
+from sqlmodel import col
 
 from annotator.adjudication.service import adjudicate, show_case
 from annotator.disputes.service import find_disagreements, list_queue
@@ -18,7 +19,10 @@ from annotator.impact.service import bring_up_to_date, count_steps, recompute
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.dispute_tables import QueryScoreRow, ScoreTotalRow
 from annotator.storage.disputes import derive_disputes
+from annotator.storage.find import key_of
+from annotator.storage.rankings import JudgedRows, read_judged
 from annotator.storage.scores import note_all_due
+from annotator.storage.tables import QueryRow
 from tests.integration.judged_world import NOW
 from tests.integration.scored_world import Grades, ScoredWorld
 
@@ -205,6 +209,17 @@ def test_a_run_that_comes_while_it_is_computed_is_not_left_out(
         note_all_due(session, world.dataset_pk)
     assert bring_up_to_date(world.database, "d") == 0
     assert stored == {name: pytest.approx(found) for name, found in world.stored().items()}
+
+
+def test_what_is_known_is_the_same_in_whatever_order_it_was_read(world: ScoredWorld) -> None:
+    with world.database.read() as session:
+        queries = session.scalars(select(col(QueryRow.pk))).all()
+        known = read_judged(session, [key_of(pk) for pk in queries])
+    turned = JudgedRows(*(rows[::-1] for rows in known))
+    assert len(known.answered) > 1
+    assert turned.digest() == known.digest()
+    assert known._replace(answered=known.answered[1:]).digest() != known.digest()
+    assert known._replace(other=known.answered, answered=known.other).digest() != known.digest()
 
 
 def test_a_judgment_that_comes_between_the_sums_and_the_weights_counts(
