@@ -11,6 +11,7 @@ from annotator.domain.queue import QueueFilter
 from annotator.storage.database import Database
 from annotator.storage.dispute_tables import AuditEventRow
 from annotator.storage.labeling_tables import DisclosureRow
+from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.tables import PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
@@ -58,6 +59,28 @@ class Desk(JudgedWorld):
             row = session.scalars(select(PairRow).where(col(PairRow.key) == self.keys[doc_id])).one()
             row.lacking = lacking
             session.add(row)
+
+    def draw_for(self, expert: Actor, doc_id: str, *, settled: int) -> None:
+        """A quality check of this pair that the expert has not answered yet."""
+        with self.database.write() as session:
+            draw = QualityDrawRow.model_validate(
+                {
+                    "dataset_pk": self.dataset_pk, "number": 1, "round": 1, "annotator_pk": expert.person_id,
+                    "drawn_by_pk": None, "rate": 0.1, "seed": 3, "population": 40, "outside": 2, "drawn_at": NOW,
+                }
+            )  # fmt: skip
+            session.add(draw)
+            session.flush()
+            pair_pk = session.scalars(
+                select(col(PairRow.pk)).where(col(PairRow.key) == self.keys[doc_id])
+            ).one()
+            checked = {
+                "draw_pk": draw.pk,
+                "pair_pk": pair_pk,
+                "settled_grade": settled,
+                "settled_by": "unanimous",
+            }
+            session.add(QualityPairRow.model_validate(checked))
 
     def seen_by(self, actor: Actor) -> int:
         with self.database.read() as session:

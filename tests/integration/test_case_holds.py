@@ -19,8 +19,8 @@ from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.domain.queue import QueueFilter
 from annotator.storage.database import Database
-from annotator.storage.dispute_tables import DiscussionRow
-from annotator.storage.tables import PairRow, PersonRow
+from annotator.storage.dispute_tables import DiscussionRow, DiscussionTurnRow
+from annotator.storage.tables import MembershipRow, PairRow, PersonRow
 from tests.integration.judged_world import NOW
 from tests.integration.lead_desk import DOCUMENTS, Desk
 
@@ -81,6 +81,8 @@ def test_a_pair_given_to_a_lead_is_handed_to_nobody_else_until_it_is_taken_back(
     assert desk.ask(desk.lea, 1) == ["乙"]
     assert desk.ask(desk.lou, 1) == ["甲"]
     assert desk.ask(desk.lou, 4, wanted=QueueFilter(assigned="lou"), tab="t1") == ["甲"]
+    let_go_cases(desk.database, desk.lou, "d", [desk.keys["甲"]], tab="t1", now=NOW)
+    assert desk.ask(desk.lea, 4, wanted=QueueFilter(assigned="lou")) == ["甲"], "who asks for it gets it"
     give(None)
     assert desk.events() == [
         ("assigned", {"to": None}, {"to": "lou"}),
@@ -104,11 +106,40 @@ def test_what_was_given_to_a_lead_who_has_left_is_everybodys_again(desk: Desk) -
         assign_case(desk.database, desk.lea, "d", desk.keys["乙"], to="lou", now=NOW)
 
 
+@pytest.mark.parametrize(("role", "everywhere"), [("admin", False), ("lead", True)])
+def test_what_was_given_to_an_admin_or_a_lead_of_all_datasets_is_theirs(
+    desk: Desk, role: str, everywhere: bool
+) -> None:
+    other = desk.person("other", role)
+    if everywhere:
+        with desk.database.write() as session:
+            held = session.scalars(
+                select(MembershipRow).where(col(MembershipRow.person_pk) == other.person_id)
+            )
+            held.one().dataset_pk = None
+    assign_case(desk.database, desk.lea, "d", desk.keys["甲"], to="other", now=NOW)
+    assert desk.ask(desk.lea, 4) == ["乙", "丙", "丁"]
+    assert desk.ask(other, 4) == ["甲"]
+
+
 def test_a_pair_whose_annotators_are_to_discuss_it_comes_last(desk: Desk) -> None:
     with desk.database.write() as session:
         pk = session.scalars(select(col(PairRow.pk)).where(col(PairRow.key) == desk.keys["甲"])).one()
         session.add(DiscussionRow(pair_pk=pk, asked_by_pk=desk.lou.person_id or 0, asked_at=NOW))
     assert desk.ask(desk.lea, 4) == ["乙", "丙", "丁", "甲"]
+    for said, first in ((desk.hanako, "乙"), (desk.minjun, "甲")):
+        turn = {"pair_pk": pk, "annotator_pk": said.person_id, "outcome": "graded", "grade": 1, "revised": True, "said_at": NOW}  # fmt: skip
+        with desk.database.write() as session:
+            session.add(DiscussionTurnRow.model_validate(turn))
+        assert desk.ask(desk.lea, 4)[0] == first, "in its place again once all of them have spoken"
+
+
+def test_a_pair_whose_discussion_was_closed_comes_in_its_place(desk: Desk) -> None:
+    with desk.database.write() as session:
+        pk = session.scalars(select(col(PairRow.pk)).where(col(PairRow.key) == desk.keys["甲"])).one()
+        row = DiscussionRow(pair_pk=pk, asked_by_pk=desk.lou.person_id or 0, asked_at=NOW, closed_at=NOW)
+        session.add(row)
+    assert desk.ask(desk.lea, 1) == ["甲"]
 
 
 def test_a_pair_that_its_lead_may_still_be_handed_for_labeling_is_only_handed_out_to_be_shown(
@@ -121,7 +152,23 @@ def test_a_pair_that_its_lead_may_still_be_handed_for_labeling_is_only_handed_ou
     assert desk.ask(desk.lea, 3, have=("丙", "丁")) == ["甲"], "seen before, so nothing is lost"
     assert desk.ask(desk.lea, 3, have=("甲", "丙", "丁")) == []
     assert desk.ask(desk.lou, 3) == ["乙"]
+    let_go_cases(desk.database, desk.lea, "d", [desk.keys["甲"]], tab="t1", now=NOW)
+    assert desk.ask(desk.lou, 3, have=("乙",)) == [], "another has seen it, they have not"
     assert desk.seen_by(desk.lou) == 1
+
+
+def test_a_pair_that_its_lead_is_to_check_for_quality_is_not_kept_ready_for_them(desk: Desk) -> None:
+    desk.draw_for(desk.lea, "乙", settled=2)
+    assert desk.ask(desk.lea, 3) == ["甲", "丙", "丁"]
+    assert desk.ask(desk.lou, 2, tab="t2") == ["乙"], "the others learn nothing that they must not"
+
+
+def test_who_put_a_pair_off_as_an_annotator_did_not_judge_it_and_may_decide(desk: Desk) -> None:
+    desk.judge(desk.lea, "Q1", "甲", None, outcome="later")
+    desk.judge(desk.lou, "Q1", "乙", 1)
+    assert desk.ask(desk.lea, 1) == ["甲"]
+    let_go_cases(desk.database, desk.lea, "d", [desk.keys["甲"]], tab="t1", now=NOW)
+    assert desk.ask(desk.lou, 4) == ["甲", "丙", "丁"]
 
 
 def test_a_grade_that_a_lead_may_still_have_to_give_is_not_told_among_the_neighbours(desk: Desk) -> None:
@@ -147,6 +194,9 @@ def test_a_decided_pair_is_let_go_of_everywhere(desk: Desk) -> None:
     again = show_case(desk.database, desk.lou, "d", case.pair, now=NOW)
     assert (again.assigned_to, again.held_by, again.status) == (None, None, "settled")
     assert desk.ask(desk.lou, 4) == ["乙", "丙", "丁"]
+    for shown in ("open", "all", "decided"):  # what is left to decide is open, whatever else the page shows
+        wanted = QueueFilter(shown=shown)
+        assert hand_out_cases(desk.database, desk.lou, "d", wanted, want=0, now=NOW).left == 3
 
 
 def test_nothing_is_handed_out_twice_when_leads_ask_at_the_same_moment(desk: Desk) -> None:
