@@ -45,7 +45,7 @@ from annotator.storage.dispute_tables import (
 from annotator.storage.disputes import derive_disputes, list_disputes
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.objecting import find_own_decision, list_new, read_decisions
-from annotator.storage.open_work import list_busy_queries
+from annotator.storage.open_work import count_judged, list_busy_queries
 from annotator.storage.questions import read_present_text
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, QueryRow
 from annotator.storage.trail import Action, Event, add_events
@@ -93,8 +93,8 @@ def close_discussion(database: Database, actor: Actor, dataset: str, pair: str, 
 def list_own_discussions(
     database: Database, actor: Actor, dataset: str, *, now: datetime
 ) -> list[OwnDiscussion]:
-    """The discussions of pairs that the annotator judged, while they go on: the first 200. What others said is in
-    those only that they have opened, and whose query asks nothing of them any more."""
+    """The discussions of pairs that the annotator judged, while they go on: 200, those that wait for them first. What others
+    said is in those only that they have opened, and whose query asks nothing of them any more."""
     with database.read() as session:
         row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
         worklist = Worklist(key_of(row.pk), person_pk, row.overlap, now)
@@ -237,7 +237,9 @@ def count_news(database: Database, actor: Actor, dataset: str, *, now: datetime)
     with database.read() as session:
         row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
         worklist = Worklist(key_of(row.pk), person_pk, row.overlap, now)
-        waiting = list_waiting(session, worklist, row, actor.username, most=MOST_NEW)
+        if not count_judged(session, worklist, most=1):
+            return 0
+        waiting = list_waiting(session, worklist, row, most=MOST_NEW)
         return len(waiting) + len(list_new(session, worklist, row, most=MOST_NEW))
 
 

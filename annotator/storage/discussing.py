@@ -18,27 +18,46 @@ from annotator.domain.disputes import LASTING
 from annotator.storage.dispute_tables import DiscussionRow, DiscussionTurnRow, DisputeRow
 from annotator.storage.disputes import list_disputes
 from annotator.storage.find import key_of
-from annotator.storage.open_work import list_busy_queries
+from annotator.storage.open_work import count_judged, list_busy_queries
 from annotator.storage.statements import Prepared, prepare, read_time, run
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, MembershipRow, PersonRow
 from annotator.storage.worklist import Worklist
 
+FEW = 5_000
+"""Whoever judged no more pairs than this has each looked up; otherwise the disputes are gone through until enough are found."""
+_SAID = """EXISTS (SELECT 1 FROM discussion_turn t
+    WHERE t.pair_pk = c.pair_pk AND t.annotator_pk = :annotator_pk)"""
 _MINE = """
-SELECT s.pair_pk, s.query_pk, coalesce(n.asked_at, s.since)
-FROM {source} JOIN current_judgment c ON c.pair_pk = s.pair_pk AND c.annotator_pk = :annotator_pk
-WHERE s.dataset_pk = :dataset_pk AND s.open AND c.outcome <> 'later' AND c.purpose = 'independent' AND {asked}"""
-_ASKED = _MINE.format(
-    source="discussion n JOIN dispute s ON s.pair_pk = n.pair_pk", asked="n.closed_at IS NULL"
+SELECT s.pair_pk, s.query_pk{columns} FROM {source}
+WHERE s.dataset_pk = :dataset_pk AND s.open = true AND c.pair_pk = s.pair_pk AND c.annotator_pk = :annotator_pk
+  AND c.dataset_pk = :dataset_pk AND c.outcome <> 'later' AND c.purpose = 'independent' AND {asked}"""
+_BY_ROW = (
+    "discussion n CROSS JOIN dispute s CROSS JOIN current_judgment c",
+    "n.pair_pk = s.pair_pk AND n.closed_at IS NULL",
 )
-_BY_ITSELF = _MINE.format(
-    source="dispute s LEFT JOIN discussion n ON n.pair_pk = s.pair_pk",
-    asked=f"s.distance >= :distance AND (s.waiting & {int(LASTING)}) <> 0 AND n.pair_pk IS NULL",
-)
-_ORDER = " ORDER BY 3, 1 LIMIT :most"
-_OWN: Mapping[bool, Prepared] = {
-    False: prepare(_ASKED + _ORDER),
-    True: prepare(f"{_ASKED} UNION ALL {_BY_ITSELF}{_ORDER}"),
-}
+_APART = f"""s.distance >= :distance AND (s.waiting & {int(LASTING)}) <> 0
+  AND NOT EXISTS (SELECT 1 FROM discussion n WHERE n.pair_pk = c.pair_pk)"""
+_BY_DISPUTE = ("dispute s CROSS JOIN current_judgment c", _APART)
+_BY_JUDGMENT = ("current_judgment c CROSS JOIN dispute s", _APART)
+
+
+def _write(parts: Sequence[tuple[str, str]], *, waiting: bool) -> Prepared:
+    """`waiting`: any of those in which the annotator has not spoken, without their age."""
+    written = []
+    for source, asked in parts:
+        since = "n.asked_at" if asked is not _APART else "s.since"
+        columns = "" if waiting else f", {since}, {_SAID}"
+        said = f" AND NOT {_SAID}" if waiting else ""
+        written.append(_MINE.format(columns=columns, source=source, asked=asked + said))
+    return prepare(" UNION ALL ".join(written) + ("" if waiting else " ORDER BY 4, 3, 1") + " LIMIT :most")
+
+
+_WAYS: Mapping[bool | None, list[tuple[str, str]]] = {
+    None: [_BY_ROW], False: [_BY_ROW, _BY_DISPUTE], True: [_BY_ROW, _BY_JUDGMENT],
+}  # fmt: skip
+"""By whether the annotator has judged few pairs; None: nothing is asked by itself."""
+_OWN = {few: _write(parts, waiting=False) for few, parts in _WAYS.items()}
+_WAITING = {few: _write(parts, waiting=True) for few, parts in _WAYS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +71,14 @@ class Judge:
 
 def list_own(session: Session, worklist: Worklist, dataset: DatasetRow, *, most: int) -> list[Any]:
     """The discussions that wait for a lead's decision and whose pair the annotator judged: rows (pair_pk, query_pk,
-    asked_at), the oldest first. One read."""
-    by_itself = dataset.discuss_from is not None
-    values = {**worklist.values, "distance": dataset.discuss_from, "most": most}
-    found = run(session, _OWN[by_itself], values)
-    return [(pair_pk, query_pk, read_time(asked_at)) for pair_pk, query_pk, asked_at in found]
+    asked_at), first those in which they have not spoken, the oldest first. One read where nothing is asked by itself."""
+    rows = _run(session, _OWN, worklist, dataset, most)
+    return [(pair_pk, query_pk, read_time(asked_at)) for pair_pk, query_pk, asked_at, _said in rows]
 
 
-def list_waiting(
-    session: Session, worklist: Worklist, dataset: DatasetRow, username: str, *, most: int
-) -> list[int]:
-    """Those of them (pair_pk) in which the annotator may speak and has not."""
-    found = list_own(session, worklist, dataset, most=most)
-    said = list_turns(session, [pair_pk for pair_pk, *_ in found]) if found else {}
-    left = {pair_pk: query for pair_pk, query, _ in found if username not in said.get(pair_pk, {})}
+def list_waiting(session: Session, worklist: Worklist, dataset: DatasetRow, *, most: int) -> list[int]:
+    """Some of them (pair_pk) in which the annotator may speak and has not."""
+    left = dict(_run(session, _WAITING, worklist, dataset, most).all())
     busy = list_busy_queries(session, worklist, dataset, left.values())
     return [pair_pk for pair_pk, query_pk in left.items() if query_pk not in busy]
 
@@ -143,6 +156,18 @@ def is_discussed(session: Session, dataset: DatasetRow, pair_pk: int) -> bool:
         dataset, session.get(DiscussionRow, pair_pk), list_disputes(session, [pair_pk]).get(pair_pk)
     )
     return asked is not None and asked[1]
+
+
+def _run(
+    session: Session,
+    statements: Mapping[bool | None, Prepared],
+    worklist: Worklist,
+    dataset: DatasetRow,
+    most: int,
+) -> Any:
+    apart = dataset.discuss_from
+    few = None if apart is None else count_judged(session, worklist, most=FEW + 1) <= FEW
+    return run(session, statements[few], {**worklist.values, "distance": apart, "most": most})
 
 
 def _list_rows(session: Session, pair_pks: Collection[int]) -> dict[int, DiscussionRow]:

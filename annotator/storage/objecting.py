@@ -38,9 +38,9 @@ LATEST = 5_000
 """Among so many decisions of everybody those are looked for that an annotator has not been shown."""
 _NEW = prepare(f"""
 SELECT a.pair_pk, p.query_pk FROM (SELECT pk, pair_pk FROM adjudication ORDER BY pk DESC LIMIT {LATEST}) l
-CROSS JOIN current_adjudication a CROSS JOIN current_judgment c CROSS JOIN pair p
+CROSS JOIN current_judgment c CROSS JOIN current_adjudication a CROSS JOIN pair p
 WHERE a.pair_pk = l.pair_pk AND a.adjudication_pk = l.pk AND a.dataset_pk = :dataset_pk
-  AND c.pair_pk = a.pair_pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later' AND p.pk = a.pair_pk
+  AND c.pair_pk = l.pair_pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later' AND p.pk = a.pair_pk
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = a.pair_pk AND d.person_pk = :annotator_pk)
   AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = a.pair_pk)
 LIMIT :most""")

@@ -15,11 +15,14 @@ from annotator.storage.eligibility import find_eligibility
 from annotator.storage.find import key_of
 from annotator.storage.outdated import STILL_THEIRS
 from annotator.storage.quality_work import CAN_JUDGE
-from annotator.storage.statements import run
+from annotator.storage.statements import prepare, run
 from annotator.storage.tables import DatasetRow
 from annotator.storage.worklist import MAY_COME, Worklist
 
 CHUNK = 500
+_JUDGED = prepare("""
+SELECT count(*) FROM (SELECT 1 FROM current_judgment
+WHERE dataset_pk = :dataset_pk AND annotator_pk = :annotator_pk LIMIT :most) x""")
 _BUSY = f"""
 SELECT p.query_pk FROM pair p LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
 WHERE p.query_pk IN :chosen AND {MAY_COME}
@@ -34,7 +37,8 @@ WHERE h.annotator_pk = :annotator_pk AND h.expires_at > :now AND p.pk = h.pair_p
   AND NOT EXISTS (SELECT 1 FROM check_pair k CROSS JOIN judgment j WHERE k.pair_pk = p.pk AND j.pair_pk = p.pk
     AND j.annotator_pk = :annotator_pk AND j.purpose = k.kind AND j.outcome <> 'later')
 UNION SELECT p.query_pk FROM pair p JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
-WHERE p.query_pk IN :chosen AND {STILL_THEIRS}
+WHERE p.query_pk IN :chosen AND EXISTS (SELECT 1 FROM current_judgment o
+    WHERE o.dataset_pk = :dataset_pk AND o.annotator_pk = :annotator_pk AND o.stale > 0) AND {STILL_THEIRS}
 UNION SELECT p.query_pk FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p
 WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND p.pk = x.pair_pk
   AND p.query_pk IN :chosen AND x.outcome IS NULL
@@ -63,3 +67,8 @@ def list_busy_queries(
         chosen = ordered[start : start + CHUNK]
         found.update(run(session, statement, {**values, "chosen": chosen}).scalars())
     return found
+
+
+def count_judged(session: Session, worklist: Worklist, *, most: int) -> int:
+    """Of how many pairs there is an answer of the annotator, at most so many."""
+    return int(run(session, _JUDGED, {**worklist.values, "most": most}).scalar_one())

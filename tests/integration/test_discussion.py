@@ -9,6 +9,7 @@ from sqlmodel import col
 
 from annotator.agreement.service import compute_agreement
 from annotator.datasets.service import change_settings
+from annotator.discussion import service
 from annotator.discussion.service import (
     ask_to_discuss,
     close_discussion,
@@ -23,6 +24,7 @@ from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateEr
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import submit_judgments
 from annotator.releases.service import check_gates
+from annotator.storage import discussing
 from annotator.storage.database import Database
 from annotator.storage.discussing import read_discussions
 from annotator.storage.dispute_tables import AuditEventRow
@@ -262,3 +264,34 @@ def test_without_any_discussion_looking_for_one_is_one_read(database: Database) 
     assert talk.own(talk.hanako) == []
     about_pairs = [statement for statement in asked if "judgment" in statement or "discussion" in statement]
     assert len(about_pairs) == 1
+
+
+@pytest.mark.parametrize("few", [0, 5_000])
+def test_what_waits_for_an_annotator_stands_before_what_they_have_said(
+    database: Database, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    """However many discussions they have spoken in and no lead has ended; and however their pairs are looked up."""
+    talk = Talk(database, discuss_from="3")
+    talk.world.pair("Q1", "近い")
+    later = talk.world.pair("Q1", "後で")
+    for doc_id, grade in (("近い", 2), ("後で", 3)):
+        talk.world.judge(talk.hanako, "Q1", doc_id, 0)
+        talk.world.judge(talk.minjun, "Q1", doc_id, grade)
+    talk.say(talk.hanako, 3, talk.open(talk.hanako).seen)
+    monkeypatch.setattr(discussing, "FEW", few)
+    monkeypatch.setattr(service, "MOST_NEW", 1)
+    assert [one.pair for one in talk.own(talk.hanako)] == [later, talk.pair]
+    assert count_news(database, talk.hanako, "d", now=LATER) == 1
+    monkeypatch.setattr(service, "MOST_DISCUSSIONS", 1)
+    assert [one.pair for one in talk.own(talk.hanako)] == [later]
+    talk.pair = later
+    talk.say(talk.hanako, 3, talk.open(talk.hanako).seen)
+    assert count_news(database, talk.hanako, "d", now=LATER) == 0
+
+
+def test_for_a_lead_who_judged_nothing_news_are_looked_for_in_one_read(database: Database) -> None:
+    talk = Talk(database, discuss_from="3")
+    asked: list[str] = []
+    event.listen(database.engine, "before_cursor_execute", lambda *told: asked.append(str(told[2])))
+    assert count_news(database, talk.lead, "d", now=LATER) == 0
+    assert len([statement for statement in asked if "judgment" in statement or "dispute" in statement]) == 1
