@@ -10,9 +10,12 @@ from sqlmodel import col
 from annotator.domain.accounts import Membership
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
+from annotator.storage.database import lock_dataset
 from annotator.storage.statements import prepare, run
 from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow, QueryRow
 
+EVERY_ROLE = 0
+"""The number that no dataset has, for a lock on who holds which role."""
 _PRESENT = prepare(
     "SELECT m.dataset_pk, m.role FROM membership m JOIN person p ON p.pk = m.person_pk "
     "WHERE m.person_pk = :person_pk AND p.disabled_at IS NULL"
@@ -26,7 +29,9 @@ ORDER BY d.name""")
 
 @contextmanager
 def keep_led(session: Session) -> Iterator[None]:
-    """StateError where what is done within leaves disputes behind that nobody may decide."""
+    """StateError where what is done within leaves disputes behind that nobody may decide. Who changes roles does so one
+    after the other: of two admins who let the last two leads go in the same moment, one is refused."""
+    lock_dataset(session, EVERY_ROLE)
     before = _list_leaderless(session)
     yield
     for name in _list_leaderless(session):

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,13 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.accounts.service import change_person, disable_person, remove_role
-from annotator.adjudication.service import adjudicate, show_case
-from annotator.domain.errors import ConflictError, StateError
+from annotator.adjudication.service import adjudicate, list_case_leads, show_case
+from annotator.domain.errors import AnnotatorError, ConflictError, NotAllowed, StateError
 from annotator.domain.pairs import pair_key
-from annotator.domain.people import OPERATOR
+from annotator.domain.people import OPERATOR, Actor
 from annotator.releases import service
 from annotator.releases.service import publish_release, verify_release
+from annotator.storage import people
 from annotator.storage.database import Database
 from annotator.storage.dispute_tables import AdjudicationRow, AuditEventRow
 from annotator.storage.tables import ReleaseQrelRow
@@ -120,6 +122,48 @@ def test_the_last_lead_cannot_leave_disputes_behind(database: Database) -> None:
     change_person(database, OPERATOR, "lou", enable=True, now=EPOCH)
     disable_person(database, OPERATOR, "lea", now=EPOCH)
     assert desk.ask(desk.lou, 1, now=EPOCH) == ["甲"]
+
+
+@pytest.mark.parametrize(
+    ("role", "refused"),
+    [("lead", StateError), ("admin", NotAllowed)],
+    ids=["by the operator", "by each other"],
+)
+def test_of_the_last_two_who_may_decide_one_stays_when_both_are_disabled_in_the_same_moment(
+    database: Database, monkeypatch: pytest.MonkeyPatch, role: str, refused: type[Exception]
+) -> None:
+    """Each has looked who is left before the other's change is there, unless one waits for the other."""
+    desk = Desk(database)
+    for username in ("lea", "lou"):
+        change_person(database, OPERATOR, username, role=role, dataset="d", now=EPOCH)
+    both_looked, look = threading.Barrier(2), people._list_leaderless
+    looked, told = set[int](), list[AnnotatorError]()
+
+    def look_together(session: Any) -> list[str]:
+        found = look(session)
+        if threading.get_ident() in looked:
+            with suppress(threading.BrokenBarrierError):
+                both_looked.wait(timeout=0.3)
+        looked.add(threading.get_ident())
+        return found
+
+    def disable(actor: Actor, username: str) -> None:
+        try:
+            disable_person(database, actor, username, now=EPOCH)
+        except AnnotatorError as error:
+            told.append(error)
+
+    monkeypatch.setattr(people, "_list_leaderless", look_together)
+    actors = (OPERATOR, OPERATOR) if role == "lead" else (desk.lou, desk.lea)
+    threads = [
+        threading.Thread(target=disable, args=given) for given in zip(actors, ("lea", "lou"), strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [type(error) for error in told] == [refused]
+    assert len(list_case_leads(database, OPERATOR, "d", now=EPOCH)) == 1
 
 
 def test_a_lead_may_leave_where_nothing_is_disputed(database: Database) -> None:
