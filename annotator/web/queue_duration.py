@@ -31,7 +31,7 @@ def _say_work(pace: QueuePace) -> str:
         return tr("The queue is {work} of work.", work=show_duration(pace.work or 0))
     days = show_days(pace.working_days_left)
     if pace.work is None:
-        return tr("At this pace the queue lasts {days}. How much work that is is not known: {why}.", days=days, why=pace.why_no_work)  # fmt: skip
+        return tr("At this pace the queue lasts {days}. How much work that means is not known: {why}.", days=days, why=pace.why_no_work)  # fmt: skip
     return tr(
         "The queue is {work} of work; at this pace it lasts {days}.",
         work=show_duration(pace.work),

@@ -14,7 +14,7 @@ from annotator.domain.policies import POLICIES, POLICY_NAMES
 from annotator.web.focus import note_press
 from annotator.web.guidance import draw_note
 from annotator.web.html_table import draw_table
-from annotator.web.messages import show_refusal, tr, tr_n
+from annotator.web.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.page_context import PageContext, require_context
 from annotator.web.plain_text import escape_markdown
 from annotator.web.queue_address import QueueAddress
@@ -64,9 +64,8 @@ def _draw_preview(found: "PolicyPreview") -> None:
             "can change the order of systems.",
             mean=show_number(found.impact_mean, 3), flips=show_number(found.flips),
         ))  # fmt: skip
-    if found.left_out:
-        left = "; ".join(f"{tr(one.why)} {show_number(one.pairs)}" for one in found.left_out)
-        draw_note(tr("Left as they are: {left}.", left=left))
+    for one in found.left_out:
+        draw_note(tr_n("{n:,} pair is left as it is: {why}.", "{n:,} pairs are left as they are: {why}.", one.pairs, why=tr(one.why)))  # fmt: skip
 
 
 def _draw_form(dataset: str, here: QueueAddress, found: "PolicyPreview") -> None:
@@ -123,12 +122,10 @@ def _undo(dataset: str, number: int) -> None:
     except AnnotatorError as error:
         st.session_state[REFUSED] = show_refusal(error)
         return
-    st.session_state[DONE] = tr_n(
-        "{n:,} pair waits again; {left:,} were decided anew since and stay.",
-        "{n:,} pairs wait again; {left:,} were decided anew since and stay.",
-        done.withdrawn,
-        left=done.left,
-    )
+    said = [tr_n("{n:,} pair waits again.", "{n:,} pairs wait again.", done.withdrawn)]
+    if done.left:
+        said.append(tr_n("{n:,} was decided anew since and stays.", "{n:,} were decided anew since and stay.", done.left))  # fmt: skip
+    st.session_state[DONE] = join_sentences(said)
     note_press()
 
 
