@@ -226,7 +226,9 @@ def test_a_policy_settles_what_its_preview_showed_and_can_be_undone(
 ) -> None:
     app = open_part(world, "Settle in bulk", monkeypatch)
     assert "1 pair would be settled." in words(app)
-    assert "1 pair is left as it is: the grades lie further apart, or on both sides of relevance." in words(app)
+    assert "1 pair is left as it is: the grades lie further apart, or on both sides of relevance." in words(
+        app
+    )
     press(app, "Settle 1 pair")
     assert "rationale" in app.error[0].value
     app.radio(key="queue policy").set_value("higher")
