@@ -115,6 +115,9 @@ def test_a_lead_decides_one_after_the_other_by_keyboard_alone(
     press(page, "2", "Enter")
     expect(part(page, "empty")).to_contain_text("Nothing waits for you")
     expect(part(page, "empty").get_by_role("link", name="Overview")).to_be_visible()
+    expect(part(page, "doings").get_by_role("button")).to_have_count(
+        1
+    )  # the guideline: no pair is left to assign
 
 
 def test_what_changed_under_a_decision_brings_it_back_with_what_was_written(
@@ -156,8 +159,15 @@ def test_one_goes_back_sees_what_was_decided_and_decides_anew(
     press(page, "z")
     wait_for(page, first)
     expect(part(page, "told")).to_contain_text("Decided so far")
+    expect(part(page, "told")).not_to_contain_text(
+        "It was settled"
+    )  # it is, and stands among what was decided
     expect(part(page, "told")).not_to_contain_text("just now")  # it has come anew from the server
-    press(page, "0", "n")
+    press(page, "t")
+    expect(panel(page).locator(".trail li .small").first).to_have_text(re.compile("^[^·]+$"))  # nobody did it
+    press(page, "Escape", "0", "r")
+    expect(part(page, "hint")).to_contain_text("Nobody gave this grade")
+    press(page, "n")
     page.keyboard.type("見直し")
     press(page, "Control+Enter")
     wait_for(page, other)

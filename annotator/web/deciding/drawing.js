@@ -14,7 +14,7 @@ class Drawing {
   show(found) {
     this.host.replaceChildren(...[
       this.drawReturned(found), this.drawWhy(found), ...this.drawTaken(found), this.drawJudgments(found), ...this.drawNotices(found),
-      this.drawObjections(found), this.drawQuestions(found), this.drawAlike(found), this.drawHistory(found), this.drawNeighbours(found),
+      this.drawHistory(found), this.drawObjections(found), this.drawQuestions(found), this.drawAlike(found), this.drawNeighbours(found),
     ].filter(Boolean));
     this.host.scrollTop = 0;
   }
@@ -86,12 +86,17 @@ class Drawing {
   drawNotices(found) {
     const { words } = this, lines = [];
     if (found.text_changed) lines.push(words.textchanged);
-    if (found.contested_grade !== null && found.contested_grade !== undefined) lines.push(fill(words.contested, { grade: this.nameGrade(found.contested_grade) }));
-    if (found.discussion) lines.push(fill(words[`discussion_${found.discussion.state}`] ?? found.discussion.state, { when: this.moment.format(new Date(found.discussion.asked_at)) }) + (found.discussion.waiting ?? []).map((why) => ` · ${why}`).join(""));
+    if (found.contested_grade !== null && found.contested_grade !== undefined && !found.decisions.length) lines.push(fill(words.contested, { grade: this.nameGrade(found.contested_grade) }));
+    if (found.discussion) lines.push(this.sayDiscussion(found.discussion));
     if (found.needs_second) lines.push(words.needssecond);
     for (const one of found.proposals ?? (found.proposal ? [found.proposal] : []))
       lines.push(fill(one.yours ? words.proposalyours : words.proposalother, { who: one.by, grade: this.nameOf(one) }) + (one.rationale ? ` ${one.rationale}` : ""));
     return lines.map((line) => textLine("p", line, "notice"));
+  }
+
+  sayDiscussion({ state, asked_at, waiting = [] }) {
+    const said = fill(this.words[`discussion_${state}`] ?? state, { when: this.moment.format(new Date(asked_at)) });
+    return [said, waiting.toSorted().join(" · ")].filter(Boolean).join("\n");
   }
 
   drawJudgments(found) {

@@ -71,18 +71,19 @@ class DecisionForm {
     if (this.case.barred) return this.say(this.words.isbarred);
     if (this.decided === decided && byKey) return this.decide();
     this.decided = decided;
-    this.changed(decided === null ? "" : this.owed() && !this.at.rationale.value.trim() ? this.owed() : "");
+    this.changed();
   }
 
   setCause(cause) { this.cause = this.cause === cause ? null : cause; this.changed(); }
 
   setGuideline() { this.inGuideline = !this.inGuideline; this.changed(); }
 
-  changed(hint = "") {
+  changed() {
     this.warned = null;
     this.keep();
     this.paint();
-    this.say(hint);
+    const owed = this.decided !== null && !this.at.rationale.value.trim() ? this.owed() : "";
+    if (owed !== this.at.hint.textContent) this.say(owed);  // what is owed still stands there, and is not read out again
   }
 
   paint() {

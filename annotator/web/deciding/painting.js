@@ -73,7 +73,7 @@ Object.assign(Deciding.prototype, {
   fit() { this.root.style.setProperty("--top", `${Math.max(0, this.root.getBoundingClientRect().top)}px`); },
 
   paintEmpty(text, links = false) {
-    const held = this.at.work.contains(this.focused());
+    const held = this.at.work.contains(this.focused()) || this.focused()?.matches(".doings button:not([data-act=help])");
     this.root.dataset.pairId = "";
     this.at.work.hidden = true;
     this.at.empty.hidden = false;

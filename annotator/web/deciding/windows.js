@@ -67,7 +67,7 @@ class CaseWindows {
       status.textContent = events.length ? "" : words.trail_empty;
       for (const { at, who, said } of events) {
         const line = make("li");
-        line.append(make("span", "small", `${this.panel.drawing.moment.format(new Date(at))} · ${who ?? ""}`), textLine("p", said));
+        line.append(make("span", "small", [this.panel.drawing.moment.format(new Date(at)), who].filter(Boolean).join(" · ")), textLine("p", said));
         list.append(line);
       }
     } catch { status.textContent = words.failed; }

@@ -5,6 +5,7 @@ What it shares with the labeling panel (the document, the standard, what stands 
 
 from annotator.domain.decisions import CAUSE_NAMES
 from annotator.web.messages import tr
+from annotator.web.pair_stages import STAGES
 from annotator.web.panel.words import panel_words
 
 
@@ -90,16 +91,12 @@ def _case() -> dict[str, str]:
     return {
         "why_title": tr("Why it is here"),
         "why_differ": tr("grades differ"),
-        "why_unrateable": tr("unrateable for one"),
+        "why_unrateable": tr("unrateable for some"),
         "why_quality": tr("quality control objects"),
         "why_objection": tr("an annotator objects"),
         "why_question": tr("an open question"),
         "why_stale": tr("older guideline"),
-        "status_waiting": tr("waiting for judgments"),
-        "status_agreed": tr("agreed"),
-        "status_disputed": tr("disputed"),
-        "status_settled": tr("settled"),
-        "status_reopened": tr("reopened"),
+        **{f"status_{stage}": tr(name) for stage, name in STAGES.items()},
         "distance": tr("{n} apart"),
         "taste": tr("a matter of taste"),
         "lacking": tr("judgments still to come: {n}"),

@@ -10,8 +10,10 @@ import pytest
 from annotator.domain.decisions import CAUSES
 from annotator.domain.disputes import STAGES, Reason
 from annotator.domain.grades import DEFAULT_RUBRIC
+from annotator.domain.reasons import REASONS
 from annotator.web.deciding import deciding
 from annotator.web.deciding.words import deciding_words, list_keys
+from annotator.web.pair_stages import STAGES as STAGE_NAMES
 from annotator.web.panel import panel
 
 OWN = "\n".join((deciding.FOLDER / name).read_text(encoding="utf-8") for name in deciding.SCRIPTS)
@@ -42,6 +44,12 @@ def test_every_word_that_a_script_asks_for_is_told() -> None:
     asked |= {f"do_{act}" for act in re.findall(r'\["(\w+)", "[a-z?]"\]', OWN)}
     assert len(asked) > 100
     assert asked - set(deciding_words()) == set()
+
+
+def test_the_panel_names_stages_and_what_cannot_be_rated_as_the_other_pages_do() -> None:
+    words = deciding_words()
+    assert {stage: words[f"status_{stage}"] for stage in STAGES} == dict(STAGE_NAMES)
+    assert words["why_unrateable"] == REASONS[Reason.UNRATEABLE]
 
 
 def test_every_cause_has_a_key_of_its_own_and_the_sheet_names_every_key() -> None:
