@@ -127,7 +127,9 @@ def _say_decided(action: str, values: Mapping[str, Any]) -> Message:
     why = [CAUSE_NAMES[values["cause"]]] if values.get("cause") in CAUSE_NAMES else []
     if values.get("in_guideline"):
         why.append(say("the guideline should say so"))
-    return _add_words(join([said, join(why)], "; ") if why else said, values.get("words"))
+    if len(why) > 1:
+        why = [say("{cause}, {flag}", cause=why[0], flag=why[1])]
+    return _add_words(say("{said}; {why}", said=said, why=why[0]) if why else said, values.get("words"))
 
 
 def _say_version(after: Mapping[str, Any]) -> Message:

@@ -11,6 +11,8 @@ from annotator.storage.find import key_of
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import PairRow
 from annotator.storage.trail import Event, add_events
+from annotator.trail.service import say_recorded
+from annotator.web.messages import tr, use_language
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import find, make_world, run, words
 
@@ -89,3 +91,13 @@ def test_filters_choose_and_begin_at_the_latest_again(world: JudgedWorld) -> Non
     shown = words(run(app))
     assert "exported 3 pairs" in shown and "put the case off" not in shown
     assert "action=exported+queue" in shown
+
+
+def test_a_decision_with_its_cause_is_one_sentence_in_japanese() -> None:
+    told = {"outcome": "graded", "grade": 2, "rationale": "§ 3", "cause": "slip", "in_guideline": True}
+    use_language("ja")
+    try:
+        said = tr(say_recorded("decided", None, told))
+    finally:
+        use_language("en")
+    assert said == "「2」と裁定しました(うっかりミス、ガイドラインに書くべき): § 3"
