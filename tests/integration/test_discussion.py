@@ -81,6 +81,9 @@ def test_annotators_look_at_each_others_notes_and_stand_or_revise_once(database:
     assert talk.own(talk.hanako) == [] and talk.state() is None
     talk.ask()
     talk.ask()
+    with database.read() as session:
+        told = session.scalars(select(col(AuditEventRow.action))).all()
+    assert told == ["asked to discuss"], "asking again changes nothing"
     (waiting,) = talk.own(talk.hanako)
     assert (waiting.stage, waiting.others, waiting.seen) == ("waiting", (), "")
     assert (waiting.own.grade, waiting.own.note, waiting.text_length) == (0, "違う <b>", 4)
@@ -90,8 +93,9 @@ def test_annotators_look_at_each_others_notes_and_stand_or_revise_once(database:
     turn = talk.say(talk.hanako, 2, opened.seen, "  第17条  ")
     assert (turn.grade, turn.revised, turn.note) == (2, True, "第17条")
     assert talk.say(talk.hanako, 2, opened.seen, "第17条") == turn
-    with pytest.raises(StateError, match="done once"):
-        talk.say(talk.hanako, 1, opened.seen)
+    for grade, note in ((1, "第17条"), (2, "第18条")):
+        with pytest.raises(StateError, match="done once"):
+            talk.say(talk.hanako, grade, opened.seen, note)
     state = talk.state()
     assert state is not None and (state.state, state.waits) == ("asked", {"민준": "answer"})
     seen = talk.open(talk.minjun)
@@ -151,6 +155,42 @@ def test_a_turn_on_judgments_that_have_changed_since_is_refused(database: Databa
         talk.say(talk.hanako, 0, opened.seen)
     assert talk.own(talk.hanako)[0].others[0].grade == 2
     talk.say(talk.hanako, 0, talk.own(talk.hanako)[0].seen)
+
+
+def test_nothing_is_said_any_more_once_a_lead_has_closed_or_decided_it(database: Database) -> None:
+    talk = Talk(database)
+    talk.ask()
+    mine, theirs = talk.open(talk.hanako), talk.open(talk.minjun)
+    close_discussion(database, talk.lead, "d", talk.pair, now=LATER)
+    with pytest.raises(StateError, match="a lead has decided it or closed the discussion"):
+        talk.say(talk.hanako, 0, mine.seen)
+    talk.ask()
+    talk.world.add_decision(talk.lead, "Q1", "遠い", 2)
+    with pytest.raises(StateError, match="a lead has decided it or closed the discussion"):
+        talk.say(talk.minjun, 3, theirs.seen)
+    state = talk.state()
+    assert state is None or not state.turns
+
+
+def test_a_pair_that_came_since_is_judged_before_anything_is_said(database: Database) -> None:
+    talk = Talk(database)
+    talk.ask()
+    seen = talk.open(talk.hanako).seen
+    talk.world.pair("Q1", "新しい")
+    with pytest.raises(StateError, match="first judge what is still open to you of query Q1"):
+        talk.say(talk.hanako, 0, seen)
+    talk.world.judge(talk.hanako, "Q1", "新しい", 1)
+    assert not talk.say(talk.hanako, 0, seen).revised
+
+
+def test_a_pair_that_left_the_pool_is_not_discussed(database: Database) -> None:
+    talk = Talk(database)
+    talk.ask()
+    with database.write() as session:
+        session.execute(update(PairRow).where(col(PairRow.key) == talk.pair).values(retired_at=LATER))
+    for act in (talk.ask, lambda: talk.open(talk.hanako)):
+        with pytest.raises(NotFound):
+            act()
 
 
 def test_words_that_cannot_be_stored_and_a_turn_before_looking_are_refused(database: Database) -> None:

@@ -19,6 +19,7 @@ from annotator.domain.errors import ConflictError, NotAllowed, StateError, Valid
 from annotator.domain.people import Actor
 from annotator.storage.cases import add_decisions
 from annotator.storage.database import Database
+from annotator.storage.disclosing import has_seen
 from annotator.storage.dispute_tables import AdjudicationRow, GuidelineDecisionRow
 from annotator.storage.find import find_dataset, find_rubric
 from annotator.storage.objecting import list_objections
@@ -116,10 +117,12 @@ def test_an_objection_opens_the_pair_again_and_a_later_decision_answers_it(datab
         one for one in find_disagreements(database, world.lead, "d", now=LATER) if one.pair == world.far
     ]
     assert reopened.status == "open" and reopened.waiting == Reason.OBJECTION
+    with database.read() as session:
+        pk = session.scalar(select(col(PairRow.pk)).where(col(PairRow.key) == world.far)) or 0
+        assert has_seen(session, pk, world.hanako.person_id or 0), "who objects knows what was decided"
     (mine,) = world.own(world.hanako).decisions
     assert mine.objection is not None and not mine.objection.answered
     with database.read() as session:
-        pk = session.scalar(select(col(PairRow.pk)).where(col(PairRow.key) == world.far)) or 0
         assert [(one.annotator, one.text) for one in list_objections(session, [pk])[pk]] == [
             ("花子", "本文を見てください")
         ]
