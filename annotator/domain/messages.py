@@ -54,3 +54,9 @@ def join(parts: Iterable[str], between: str = ", ") -> Message:
     """The parts one after the other; those that are messages stay translatable."""
     values = {f"part_{number}": part for number, part in enumerate(parts)}
     return Message(between.join(f"{{{name}}}" for name in values), values)
+
+
+def join_sentences(said: Iterable[str]) -> Message:
+    """One sentence after the other; a page puts no space between Japanese ones."""
+    values = {f"sentence_{number}": sentence for number, sentence in enumerate(said)}
+    return Message(" ".join(f"{{{name}}}" for name in values), values)

@@ -13,7 +13,7 @@ from itertools import chain
 from math import comb
 
 from annotator.domain.lessons import TEACHING, Apart, AskedQuestion, Kind, Lesson, Taught, Worklist
-from annotator.domain.messages import Message, join
+from annotator.domain.messages import Message, join_sentences
 from annotator.lessons.wording import say_asked, say_group, say_long, say_place, say_questions, say_single
 
 FEW = 3
@@ -133,7 +133,7 @@ def _tell_long(found: list[Lesson], characters: Mapping[str, int]) -> list[Lesso
             of_them = sum(length > LONG for length in lengths)
             elsewhere = sum(length > LONG for length in others)
             said = say_long(of_them, len(lengths), elsewhere, len(others), LONG)
-            sentence = join((lesson.sentence, said), " ")
+            sentence = join_sentences((lesson.sentence, said))
             told.append(replace(lesson, sentence=sentence))
         else:
             told.append(lesson)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from annotator.domain.disputes import LASTING, Reason
-from annotator.domain.messages import Message, join, say, say_n
+from annotator.domain.messages import Message, join, join_sentences, say, say_n
 from annotator.domain.reasons import REASONS
 
 
@@ -41,7 +41,7 @@ def say_waiting(waiting: Waiting, disagreements: int, reopened: int) -> tuple[Me
             )
         )
     what = say_n("Settle {n:,} open disagreement", "Settle {n:,} open disagreements", n)
-    return what, join(said, " ")
+    return what, join_sentences(said)
 
 
 def _say_why(reopened: int) -> Message:

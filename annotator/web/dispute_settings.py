@@ -5,7 +5,7 @@ import streamlit as st
 from annotator.datasets.service import Dataset, change_settings, write_setting
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.overlap import DISTANCES
-from annotator.web.messages import show_refusal, tr
+from annotator.web.messages import join_sentences, show_refusal, tr
 from annotator.web.page_context import PageContext
 from annotator.web.plain_text import escape_markdown
 
@@ -49,4 +49,4 @@ def _say(settings: Dataset) -> str:
         tr("Where grades differ by 3, two leads must decide the same.") if settings.second_adjudicator
         else tr("One lead decides.")
     )  # fmt: skip
-    return f"{discussed} {decided}"
+    return join_sentences((discussed, decided))

@@ -53,7 +53,10 @@ def show_refusal(error: Exception) -> str:
 
 def _fill(template: str, plural: str | None, n: int, values: Mapping[str, Any]) -> str:
     told = {key: tr(value) if isinstance(value, Message) else value for key, value in values.items()}
-    return _find(template, plural, n).format(**told)
+    found = _find(template, plural, n)
+    if current_language() == "ja" and template.startswith(("{sentence_0} ", "{part_0}, ")):
+        found = found.replace("} {", "}{").replace("}, {", "}、{")  # what domain.messages has joined
+    return found.format(**told)
 
 
 def _find(template: str, plural: str | None, n: int) -> str:

@@ -1,7 +1,7 @@
 """The queue's own words in the reader's language: why a pair is in it, in which order it comes, what a filter lets through."""
 
 from annotator.domain.disputes import Reason
-from annotator.domain.messages import say
+from annotator.domain.messages import join, say
 from annotator.domain.queue import QueueFilter
 from annotator.domain.reasons import REASONS
 from annotator.web.messages import tr, tr_n
@@ -28,7 +28,7 @@ MEANINGS = {
 
 def name_reasons(reasons: Reason) -> str:
     """Why a pair waits, or did."""
-    return ", ".join(tr(REASONS[reason]) for reason in Reason if reason in reasons)
+    return tr(join(REASONS[reason] for reason in Reason if reason in reasons))
 
 
 def say_reasons() -> str:

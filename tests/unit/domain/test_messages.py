@@ -3,7 +3,7 @@
 import copy
 import pickle
 
-from annotator.domain.messages import Message, begin, join, say, say_n
+from annotator.domain.messages import Message, begin, join, join_sentences, say, say_n
 from annotator.domain.order import place
 
 
@@ -55,6 +55,7 @@ def test_parts_are_joined_and_those_that_are_sentences_stay_so() -> None:
     assert said == "Grade 1: name, plain {not a place}"
     assert said.values["part_0"] is part
     assert (join(["a", "b", "c"], " and "), join([])) == ("a and b and c", "")
+    assert join_sentences([begin(part), "It is so."]) == "Grade 1: name It is so."
 
 
 def test_a_place_follows_from_the_seed_the_annotator_and_the_name_alone_and_from_each_of_them() -> None:

@@ -10,11 +10,14 @@ import pytest
 from starlette.requests import HTTPConnection
 
 from annotator.domain.accounts import SignedIn
+from annotator.domain.disputes import Reason
 from annotator.domain.messages import LANGUAGES as SPOKEN
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
+from annotator.overview.queue_step import Waiting, say_waiting
 from annotator.web.choices import find_asked, heed_address, heed_tab, list_names
 from annotator.web.messages import LANGUAGES, current_language, tr, use_language
+from annotator.web.queue_words import name_reasons
 from annotator.web.reader import choose_language, find_language, use_language_of
 
 SORTS = ("distance", "impact", "age")
@@ -163,3 +166,14 @@ def test_a_tab_that_nobody_named_or_that_there_is_not_opens_the_first(page: Any)
     page.query_params["part"] = "no such"
     heed_tab("part", TABS)
     assert page.session_state == {}
+
+
+def test_japanese_sentences_and_lists_are_joined_as_japanese_joins_them() -> None:
+    _, why = say_waiting(Waiting(3, {Reason.DIFFER: 2, Reason.QUESTION: 1}), 3, reopened=1)
+    assert tr(why).count(". They wait because of: grades differ 2, question 1.") == 1
+    assert name_reasons(Reason.DIFFER | Reason.QUESTION) == "grades differ, question"
+    use_language("ja")
+    assert tr(why).count("。内訳: 評価値の不一致 2、質問 1。") == 1
+    assert name_reasons(Reason.DIFFER | Reason.QUESTION) == "評価値の不一致、質問"
+    use_language("ko")
+    assert tr(why).count(". 내역: 등급 불일치 2, 질문 1.") == 1
