@@ -9,12 +9,14 @@ thousand disputes cost what the first few do.
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Integer, and_, bindparam, case, exists, func, or_, select
+from sqlalchemy import ColumnElement, Integer, and_, bindparam, case, exists, func, or_, select, union
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.disputes import LASTING
 from annotator.domain.queue import QueueFilter
 from annotator.storage.dispute_tables import (
     CaseAssignmentRow,
@@ -30,6 +32,7 @@ from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.queue import QueueReader, choose_disputes, order_disputes
 from annotator.storage.tables import (
     CurrentJudgmentRow,
+    DatasetRow,
     JudgmentRow,
     MembershipRow,
     PairRow,
@@ -37,7 +40,7 @@ from annotator.storage.tables import (
     QueryRow,
 )
 
-DISTANCES, LAST = (3, 2, 1, 0), -1
+DISTANCES = (3, 2, 1, 0)
 _DATASET: Any = bindparam("dataset_pk")
 _LEAD: Any = bindparam("lead_pk")
 _NOW: Any = bindparam("now")
@@ -63,14 +66,18 @@ def list_head(
 ) -> list[Head]:
     """The first pairs for this lead and tab that are none of `have`, at most `limit`. `ahead`: to be kept ready, not to be
     shown at once; then only pairs that the lead can no longer be handed for labeling, since they learn the grades."""
+    if limit < 1:
+        return []
+    apart = session.get_one(DatasetRow, reader.dataset_pk).discuss_from
+    gone = _list_gone(session, reader.dataset_pk) if apart is not None else []
     values = {
         "dataset_pk": reader.dataset_pk, "lead_pk": reader.lead_pk or 0, "now": reader.now, "tab": tab,
-        "have": sorted(have),
+        "have": sorted(have), "gone": gone,
     }  # fmt: skip
     found: list[Head] = []
-    for part in (*_split(sort, wanted), LAST):
+    for last, part in product((False, True), _split(sort, wanted)):
         if len(found) < limit:
-            statement = _build(wanted, sort, part, ahead)
+            statement = _build(wanted, sort, (last, part), ahead, apart, bool(gone))
             rows = session.execute(statement, {**values, "most": limit - len(found)})
             found += [Head(pk, key) for pk, key in rows]
     return found
@@ -95,17 +102,21 @@ def _split(sort: str, wanted: QueueFilter) -> Sequence[int | None]:
 
 
 @lru_cache(maxsize=256)
-def _build(wanted: QueueFilter, sort: str, part: int | None, ahead: bool) -> Any:
-    """The statement of a part of the queue: a distance, all of it (None), or what comes last. Built once for each filter,
-    since that takes longer than the database needs."""
+def _build(
+    wanted: QueueFilter, sort: str, part: tuple[bool, int | None], ahead: bool, apart: int | None, left: bool
+) -> Any:
+    """The statement of a part of the queue: of what comes last or of all else, of one distance or of any (None). Built once
+    for each filter, since that takes longer than the database needs. `left`: somebody who judged here has left."""
     reader = QueueReader(_DATASET, _LEAD, _NOW)
-    chosen = _choose(reader, wanted)
+    chosen, (is_last, distance) = _choose(reader, wanted), part
     if ahead:
         chosen.append(~_may_still_judge(reader))
-    last = or_(_is_put_off(reader), _is_discussed(), _is_proposed(reader), _is_elsewhere(reader))
-    chosen.append(last if part == LAST else ~last)
-    if part is not None and part != LAST:
-        chosen.append(col(DisputeRow.distance) == part)
+    last = or_(_is_put_off(reader), _is_discussed(reader, apart), _is_proposed(reader), _is_elsewhere(reader))
+    chosen.append(last if is_last else ~last)
+    if distance is not None:
+        chosen.append(col(DisputeRow.distance) == distance)
+    if apart is not None and not is_last and (distance is None or distance >= apart):
+        chosen.append(_may_be_over(apart, left=left))
     statement = (
         select(col(PairRow.pk), col(PairRow.key))
         .select_from(DisputeRow)
@@ -161,13 +172,7 @@ def _is_proposed(reader: QueueReader, *, by_others: bool = False) -> ColumnEleme
 
 def _is_given_away(reader: QueueReader) -> ColumnElement[bool]:
     """Whether it was given to another who is still a lead: what was given to somebody who left is everybody's."""
-    still = exists().where(
-        col(MembershipRow.person_pk) == col(CaseAssignmentRow.lead_pk),
-        col(MembershipRow.role).in_(("lead", "admin")),
-        or_(col(MembershipRow.dataset_pk) == reader.dataset_pk, col(MembershipRow.dataset_pk).is_(None)),
-        col(PersonRow.pk) == col(MembershipRow.person_pk),
-        col(PersonRow.disabled_at).is_(None),
-    )
+    still = _can_act(col(CaseAssignmentRow.lead_pk), reader.dataset_pk, "lead", "admin")
     return case(
         (
             and_(
@@ -179,8 +184,14 @@ def _is_given_away(reader: QueueReader) -> ColumnElement[bool]:
     )
 
 
-def _is_discussed() -> ColumnElement[bool]:
-    """Whether some of its annotators were asked to discuss it and have not said theirs."""
+def _is_discussed(reader: QueueReader, apart: int | None) -> ColumnElement[bool]:
+    """Whether some of its annotators were asked to discuss it, by a lead or (`apart`) by how far they differ, and can still
+    say theirs."""
+    known = exists().where(col(DiscussionRow.pair_pk) == col(DisputeRow.pair_pk))
+    asked: ColumnElement[bool] = known.where(col(DiscussionRow.closed_at).is_(None))
+    if apart is not None:
+        differs = col(DisputeRow.waiting).op("&")(int(LASTING)) != 0
+        asked = or_(asked, and_(col(DisputeRow.distance) >= apart, differs, ~known))
     silent = exists().where(
         col(CurrentJudgmentRow.pair_pk) == col(DisputeRow.pair_pk),
         col(CurrentJudgmentRow.purpose) == "independent",
@@ -189,11 +200,44 @@ def _is_discussed() -> ColumnElement[bool]:
             col(DiscussionTurnRow.pair_pk) == col(CurrentJudgmentRow.pair_pk),
             col(DiscussionTurnRow.annotator_pk) == col(CurrentJudgmentRow.annotator_pk),
         ),
-    )
-    asked = exists().where(
-        col(DiscussionRow.pair_pk) == col(DisputeRow.pair_pk), col(DiscussionRow.closed_at).is_(None)
+        _can_act(col(CurrentJudgmentRow.annotator_pk), reader.dataset_pk),
+        ~exists().where(col(PersonRow.pk) == col(CurrentJudgmentRow.annotator_pk), col(PersonRow.simulated)),
     )
     return and_(asked, silent)
+
+
+def _may_be_over(apart: int, *, left: bool) -> ColumnElement[bool]:
+    """What holds of every pair that nobody is to discuss any more, and is found without reading who judged it: where the
+    dataset asks by itself, nearly every pair is still to be discussed."""
+    begun = union(select(col(DiscussionRow.pair_pk)), select(col(DiscussionTurnRow.pair_pk)))
+    near = col(DisputeRow.distance) < apart
+    other = col(DisputeRow.waiting).op("&")(int(LASTING)) == 0
+    gone = exists().where(
+        col(CurrentJudgmentRow.pair_pk) == col(DisputeRow.pair_pk),
+        col(CurrentJudgmentRow.annotator_pk).in_(bindparam("gone", expanding=True)),
+    )
+    return or_(near, other, col(DisputeRow.pair_pk).in_(begun), *([gone] if left else []))
+
+
+def _list_gone(session: Session, dataset_pk: int) -> list[int]:
+    """Those who judged something here and can say nothing more (person_pk)."""
+    judged = exists().where(
+        col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
+        col(CurrentJudgmentRow.annotator_pk) == col(PersonRow.pk),
+    )
+    able = and_(_can_act(col(PersonRow.pk), dataset_pk), ~col(PersonRow.simulated))
+    return list(session.scalars(select(col(PersonRow.pk)).where(~able, judged)))
+
+
+def _can_act(person_pk: Any, dataset_pk: Any, *roles: str) -> ColumnElement[bool]:
+    """Whether the person is not disabled and has a role on the dataset, or one of these."""
+    return exists().where(
+        col(MembershipRow.person_pk) == person_pk,
+        or_(col(MembershipRow.dataset_pk) == dataset_pk, col(MembershipRow.dataset_pk).is_(None)),
+        *([col(MembershipRow.role).in_(roles)] if roles else []),
+        col(PersonRow.pk) == col(MembershipRow.person_pk),
+        col(PersonRow.disabled_at).is_(None),
+    )
 
 
 def _may_still_judge(reader: QueueReader) -> ColumnElement[bool]:

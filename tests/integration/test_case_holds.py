@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
+from annotator.accounts.service import disable_person
 from annotator.adjudication.service import (
     adjudicate,
     assign_case,
@@ -14,6 +15,7 @@ from annotator.adjudication.service import (
     put_off_case,
     show_case,
 )
+from annotator.discussion.service import close_discussion, open_discussion, say_in_discussion
 from annotator.disputes.service import list_queue
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
@@ -132,6 +134,25 @@ def test_a_pair_whose_annotators_are_to_discuss_it_comes_last(desk: Desk) -> Non
         with desk.database.write() as session:
             session.add(DiscussionTurnRow.model_validate(turn))
         assert desk.ask(desk.lea, 4)[0] == first, "in its place again once all of them have spoken"
+
+
+def test_pairs_that_the_dataset_asks_to_discuss_by_itself_come_last_until_nobody_is_waited_for(
+    database: Database,
+) -> None:
+    desk = Desk(database, discuss_from="2")
+    desk.pair("Q1", "近い")
+    desk.judge(desk.hanako, "Q1", "近い", 2)
+    desk.judge(desk.minjun, "Q1", "近い", 3)
+    assert desk.ask(desk.lea, 5) == ["近い", *DOCUMENTS]
+    close_discussion(database, desk.lea, "d", desk.keys["乙"], now=NOW)
+    assert desk.ask(desk.lea, 2) == ["乙", "近い"]
+    seen = open_discussion(database, desk.hanako, "d", desk.keys["丙"], now=NOW).seen
+    say_in_discussion(database, desk.hanako, "d", desk.keys["丙"], decided=0, note="", seen=seen, now=NOW)
+    assert desk.ask(desk.lea, 2) == ["乙", "近い"], "the other has not spoken"
+    disable_person(database, OPERATOR, "민준", now=NOW)
+    assert desk.ask(desk.lea, 5) == ["乙", "丙", "近い", "甲", "丁"]
+    disable_person(database, OPERATOR, "花子", now=NOW)
+    assert desk.ask(desk.lea, 5) == [*DOCUMENTS, "近い"], "nobody is left to discuss anything"
 
 
 def test_a_pair_whose_discussion_was_closed_comes_in_its_place(desk: Desk) -> None:
