@@ -143,6 +143,16 @@ def test_what_changed_under_a_decision_brings_it_back_with_what_was_written(
     expect(part(page, "alert")).to_be_hidden()
     (decision,) = decisions_on(world, "遠い")
     assert (decision.grade, decision.rationale) == (3, "長い説明")
+    world.add_decision(find_person(world, "ada"), "Q2", "中間", 2)
+    press(page, "0", "n")
+    page.keyboard.type("別の考え")
+    press(page, "Control+Enter")
+    part(page, "alert").get_by_role("button", name="Look at it now").click()
+    wait_for(page, "中間")
+    expect(part(page, "told")).to_contain_text("ada decided meanwhile")
+    press(page, "l")  # the other lead's decision may stand: it does not come back with the next reload
+    expect(panel(page)).not_to_have_attribute("data-pair-id", key_of("中間"))
+    assert "refused" not in page.evaluate("JSON.stringify(localStorage)")
 
 
 def test_one_goes_back_sees_what_was_decided_and_decides_anew(

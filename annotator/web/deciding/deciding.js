@@ -138,6 +138,7 @@ class Deciding {
   async later() {
     const found = this.current;
     this.passed.set(found.pair, performance.now());
+    if (!isOpen(found)) this.typed.acceptRefusal(found.pair);
     this.say(this.words.saidlater);
     this.next();
     if (isOpen(found) && !found.barred) await postJson("/api/cases/later", { dataset: this.told.dataset, pair: found.pair });

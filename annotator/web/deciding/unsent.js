@@ -33,6 +33,12 @@ class Typed {
     try { typed ? localStorage.setItem(this.prefix + pair, JSON.stringify(typed)) : localStorage.removeItem(this.prefix + pair); } catch { /* it stays on the screen */ }
   }
 
+  // A refusal that somebody has seen and left at that: it does not come back, what was chosen and written stays.
+  acceptRefusal(pair) {
+    const { refused, before: _before, ...typed } = this.read(pair) ?? {};
+    if (refused) this.write(pair, typed);
+  }
+
   listRefused() { return keysFrom(this.prefix).filter((key) => readKept(key)?.refused).map((key) => key.slice(this.prefix.length)); }
 }
 
