@@ -84,6 +84,25 @@ def test_misread_documents_are_called_long_only_where_that_is_sure() -> None:
         assert "longer" not in lesson.sentence
 
 
+def test_two_lessons_of_misread_documents_must_each_be_surer_than_one() -> None:
+    others = make(5, 20, cause="slip")
+    lengths = {f"p{n}": LONG + 1 for n in range(3)} | {f"p{20 + n}": 3 for n in range(5)}
+    one = make(3, cause="misread_document")
+    (lesson,) = sum_up([*one, *others], characters=lengths).lessons
+    assert "longer" in lesson.sentence
+    lengths |= {f"p{10 + n}": LONG + 1 for n in range(3)}
+    two = sum_up([*one, *make(3, 10, cause="misread_document", category="法"), *others], characters=lengths)
+    assert len(two.lessons) == 2
+    assert not any("longer" in lesson.sentence for lesson in two.lessons)
+
+
+def test_decisions_of_queries_without_a_category_are_summed_up_with_those_of_the_others() -> None:
+    (lesson,) = sum_up([*make(3, category=None), *make(1, 10, category="法")]).lessons
+    assert (len(lesson.cases), lesson.category, lesson.of) == (4, None, 4)
+    (lesson,) = sum_up([*make(3, category=None), *make(2, 10, cause="slip")]).lessons
+    assert lesson.sentence.startswith("3 of 5 decided disputes are 1 against 2")
+
+
 def test_a_version_answers_the_decisions_that_led_to_it_and_later_ones_that_do_not_ask_anew() -> None:
     assert find_answer(1, True, [(1, 2)]) == 2
     assert find_answer(2, False, [(1, 2)]) == 2
