@@ -142,7 +142,9 @@ def _states() -> dict[str, str]:
         "cameback": tr("Decisions that could not be stored: {n}. What you wrote is kept; they come next."),
         "lookatit": tr("Look at it now"),
         "returned": tr("Your decision was not stored: {why}"),
-        "kepttyped": tr("What you chose and wrote is still here. Decide anew, change it, or leave the pair as it is with Later."),
+        "kepttyped": tr(
+            "What you chose and wrote is still here. Decide anew, change it, or leave the pair as it is with Later."
+        ),
         "change_decided": tr("{who} decided meanwhile: {grade}."),
         "change_judged": tr("Annotator {letter} now says: {grade}."),
         "notback": tr("A decision could not be stored, and its pair cannot be shown now. You wrote: {what}"),
