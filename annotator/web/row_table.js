@@ -1,8 +1,10 @@
 // A table whose rows are chosen: see row_table.py. Everything is set as text. Focus stays on the row that was chosen
-// while the page is drawn again, and what the choice shows is brought into the window when it is there.
+// while the page is drawn again, and what the choice shows is brought into the window when it is there. Whoever comes back
+// from the page that a row leads to is at that row again.
 
 const tables = new WeakMap();
 const PATIENCE = 40, PAUSE_MS = 75, LONG = 12, BRIEF = 9, NARROW = "(max-width: 640px)";
+const LEFT_BY = "annotator row left by";
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".rows");
@@ -12,6 +14,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   known.choose = (key) => {
     known.asked = key;
     mark(root, key);
+    if (told.links.length) sessionStorage.setItem(LEFT_BY, key);
     setTriggerValue("chosen", key);
     if (key === known.chosen) bring(known, key);
   };
@@ -19,6 +22,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const focused = root.getRootNode().activeElement?.closest?.("tr")?.dataset.key;
     draw(root, told, known);
     if (focused !== undefined) buttons(root).find((one) => one.closest("tr").dataset.key === focused)?.focus();
+    if (known.told === null && told.links.length) comeBack(root);
     Object.assign(known, { told: data.told, leadsTo: told.leadsTo, chosen: told.chosen });
   }
   if (known.asked !== null && known.asked === told.chosen) bring(known, told.chosen);
@@ -100,6 +104,14 @@ function mark(root, key) {
     if (chosen) button.setAttribute("aria-current", "true");
     else button.removeAttribute("aria-current");
   }
+}
+
+function comeBack(root) {
+  const left = sessionStorage.getItem(LEFT_BY), link = buttons(root).find((one) => one.closest("tr").dataset.key === left);
+  sessionStorage.removeItem(LEFT_BY);
+  if (!link) return;
+  link.focus({ preventScroll: true });
+  link.closest("tr").scrollIntoView({ block: "center" });
 }
 
 function step(event, root) {

@@ -51,7 +51,7 @@ def test_a_filter_is_in_the_address_and_the_browsers_way_back_takes_it_off(
     expect(page.get_by_text("1 of 3: 2 against 3.")).to_be_visible()
 
 
-def test_every_column_is_in_sight_and_the_keyboard_goes_through_the_rows_to_the_case(
+def test_every_column_is_in_sight_and_the_keyboard_goes_through_the_rows_to_the_case_and_back(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
     sign_in(page, "lea", to=f"{QUEUE}&show=all")
@@ -64,6 +64,9 @@ def test_every_column_is_in_sight_and_the_keyboard_goes_through_the_rows_to_the_
     expect(table.locator("tbody tr").nth(1).get_by_role("link")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(f"show=all&pair={pair_key('d', 'Q2', '中間')}"))
+    expect(page.get_by_text("2 apart")).to_be_visible()
+    page.go_back()
+    expect(table.locator("tbody tr").nth(1).get_by_role("link")).to_be_focused()
 
 
 def test_on_a_phone_every_part_is_whole_and_accessible_in_both_themes(
