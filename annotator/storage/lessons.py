@@ -68,7 +68,7 @@ _LENGTHS = prepare(
     """
 SELECT p.key, length(t.text) FROM pair p JOIN document d ON d.pk = p.document_pk
 JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
-WHERE p.dataset_pk = :dataset_pk AND p.key IN :pairs""",
+WHERE +p.dataset_pk = :dataset_pk AND p.key IN :pairs""",
     lists=["pairs"],
 )
 _CAUSES = prepare("""

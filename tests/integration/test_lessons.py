@@ -1,9 +1,10 @@
 """What decided disputes teach, on both databases: read, counted, and answered by a version of the guideline."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 
 from annotator.domain.errors import NotAllowed, NotFound, StateError
 from annotator.lessons.service import count_open_lessons, list_decisions_behind, list_lessons
@@ -11,6 +12,7 @@ from annotator.questions.service import list_for_guideline
 from annotator.standard.service import list_versions, publish_version, read_version
 from annotator.storage.database import Database
 from annotator.storage.dispute_tables import AuditEventRow, GuidelineDecisionRow
+from annotator.storage.lessons import read_lengths
 from tests.integration.judged_world import NOW
 from tests.integration.lessons_world import CATEGORIES, LessonsWorld
 
@@ -159,3 +161,16 @@ def test_only_leads_see_what_disputes_teach(database: Database) -> None:
     for ask in (list_lessons, count_open_lessons, list_decisions_behind):
         with pytest.raises(NotAllowed):
             ask(database, world.hanako, "d")
+
+
+def test_how_long_documents_are_is_looked_up_by_their_pairs(database: Database) -> None:
+    """Not by reading every pair of the dataset once for each few hundred decisions."""
+    if not database.is_sqlite:
+        return
+    asked: list[tuple[str, Any]] = []
+    event.listen(database.engine, "before_cursor_execute", lambda *told: asked.append((told[2], told[3])))
+    with database.read() as session:
+        read_lengths(session, 1, [str(number) for number in range(500)])
+        ((statement, values),) = [one for one in asked if "length(" in one[0]]
+        plan = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values).all()
+    assert "(key=?)" in str(plan[0])
