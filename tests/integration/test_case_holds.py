@@ -181,7 +181,7 @@ def test_a_pair_that_its_lead_may_still_be_handed_for_labeling_is_only_handed_ou
 def test_a_pair_that_its_lead_is_to_check_for_quality_is_not_kept_ready_for_them(desk: Desk) -> None:
     desk.draw_for(desk.lea, "乙", settled=2)
     assert desk.ask(desk.lea, 3) == ["甲", "丙", "丁"]
-    assert desk.ask(desk.lou, 2, tab="t2") == ["乙"], "the others learn nothing that they must not"
+    assert desk.ask(desk.lou, 2, have=("甲",)) == ["乙"], "kept ready for a lead who is not to check it"
 
 
 def test_who_put_a_pair_off_as_an_annotator_did_not_judge_it_and_may_decide(desk: Desk) -> None:

@@ -146,6 +146,19 @@ def test_whoever_has_looked_no_longer_judges_the_pair(database: Database) -> Non
         assert list(grades) == [0, 3]
 
 
+def test_what_one_has_begun_stands_first_and_what_one_has_said_last(database: Database) -> None:
+    talk = Talk(database, discuss_from="1")
+    pairs = [talk.pair, *(talk.world.pair("Q1", doc_id) for doc_id in ("乙", "丙"))]
+    for doc_id in ("乙", "丙"):
+        talk.world.judge(talk.hanako, "Q1", doc_id, 0)
+        talk.world.judge(talk.minjun, "Q1", doc_id, 3)
+    talk.say(talk.hanako, 0, talk.open(talk.hanako).seen)
+    talk.pair = pairs[2]
+    talk.open(talk.hanako)
+    found = [(one.pair, one.stage) for one in talk.own(talk.hanako)]
+    assert found == [(pairs[2], "open"), (pairs[1], "waiting"), (pairs[0], "said")]
+
+
 def test_a_turn_on_judgments_that_have_changed_since_is_refused(database: Database) -> None:
     talk = Talk(database)
     talk.ask()
@@ -208,7 +221,9 @@ def test_words_that_cannot_be_stored_and_a_turn_before_looking_are_refused(datab
 def test_somebody_who_did_not_judge_the_pair_sees_and_says_nothing(database: Database) -> None:
     talk = Talk(database)
     talk.ask()
-    for stranger in (talk.world.person("other"), talk.lead):
+    late = talk.world.person("late")
+    talk.world.judge(late, "Q1", "遠い", None, outcome="later")
+    for stranger in (talk.world.person("other"), late, talk.lead):
         assert talk.own(stranger) == []
         for act in (talk.open, lambda one: talk.say(one, 1, "")):
             with pytest.raises(NotAllowed, match="you did not judge this pair"):
