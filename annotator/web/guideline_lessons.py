@@ -23,7 +23,7 @@ from annotator.web.guideline_choice import (
     read_chosen,
 )
 from annotator.web.guideline_draft import CHOSEN
-from annotator.web.messages import tr, tr_n
+from annotator.web.messages import join_sentences, tr, tr_n
 from annotator.web.plain_text import show_as
 from annotator.web.queue_address import QueueAddress, write_address
 
@@ -84,9 +84,8 @@ def _draw_nothing(context: "PageContext", found: Worklist) -> None:
         )
     else:
         said = tr("No dispute is decided yet.")
-    st.text(
-        f"{said} {tr('When you decide one, say why the annotators differed, and whether the guideline should say so.')}"
-    )
+    how = tr("When you decide one, say why the annotators differed, and whether the guideline should say so.")
+    st.text(join_sentences((said, how)))
     draw_link(context, "disagreements")
 
 

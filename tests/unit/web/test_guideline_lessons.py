@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -10,8 +11,10 @@ from annotator.lessons.service import count_open_lessons, list_decisions_behind,
 from annotator.standard.service import read_version
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
+from annotator.web import guideline_lessons
 from annotator.web.guideline_choice import Chosen, read_chosen, write_chosen
 from annotator.web.guideline_draft import CHOSEN, Draft, widget_key
+from annotator.web.messages import use_language
 from tests.integration.judged_world import NOW
 from tests.integration.lessons_world import LessonsWorld
 from tests.unit.web.lead_pages import open_page, run, run_page, words
@@ -75,6 +78,21 @@ def test_without_a_decision_the_worklist_says_how_to_get_one(world: LessonsWorld
     assert "1 dispute is decided. It has nothing that the guideline could say." in words(
         open_tab(world, WORKLIST)
     )
+
+
+def test_no_space_stands_between_the_japanese_sentences_of_an_empty_worklist(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr("streamlit.text", shown.append)
+    monkeypatch.setattr(guideline_lessons, "draw_link", lambda *_: None)
+    use_language("ja")
+    try:
+        guideline_lessons._draw_nothing(None, SimpleNamespace(decided=0))  # type: ignore[arg-type]
+    finally:
+        use_language("en")
+    assert shown
+    assert "。 " not in shown[0]
 
 
 def test_the_worklist_says_what_decisions_have_in_common_and_leads_to_them(world: LessonsWorld) -> None:
