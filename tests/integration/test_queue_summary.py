@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 from sqlmodel import col
 
-from annotator.disputes.service import compute_queue_pace, summarize_queue
+from annotator.disputes.service import compute_queue_pace, find_disagreements, summarize_queue
 from annotator.domain.disputes import Reason
 from annotator.domain.errors import NotAllowed
 from annotator.storage.database import Database
@@ -50,6 +50,28 @@ def test_what_is_open_is_counted_by_each_filter(database: Database) -> None:
     assert found.by_grades == {(0, 3): 2, (2, 3): 1}
     assert found.by_category == {"設定": 2, None: 2}
     assert (found.taste, found.flips, found.assigned) == (1, 1, {"other": 1})
+
+
+def test_disputes_of_another_dataset_are_none_of_these(database: Database) -> None:
+    world, _keys = make(database)
+    lead = world.person("other lead", "lead")
+    told = lambda: (  # noqa: E731
+        summarize_queue(database, lead, "d"),
+        compute_queue_pace(database, lead, "d", now=LATER),
+        [item.pair for item in find_disagreements(database, lead, "d", now=LATER)],
+    )
+    told()  # the impacts are up to date from now on
+    before = told()
+    there = JudgedWorld(database, name="there")
+    there.judged = 100  # events of their own
+    there.query("Q9", "一", category="設定")
+    first, second = there.person("하나"), there.person("둘")
+    for doc_id in ("x", "y"):
+        there.pair("Q9", doc_id, rank=1)
+        there.judge(first, "Q9", doc_id, 0)
+        there.judge(second, "Q9", doc_id, 3)
+    there.add_decision(lead, "Q9", "y", 1)
+    assert told() == before
 
 
 def test_an_empty_queue_counts_nothing(database: Database) -> None:

@@ -42,3 +42,20 @@ def test_every_word_of_an_address_is_written() -> None:
 )  # fmt: skip
 def test_what_means_nothing_is_left_out(words: dict[str, str]) -> None:
     assert read_address(words) == QueueAddress()
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ({"reason": "mood,differ"}, QueueFilter(reasons=Reason.DIFFER)),
+        ({"query": ""}, QueueFilter()),
+        ({"query": " Q1 "}, QueueFilter(query_id="Q1")),
+        ({"grades": "2-2"}, QueueFilter(grades=(2, 2))),
+        ({"annotators": "花子, ,민준"}, QueueFilter(annotators=("花子", "민준"))),
+    ],
+    ids=str,
+)
+def test_what_means_something_is_kept_beside_what_does_not(
+    words: dict[str, str], wanted: QueueFilter
+) -> None:
+    assert read_address(words).wanted == wanted
