@@ -56,7 +56,7 @@ from annotator.releases.survey import Survey, list_figures
 from annotator.releases.verification import Verification, verify_folder
 from annotator.releases.versions import check_version, suggest_version
 from annotator.releases.writing import Made, Order, write_release
-from annotator.storage.database import Database, lock_dataset
+from annotator.storage.database import Database, lock_releases
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.judged import iterate_documents, iterate_judged_queries, list_queries
 from annotator.storage.lessons import count_causes, count_led
@@ -419,9 +419,9 @@ def _check_new(session: Session, dataset_pk: int, version: str) -> None:
 
 
 def _lock_unchanged(session: Session, actor: Actor, dataset_pk: int, snapshot: Snapshot) -> None:
-    """Take the dataset's lock; ConflictError when another lead published since the snapshot."""
+    """Let nobody else publish; ConflictError when another lead published since the snapshot."""
     require_role(session, actor, dataset_pk, "lead")
-    lock_dataset(session, dataset_pk)
+    lock_releases(session, dataset_pk)
     now = tuple(release.version for release in list_releases_of_dataset(session, dataset_pk))
     if now != snapshot.versions:
         raise ConflictError(

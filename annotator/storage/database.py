@@ -22,6 +22,7 @@ from annotator.domain.errors import StateError, ValidationError
 BUSY_TIMEOUT_SECONDS = 30
 _READING = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _LOCK = text("SELECT pg_advisory_xact_lock(:d)")
+_LOCK_RELEASES = text("SELECT pg_advisory_xact_lock(1, :d)")  # two numbers: never the same lock as of one
 _LOCK_AND_PLAN_ONCE = text(
     "SELECT pg_advisory_xact_lock(:d), set_config('plan_cache_mode', 'force_generic_plan', true)"
 )
@@ -97,6 +98,13 @@ def lock_dataset(session: Session, dataset_pk: int, *, single_rows: bool = False
     """
     if session.get_bind().dialect.name == "postgresql":
         session.connection().execute(_LOCK_AND_PLAN_ONCE if single_rows else _LOCK, {"d": dataset_pk})
+
+
+def lock_releases(session: Session, dataset_pk: int) -> None:
+    """Let nobody else publish this dataset until this transaction ends. Who judges and decides meanwhile does not wait for it on
+    PostgreSQL: what is published was read before."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.connection().execute(_LOCK_RELEASES, {"d": dataset_pk})
 
 
 def _parse(url: str | URL) -> URL:

@@ -72,6 +72,32 @@ def test_a_decision_during_a_publish_is_stored_and_in_no_half_of_that_release(
     assert [one.grade for one in case.decisions] == [2, 3]
 
 
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_who_decides_does_not_wait_until_a_release_is_recorded(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million qrels take their time; SQLite has one writer at a time."""
+    world, plain, waited = ReleaseWorld(database), service.add_release, []
+    key = pair_key(world.name, "Q2", "법률_제17조")
+
+    def decide() -> None:
+        seen = show_case(database, world.lead, world.name, key, now=EPOCH).seen
+        adjudicate(database, world.lead, world.name, key, grade=3, rationale="第17条", seen=seen, now=LATER)
+
+    def decide_meanwhile(*given: Any) -> None:
+        worker = threading.Thread(target=decide)
+        worker.start()
+        worker.join(timeout=20)
+        waited.append(worker.is_alive())
+        plain(*given)
+
+    monkeypatch.setattr(service, "add_release", decide_meanwhile)
+    publish_release(
+        database, world.lead, world.name, "1.0.0", exports_dir=tmp_path, now=LATER, overrides=WAIVED
+    )
+    assert waited == [False]
+
+
 def test_of_leads_who_decide_at_the_same_moment_one_gets_it(database: Database) -> None:
     desk = Desk(database)
     leads = [desk.lea, desk.lou, *(desk.person(f"l{number}", "lead") for number in range(4))]
