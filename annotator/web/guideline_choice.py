@@ -15,6 +15,7 @@ from annotator.standard.service import write_examples
 from annotator.web.focus import note_press
 from annotator.web.guideline_draft import CHOSEN, find_draft, read_typed, write_field
 from annotator.web.messages import tr
+from annotator.web.shown_value import read_choice
 
 if TYPE_CHECKING:
     from annotator.standard.service import Version
@@ -90,10 +91,20 @@ def list_choosable(lesson: Lesson) -> tuple[set[tuple[str, int]], set[int]]:
     return open_cases, {question.number for question in lesson.questions}
 
 
-def choose(desk: Desk, decisions: Collection[tuple[str, int]], questions: Collection[int], key: str) -> None:
-    """What the checkbox with this key says of them. Runs before the page is drawn again."""
-    wanted = bool(st.session_state.get(key))
-    changed = read_chosen(desk.read(CHOSEN)).change(decisions, questions, to=wanted)
+def name_choice(desk: Desk, what: str) -> str:
+    """The name of a checkbox that says whether the draft answers something."""
+    return f"chosen {desk.mark} {what}"
+
+
+def choose(
+    desk: Desk, decisions: Collection[tuple[str, int]], questions: Collection[int], what: str, key: str
+) -> None:
+    """What the checkbox with this key says of them. Runs before the page is drawn again: a checkbox of the draft before, which the
+    browser still shows at this moment, says nothing."""
+    wanted = read_choice(name_choice(desk, what), key)
+    if wanted is None:
+        return
+    changed = read_chosen(desk.read(CHOSEN)).change(decisions, questions, to=bool(wanted))
     if len(changed) > MOST:
         st.session_state[SAID] = tr(
             "A version can name at most {most:,} decisions. Nothing was chosen.", most=MOST

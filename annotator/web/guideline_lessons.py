@@ -20,12 +20,14 @@ from annotator.web.guideline_choice import (
     insert_example,
     is_example,
     list_choosable,
+    name_choice,
     read_chosen,
 )
 from annotator.web.guideline_draft import CHOSEN
 from annotator.web.messages import join_sentences, tr, tr_n
 from annotator.web.plain_text import show_as
 from annotator.web.queue_address import QueueAddress, write_address
+from annotator.web.shown_value import find_key
 
 if TYPE_CHECKING:
     from annotator.web.page_context import PageContext
@@ -138,12 +140,11 @@ def _draw_choice(desk: Desk, lesson: Lesson) -> None:
     decisions, questions = list_choosable(lesson)
     chosen = read_chosen(desk.read(CHOSEN))
     taken = len(decisions & chosen.decisions) + len(questions & chosen.questions)
-    key = f"lesson chosen {desk.mark} {lesson.key}"
-    st.session_state[key] = taken == lesson.open
+    key, value = find_key(name_choice(desk, lesson.key), taken == lesson.open)
     label = tr("The next version answers this")
     if 0 < taken < lesson.open:
         label = tr("The next version answers this ({n:,} of {all:,} chosen)", n=taken, all=lesson.open)
-    st.checkbox(label, key=key, on_change=choose, args=(desk, decisions, questions, key))
+    st.checkbox(label, value, key=key, on_change=choose, args=(desk, decisions, questions, lesson.key, key))
 
 
 def _draw_case(desk: Desk, case: Taught) -> None:
@@ -151,14 +152,15 @@ def _draw_case(desk: Desk, case: Taught) -> None:
     name = f"{case.pair} {case.revision}"
     with st.container(horizontal=True, vertical_alignment="center", key=f"lesson case {name}"):
         if case.answered_in is None:
-            key = f"decision chosen {desk.mark} {name}"
             named = (case.pair, case.revision)
-            st.session_state[key] = named in read_chosen(desk.read(CHOSEN)).decisions
+            is_chosen = named in read_chosen(desk.read(CHOSEN)).decisions
+            key, value = find_key(name_choice(desk, name), is_chosen)
             st.checkbox(
                 tr("The next version answers this decision"),
+                value,
                 key=key,
                 on_change=choose,
-                args=(desk, [named], (), key),
+                args=(desk, [named], (), name, key),
             )
         if case.decided == "unrateable":
             return

@@ -8,17 +8,18 @@ import streamlit as st
 from annotator.accounts.service import choose_language
 from annotator.web.messages import LANGUAGES, current_language, tr
 from annotator.web.page_context import find_context
+from annotator.web.shown_value import find_key, read_choice
 
 BROWSER = "browser"
 DECLARE = "export default function ({ data }) { document.documentElement.lang = data.language; }"
 
 
-def draw_language_choice(key: str, *, label_visibility: Literal["visible", "collapsed"] = "visible") -> None:
+def draw_language_choice(name: str, *, label_visibility: Literal["visible", "collapsed"] = "visible") -> None:
     """A select of the languages, each in its own name; what is chosen is kept and spoken at once."""
-    st.session_state[key] = current_language()
+    key, language = find_key(name, current_language())
     st.selectbox(
-        tr("Language"), list(LANGUAGES), key=key, format_func=LANGUAGES.__getitem__, on_change=_choose,
-        args=(key,), label_visibility=label_visibility,
+        tr("Language"), list(LANGUAGES), list(LANGUAGES).index(language), key=key, format_func=LANGUAGES.__getitem__,
+        on_change=_choose, args=(name, key), label_visibility=label_visibility,
     )  # fmt: skip
 
 
@@ -34,10 +35,10 @@ def declare_language() -> None:
     _declaring()(key="language", data={"language": current_language()})
 
 
-def _choose(key: str) -> None:
-    context = find_context()
-    if context is not None:
-        choose_language(context.database, context.actor, st.session_state[key])
+def _choose(name: str, key: str) -> None:
+    context, chosen = find_context(), read_choice(name, key)
+    if context is not None and isinstance(chosen, str):
+        choose_language(context.database, context.actor, chosen)
 
 
 @cache

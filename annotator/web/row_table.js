@@ -6,6 +6,18 @@ const tables = new WeakMap();
 const PATIENCE = 40, PAUSE_MS = 75, LONG = 12, BRIEF = 9, NARROW = "(max-width: 640px)";
 const LEFT_BY = "annotator row left by";
 
+const note = (key) => {
+  try { sessionStorage.setItem(LEFT_BY, key); } catch { /* no storage: whoever comes back begins at the top */ }
+};
+
+const takeNote = () => {
+  try {
+    const key = sessionStorage.getItem(LEFT_BY);
+    sessionStorage.removeItem(LEFT_BY);
+    return key;
+  } catch { return null; }
+};
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".rows");
   const told = JSON.parse(data.told);
@@ -14,7 +26,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   known.choose = (key) => {
     known.asked = key;
     mark(root, key);
-    if (told.links.length) sessionStorage.setItem(LEFT_BY, key);
+    if (told.links.length) note(key);
     setTriggerValue("chosen", key);
     if (key === known.chosen) bring(known, key);
   };
@@ -107,8 +119,7 @@ function mark(root, key) {
 }
 
 function comeBack(root) {
-  const left = sessionStorage.getItem(LEFT_BY), link = buttons(root).find((one) => one.closest("tr").dataset.key === left);
-  sessionStorage.removeItem(LEFT_BY);
+  const left = takeNote(), link = buttons(root).find((one) => one.closest("tr").dataset.key === left);
   if (!link) return;
   link.focus({ preventScroll: true });
   link.closest("tr").scrollIntoView({ block: "center" });

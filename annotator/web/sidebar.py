@@ -13,6 +13,7 @@ from annotator.web.messages import tr
 from annotator.web.navigation import list_pages
 from annotator.web.page_context import PageContext
 from annotator.web.roles import name_role
+from annotator.web.shown_value import find_key, read_choice
 
 NAME = '<div class="annotator-name"><img src="/favicon.png" alt="" width="32" height="32"><span>Annotator</span></div>'
 SIGN_OUT = (
@@ -63,18 +64,23 @@ def _draw_dataset(context: PageContext) -> None:
     if len(titles) == 1:
         st.html(f'<div class="annotator-soft" dir="auto">{escape(context.datasets[0].title)}</div>')
     elif titles:
-        st.session_state["chosen_dataset"] = context.dataset
+        names = list(titles)
+        key, begun = find_key("chosen_dataset", context.dataset or names[0])
         st.selectbox(
             tr("Dataset"),
-            list(titles),
-            key="chosen_dataset",
+            names,
+            names.index(begun) if begun in names else names.index(context.dataset or names[0]),
+            key=key,
             format_func=titles.__getitem__,
             on_change=_choose,
+            args=(key,),
         )
 
 
-def _choose() -> None:
-    st.query_params["dataset"] = st.session_state["chosen_dataset"]
+def _choose(key: str) -> None:
+    chosen = read_choice("chosen_dataset", key)
+    if isinstance(chosen, str):
+        st.query_params["dataset"] = chosen
 
 
 @cache

@@ -38,7 +38,7 @@ def test_what_disputes_teach_becomes_a_version_that_names_them(
     settle(page)
     assert list_violations(page) == []
     page.get_by_text("The next version answers this (1 of 3 chosen)").click()
-    expect(page.get_by_text("The next version answers this", exact=True)).to_be_visible()
+    expect(page.get_by_role("checkbox", name="The next version answers this", exact=True)).to_be_checked()
     page.reload()  # the page is opened anew: the browser hands the draft back, the choice with it
     page.get_by_role("tab", name="Next version").click(timeout=PATIENCE)
     expect(page.get_by_text("It answers 3 decisions on disputes")).to_be_visible(timeout=PATIENCE)

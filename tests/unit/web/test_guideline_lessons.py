@@ -171,3 +171,28 @@ def test_a_choice_is_written_and_read_back_and_nothing_else_is_taken_for_one() -
     assert read_chosen("a1 2\n\nx\nquestion y\na1 -3\n 4\nquestion 7") == Chosen(
         frozenset({("a1", 2)}), frozenset({7})
     )
+
+
+def choose_of_the_draft_before(url: str, person_id: int) -> None:
+    import streamlit as st
+
+    from annotator.domain.people import OPERATOR
+    from annotator.standard.service import list_versions
+    from annotator.storage.database import Database
+    from annotator.web.guideline_choice import Chosen, Desk, choose, name_choice, write_chosen
+    from annotator.web.guideline_draft import CHOSEN, Draft, set_draft
+    from annotator.web.shown_value import find_key
+
+    base = list_versions(Database(url), OPERATOR, "d")[0]
+    desk = Desk("d", base)
+    before, _ = find_key(name_choice(desk, "x"), False)
+    st.session_state[before] = False  # what the browser shows still, and reports
+    set_draft("d", Draft(base.version, {CHOSEN: write_chosen(Chosen(frozenset({("k", 1)})))}))
+    choose(desk, [("k", 1)], (), "x", before)
+    st.text(desk.read(CHOSEN))
+
+
+def test_a_checkbox_of_the_draft_before_takes_nothing_out_of_the_restored_one(world: LessonsWorld) -> None:
+    url = world.database.url.render_as_string(hide_password=False)
+    app = run(AppTest.from_function(choose_of_the_draft_before, args=(url, world.lea.person_id)))
+    assert [item.value for item in app.text] == ["k 1"]

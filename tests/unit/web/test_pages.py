@@ -355,7 +355,7 @@ class TestLanguage:
 
         page = open_page("mori", "account")
         assert (page.title[0].value, find_chosen()) == ("アカウント", None)
-        page.selectbox(key="account_language").set_value("ko").run()
+        page.selectbox(key="account_language 0").set_value("ko").run()
         assert (page.title[0].value, find_chosen()) == ("계정", "ko")
         press(page, "브라우저 언어 따르기").run()
         assert (page.title[0].value, find_chosen()) == ("アカウント", None)
