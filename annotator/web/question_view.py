@@ -40,12 +40,13 @@ def draw_answered(context: PageContext, question: Question) -> None:
     with st.container(border=True, gap="small"):
         _draw_question(context, question)
         st.html(_say_answer(question))
+        key = f"mark {question.number} {question.in_guideline}"
         st.checkbox(
             tr("The guideline should say this"),
             value=question.in_guideline,
-            key=f"mark {question.number} {question.in_guideline}",
+            key=key,
             on_change=_mark,
-            args=(question.number, not question.in_guideline),
+            args=(question.number, not question.in_guideline, key),
         )
         with st.expander(tr("Answer anew")):
             _draw_form(question)
@@ -110,9 +111,11 @@ def _answer(number: int, seen: str | None, marked: bool) -> None:
         note_press()
 
 
-def _mark(number: int, wanted: bool) -> None:
+def _mark(number: int, wanted: bool, key: str) -> None:
+    """Mark it, or take the mark off, where that is what stands in the checkbox with this key: not where a browser reports of one
+    that is gone what it always said."""
     context = find_context()
-    if context is not None and context.dataset is not None:
+    if context is not None and context.dataset is not None and st.session_state.get(key) is wanted:
         mark_for_guideline(context.database, context.actor, context.dataset, number, in_guideline=wanted)
 
 

@@ -1,9 +1,11 @@
 """The page Questions for leads and annotators, and what the page Pool says of proposals."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from annotator.domain.people import Actor
 from annotator.proposals.service import propose
@@ -72,3 +74,32 @@ def test_the_pool_says_what_proposals_add(world: JudgedWorld) -> None:
     page = open_page(world, "pool")
     assert "Proposed by annotators" in [item.value for item in page.header]
     assert "1 document was proposed." in words(page)
+
+
+def mark(value: object, wanted: bool) -> None:
+    import streamlit as st
+
+    from annotator.web.question_view import _mark
+
+    if value is not None:
+        st.session_state["box"] = value
+    _mark(7, wanted, "box")
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "stored"),
+    [(True, True, [True]), (False, False, [False]), (False, True, []), (True, False, []), (None, True, [])],
+)
+def test_a_question_is_marked_only_where_the_checkbox_says_so(
+    value: bool | None, wanted: bool, stored: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A browser also reports a checkbox that is gone, with what it always said."""
+    marked: list[bool] = []
+    page = SimpleNamespace(database=None, actor=None, dataset="d")
+    monkeypatch.setattr("annotator.web.question_view.find_context", lambda: page)
+    monkeypatch.setattr(
+        "annotator.web.question_view.mark_for_guideline",
+        lambda *_who, in_guideline: marked.append(in_guideline),
+    )
+    AppTest.from_function(mark, args=(value, wanted)).run()
+    assert marked == stored
