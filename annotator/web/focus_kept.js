@@ -1,23 +1,31 @@
 // What somebody pressed may be gone when the page has been drawn again. Then the focus goes to the beginning of what there
 // is to do next, rather than to nowhere. `data` names the press, each is followed once; then "top" if it led to another page,
 // which is shown from its top; then the container that shows what came of it, if there is one.
-const TRIES = 30, PAUSE = 100;
+// It waits until what was pressed is gone, and holds on for a moment, since a drawing may put another in the focused one's place;
+// whoever has gone on meanwhile is left alone.
+const TRIES = 100, HELD = 20, PAUSE = 100;
 let followed = null;
+
+const find = (shown) => {
+  const main = document.querySelector('[data-testid="stMain"]');
+  return (shown && main?.querySelector(`.st-key-${CSS.escape(shown)}`)) || main?.querySelector("h2") || main?.querySelector("h1");
+};
 
 export default function ({ data }) {
   if (!data || data === followed) return;
   followed = data;
-  let left = TRIES;
-  const [, top, shown] = data.split(" ");
+  const pressed = document.activeElement, [, top, shown] = data.split(" ");
+  let left = TRIES, place = null;
   if (top) document.querySelector('[data-testid="stMain"]')?.scrollTo({ top: 0, behavior: "instant" });
   const follow = () => {
-    const focused = document.activeElement;
-    if (focused && focused !== document.body) return void (left-- > 0 && setTimeout(follow, PAUSE));
-    const main = document.querySelector('[data-testid="stMain"]');
-    const place = (shown && main?.querySelector(`.st-key-${CSS.escape(shown)}`)) || main?.querySelector("h2") || main?.querySelector("h1");
-    if (!place) return;
-    place.setAttribute("tabindex", "-1");
-    place.focus({ preventScroll: true });
+    const focused = document.activeElement, nowhere = !focused || focused === document.body;
+    if (left-- <= 0 || followed !== data || !(nowhere || focused === pressed || focused === place)) return;
+    if (nowhere && (place = find(shown))) {
+      left = Math.min(left, HELD);
+      place.setAttribute("tabindex", "-1");
+      place.focus({ preventScroll: true });
+    }
+    setTimeout(follow, PAUSE);
   };
   requestAnimationFrame(follow);
 }
