@@ -40,7 +40,7 @@ def read_qrel_source(
     """The ground truth of a file or folder. BadInput names every bad place; ValidationError what is missing."""
     source = Source(str(path), encoding=encoding)
     known, truth = read_truth(source, format_name=format_name, grades_by=grades_by)
-    return QrelFile(str(path), known, truth, source, _hash(path))
+    return QrelFile(str(path), known, truth, source, hash_content(path))
 
 
 def match_qrels(
@@ -124,7 +124,8 @@ def _name(query_id: str, qrel: Qrel) -> str:
     return f"{describe(query_id)}, {describe(qrel.doc_id)}"
 
 
-def _hash(path: Path) -> str:
+def hash_content(path: Path) -> str:
+    """Return the SHA-256 over the bytes of a file, or over those of all the files of a folder."""
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     digest = hashlib.sha256()
     for file in files:

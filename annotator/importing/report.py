@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
-Kind = Literal["queries", "documents", "run", "pairs", "judgments", "qrels"]
+from annotator.domain.import_records import ImportKind
+
 Progress = Callable[[str], None]
 
 
@@ -15,7 +15,7 @@ class ImportReport:
     `notes` are sentences for people: what was left out, what came along. With `dry_run` nothing was stored.
     """
 
-    kind: Kind
+    kind: ImportKind
     path: str
     read: int
     added: int
@@ -23,6 +23,11 @@ class ImportReport:
     unchanged: int
     notes: tuple[str, ...]
     dry_run: bool
+
+    @property
+    def changes_something(self) -> bool:
+        """Whether anything of the file is new or different from what is stored."""
+        return self.added + self.changed > 0
 
 
 def silent(_: str) -> None:

@@ -6,17 +6,19 @@ is checked, also against the database, and nothing is kept.
 Every use case raises BadInput with each bad line, and NotAllowed unless the actor leads the dataset.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from annotator.accounts.service import require_role
 from annotator.domain.errors import ConflictError
+from annotator.domain.import_records import ImportRecord
 from annotator.domain.people import Actor
 from annotator.formats.judgments import read_judgments
 from annotator.formats.pairs import read_pairs
@@ -24,7 +26,7 @@ from annotator.formats.trec_run import read_run_lines, to_run
 from annotator.importing.document_plan import KnownDocument, plan_documents
 from annotator.importing.judgment_plan import JudgmentEvent, check_targets, list_events, name_pairs, to_rows
 from annotator.importing.qrel_plan import list_imports, note_plan, plan_qrels
-from annotator.importing.qrel_source import match_qrels, read_qrel_source
+from annotator.importing.qrel_source import hash_content, match_qrels, read_qrel_source
 from annotator.importing.query_plan import KnownQuery, plan_queries
 from annotator.importing.report import ImportReport, Progress, note_by_id, note_joined, note_retexted, silent
 from annotator.importing.run_plan import RESERVED, check_queries, check_system, hash_run
@@ -32,6 +34,7 @@ from annotator.importing.sources import read_document_source, read_query_source,
 from annotator.storage import imported, intake, intake_judgments
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.import_records import add_import_record
 from annotator.storage.outdated import count_on_older_text, mark_outdated
 from annotator.storage.pool import Candidate, add_candidates, add_missing
 
@@ -52,7 +55,6 @@ def import_queries(
 
     New ones are put behind the ones there are, in file order. Refused: another text for a judged query.
     """
-    del now
     tell(f"reading {path}")
     lines, notes = read_query_source(path, format_name=format_name, encoding=encoding)
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
@@ -62,8 +64,13 @@ def import_queries(
         plan = plan_queries(known, lines, str(path))
         intake.add_queries(session, place.pk, plan.added)
         intake.change_queries(session, place.pk, plan.changed)
-    added, changed = len(plan.added), len(plan.changed)
-    return ImportReport("queries", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run)
+        added, changed = len(plan.added), len(plan.changed)
+        report = ImportReport(
+            "queries", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run
+        )
+        if report.changes_something:
+            _record(session, place, actor, report, path, now=now, format=format_name)
+    return report
 
 
 def import_documents(
@@ -96,9 +103,13 @@ def import_documents(
         intake.change_documents(session, plan.changed, now=now)
         mark_outdated(session, place.pk, plan.retexted)
         older = count_on_older_text(session, plan.retexted)
-    notes = (*source.notes, *note_retexted(len(plan.retexted), older))
-    added, changed = len(plan.added), len(plan.changed)
-    return ImportReport("documents", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run)
+        notes = (*source.notes, *note_retexted(len(plan.retexted), older))
+        added, changed, same = len(plan.added), len(plan.changed), plan.unchanged
+        report = ImportReport("documents", str(path), len(lines), added, changed, same, notes, dry_run)
+        options = {"sections": True} if sections else {}
+        if report.changes_something:
+            _record(session, place, actor, report, path, now=now, format=format_name, options=options)
+    return report
 
 
 def import_run(
@@ -134,9 +145,12 @@ def import_run(
         tell(f"storing {size:,} results")
         queries = intake.map_queries(session, place.pk)
         check_queries(((line.line, line.entry.query_id) for line in lines), queries, str(path))
-        by_id_only = intake.add_run(session, place.pk, run, content, queries=queries, now=now)
-    notes = (f"system {run.system}", *note_by_id(by_id_only))
-    return ImportReport("run", str(path), size, size, 0, 0, notes, dry_run)
+        report = ImportReport("run", str(path), size, size, 0, 0, (f"system {run.system}",), dry_run)
+        record = _record(session, place, actor, report, path, now=now, format=format_name, system=run.system)
+        by_id_only = intake.add_run(
+            session, place.pk, run, content, queries=queries, now=now, import_record_pk=record
+        )
+    return replace(report, notes=(*report.notes, *note_by_id(by_id_only)))
 
 
 def import_pairs(
@@ -165,8 +179,11 @@ def import_pairs(
             for _, query_id, doc_id, signals in lines
         ]
         growth = add_candidates(session, place.pk, place.name, candidates, now=now)
-    new, notes = growth.pairs, note_by_id(by_id_only)
-    return ImportReport("pairs", str(path), len(lines), new, 0, len(lines) - new, notes, dry_run)
+        new, notes = growth.pairs, note_by_id(by_id_only)
+        report = ImportReport("pairs", str(path), len(lines), new, 0, len(lines) - new, notes, dry_run)
+        if report.changes_something:
+            _record(session, place, actor, report, path, now=now, format=format_name)
+    return report
 
 
 def import_judgments(
@@ -194,9 +211,17 @@ def import_judgments(
         known = intake_judgments.find_event_ids(session, [event.event_id for event in events])
         new = [event for event in events if event.event_id not in known]
         tell(f"storing {len(new):,} judgments")
-        revised, notes = _store_judgments(session, place, new, str(path), now=now, simulated=simulated)
-    added, unchanged = len(new) - revised, len(lines) - len(new)
-    return ImportReport("judgments", str(path), len(lines), added, revised, unchanged, notes, dry_run)
+        rows, notes = _prepare_judgments(session, place, new, str(path), now=now, simulated=simulated)
+        revised = intake_judgments.count_revisions(session, rows)
+        added, unchanged = len(new) - revised, len(lines) - len(new)
+        report = ImportReport("judgments", str(path), len(lines), added, revised, unchanged, notes, dry_run)
+        options = {"simulated": True} if simulated else {}
+        if rows:
+            record = _record(
+                session, place, actor, report, path, now=now, format=format_name, options=options
+            )
+            intake_judgments.add_judgments(session, place.pk, rows, import_record_pk=record)
+    return report
 
 
 def import_qrels(
@@ -235,10 +260,18 @@ def import_qrels(
         by_pair = ((pairs[key], qrel) for key, qrel in places.items())
         plan = plan_qrels(by_pair, known, judged, rejudge=rejudge)
         tell(f"storing {len(plan.rows):,} grades")
-        imported.bring_in(session, place.pk, list_imports(plan, file, now=now))
-    notes = (*notes, *note_plan(plan), *note_joined(joined), *note_by_id(by_id_only))
-    size, added, stored = len(file.truth.qrels), plan.added, len(plan.rows)
-    return ImportReport("qrels", str(path), size, added, stored - added, size - stored, notes, dry_run)
+        notes = (*notes, *note_plan(plan), *note_joined(joined), *note_by_id(by_id_only))
+        size, added, stored = len(file.truth.qrels), plan.added, len(plan.rows)
+        report = ImportReport("qrels", str(path), size, added, stored - added, size - stored, notes, dry_run)
+        if plan.rows:
+            options: dict[str, Any] = {"grades_by": grades_by} if grades_by else {}
+            options |= {"rejudge": True} if rejudge else {}
+            record = _record(
+                session, place, actor, report, path, now=now, format=file.known.name, options=options
+            )
+            rows = [{**row, "import_record_pk": record} for row in list_imports(plan, file, now=now)]
+            imported.bring_in(session, place.pk, rows)
+    return report
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +297,40 @@ def _writing(
             session.rollback()
 
 
-def _store_judgments(
+def _record(
+    session: Session,
+    place: _Place,
+    actor: Actor,
+    report: ImportReport,
+    path: Path,
+    *,
+    now: datetime,
+    format: str | None,
+    system: str | None = None,
+    options: Mapping[str, Any] = MappingProxyType({}),
+) -> int:
+    """Store the record of an import that changes something, and return its primary key."""
+    figures = {
+        "read": report.read,
+        "added": report.added,
+        "changed": report.changed,
+        "unchanged": report.unchanged,
+    }
+    record = ImportRecord(
+        kind=report.kind,
+        path=str(path),
+        imported_at=now,
+        sha256=None if path.is_dir() else hash_content(path),
+        format=format,
+        system=system,
+        imported_by=actor.person_id,
+        options=options,
+        figures=figures,
+    )
+    return add_import_record(session, place.pk, record)
+
+
+def _prepare_judgments(
     session: Session,
     place: _Place,
     events: Sequence[JudgmentEvent],
@@ -272,8 +338,8 @@ def _store_judgments(
     *,
     now: datetime,
     simulated: bool,
-) -> tuple[int, tuple[str, ...]]:
-    """Store new judgments with the people, documents and pairs they bring; how many are revisions, and notes."""
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Store the people, documents and pairs that new judgments bring; returns the judgments' rows, and notes."""
     queries = intake.map_queries(session, place.pk)
     usernames = list(dict.fromkeys(event.username for event in events))
     people = intake_judgments.find_people(session, usernames)
@@ -294,6 +360,5 @@ def _store_judgments(
     pairs, joined = add_missing(session, place.pk, place.name, names, system=RESERVED, now=now)
     known: dict[str, Any] = {"queries": queries, "documents": documents, "pairs": pairs, "people": people}
     rows = to_rows(events, **known, rubric_pk=key_of(find_rubric(session, place.pk).pk), now=now)
-    revised = intake_judgments.add_judgments(session, place.pk, rows)
     people_note = (f"new annotators, without a sign-in: {', '.join(newcomers)}",) if newcomers else ()
-    return revised, (*note_joined(joined), *people_note, *note_by_id(by_id_only))
+    return rows, (*note_joined(joined), *people_note, *note_by_id(by_id_only))

@@ -185,11 +185,18 @@ def add_run(
     *,
     queries: Mapping[str, int],
     now: datetime,
+    import_record_pk: int | None = None,
 ) -> int:
     """Insert a run with its entries; how many documents are known, by their id only, since it came."""
     documents, by_id_only = add_documents_by_id(session, dataset_pk, (entry.doc_id for entry in run.entries))
     row = RunRow.model_validate(
-        {"dataset_pk": dataset_pk, "system": run.system, "content_sha256": content_sha256, "imported_at": now}
+        {
+            "dataset_pk": dataset_pk,
+            "system": run.system,
+            "content_sha256": content_sha256,
+            "imported_at": now,
+            "import_record_pk": import_record_pk,
+        }
     )
     session.add(row)
     session.flush()

@@ -93,12 +93,16 @@ def list_current_places(session: Session, pair_pks: Sequence[int]) -> set[tuple[
     return places
 
 
-def add_judgments(session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]]) -> int:
-    """Append judgments, in this order; each row holds the columns of `judgment` but its key. Returns how many
-    revise an earlier one."""
+def count_revisions(session: Session, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many of these judgments, which are not stored yet, revise an earlier one: stored, or before it here."""
     places = {(row["pair_pk"], row["annotator_pk"]) for row in rows}
     pairs = sorted({pair_pk for pair_pk, _ in places})
-    first = len(places - list_current_places(session, pairs))
-    add_rows(session, JudgmentRow, rows)
-    derive_current(session, dataset_pk, pairs)
-    return len(rows) - first
+    return len(rows) - len(places - list_current_places(session, pairs))
+
+
+def add_judgments(
+    session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]], *, import_record_pk: int
+) -> None:
+    """Append judgments, in this order; each row holds the columns of `judgment` but its key and its import."""
+    add_rows(session, JudgmentRow, [{**row, "import_record_pk": import_record_pk} for row in rows])
+    derive_current(session, dataset_pk, sorted({row["pair_pk"] for row in rows}))

@@ -143,6 +143,30 @@ class DocumentTextRow(SQLModel, table=True):
     imported_at: datetime = time_column()
 
 
+class ImportRecordRow(SQLModel, table=True):
+    """One import that stored something: see `domain/import_records.py`. Append-only."""
+
+    __tablename__ = "import_record"
+    __table_args__ = (
+        CheckConstraint(
+            "kind IN ('queries', 'documents', 'run', 'pairs', 'judgments', 'qrels')", name="kind"
+        ),
+    )
+
+    pk: int | None = Field(default=None, primary_key=True)
+    dataset_pk: int = Field(foreign_key="dataset.pk", index=True)
+    kind: str
+    path: str = text_column()
+    sha256: str | None = None
+    format: str | None = None
+    system: str | None = text_column(nullable=True)
+    imported_by: int | None = Field(default=None, foreign_key="person.pk")
+    imported_at: datetime = time_column()
+    options: dict[str, Any] = json_column()
+    figures: dict[str, Any] = json_column()
+    declared: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+
+
 class RunRow(SQLModel, table=True):
     """One system's run over a dataset."""
 
@@ -154,6 +178,7 @@ class RunRow(SQLModel, table=True):
     system: str
     content_sha256: str
     imported_at: datetime = time_column()
+    import_record_pk: int | None = Field(default=None, foreign_key="import_record.pk")
 
 
 class RunEntryRow(SQLModel, table=True):
@@ -300,7 +325,8 @@ class JudgmentRow(SQLModel, table=True):
     `purpose` is "independent" for an ordinary judgment; only those count for agreement and qrels. "conditional":
     asked for because the first two differed; "training", "gold", "repeat": checks on the annotator; "quality": a third
     expert's, on a pair that was settled without them. `reason`: why it
-    cannot be rated.
+    cannot be rated. `import_record_pk`: the import it came with; null when it was made in the program, or imported
+    before imports were recorded.
     """
 
     __tablename__ = "judgment"
@@ -334,6 +360,7 @@ class JudgmentRow(SQLModel, table=True):
     judged_at: datetime = time_column()
     received_at: datetime = time_column()
     seconds: float | None = None
+    import_record_pk: int | None = Field(default=None, foreign_key="import_record.pk")
 
 
 class CurrentJudgmentRow(SQLModel, table=True):
@@ -393,6 +420,7 @@ class ImportedQrelRow(SQLModel, table=True):
     annotator_grades: list[Any] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
     extra: dict[str, Any] = json_column()
     imported_at: datetime = time_column()
+    import_record_pk: int | None = Field(default=None, foreign_key="import_record.pk")
 
 
 class RemapRow(SQLModel, table=True):
@@ -478,5 +506,5 @@ class ReleaseQrelRow(SQLModel, table=True):
 
 APPEND_ONLY = (
     "judgment", "adjudication", "imported_qrel", "remap", "release", "release_query", "release_qrel", "rubric",
-    "audit_event",
+    "audit_event", "import_record",
 )  # fmt: skip

@@ -89,6 +89,17 @@ class Stored:
     def audit_event(self, **changes: Any) -> dict[str, Any]:
         return {"dataset_pk": self.dataset, "pair_pk": self.pair, "action": "decided", "at": AT, **changes}
 
+    def import_record(self, **changes: Any) -> dict[str, Any]:
+        empty = {"options": "{}", "figures": "{}"}
+        return {
+            "dataset_pk": self.dataset,
+            "kind": "run",
+            "path": "r.txt",
+            "imported_at": AT,
+            **empty,
+            **changes,
+        }
+
 
 @pytest.fixture
 def stored(database: Database) -> Stored:
@@ -219,6 +230,7 @@ def test_rows_that_are_written_once_can_neither_be_changed_nor_deleted(stored: S
     stored.insert("imported_qrel", stored.imported_qrel())
     stored.insert("remap", stored.remap())
     stored.insert("audit_event", stored.audit_event())
+    stored.insert("import_record", stored.import_record())
     before = stored.column(f"SELECT count(*) FROM {table}")
     column = "position" if table in ("release_qrel", "release_query") else "pk"
     statements = [f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}"]

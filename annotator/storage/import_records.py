@@ -1,0 +1,56 @@
+"""Writes and reads the record of every import (`domain/import_records.py`). Records are only ever added."""
+
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.import_records import ImportRecord
+from annotator.storage.find import key_of
+from annotator.storage.tables import ImportRecordRow
+
+
+def add_import_record(session: Session, dataset_pk: int, record: ImportRecord) -> int:
+    """Store the record of one import and return its primary key, for the rows that came with it."""
+    values: dict[str, Any] = {
+        "dataset_pk": dataset_pk,
+        "kind": record.kind,
+        # A path may hold bytes that are no UTF-8, which no database stores.
+        "path": record.path.encode("utf-8", "replace").decode("utf-8"),
+        "sha256": record.sha256,
+        "format": record.format,
+        "system": record.system,
+        "imported_by": record.imported_by,
+        "imported_at": record.imported_at,
+        "options": dict(record.options),
+        "figures": dict(record.figures),
+        "declared": None if record.declared is None else dict(record.declared),
+    }
+    row = ImportRecordRow.model_validate(values)
+    session.add(row)
+    session.flush()
+    return key_of(row.pk)
+
+
+def list_import_records(session: Session, dataset_pk: int) -> list[ImportRecord]:
+    """Return the records of a dataset's imports, in the order in which they were made."""
+    statement = select(ImportRecordRow).where(col(ImportRecordRow.dataset_pk) == dataset_pk)
+    rows = session.scalars(statement.order_by(col(ImportRecordRow.pk)))
+    return [_to_record(row) for row in rows]
+
+
+def _to_record(row: ImportRecordRow) -> ImportRecord:
+    return ImportRecord(
+        kind=row.kind,  # type: ignore[arg-type]  # the database allows no other
+        path=row.path,
+        imported_at=row.imported_at,
+        sha256=row.sha256,
+        format=row.format,
+        system=row.system,
+        imported_by=row.imported_by,
+        options=row.options,
+        figures=row.figures,
+        declared=row.declared,
+        pk=row.pk,
+    )
