@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from annotator.releases.gates import Gate
+from annotator.releases.verified_files import VerifiedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class ReleaseCheck:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A published release. `published_by`: the lead's pseudonym. `folder`: how its files are found to be;
+    """A published release. `published_by`: the lead's pseudonym. `folder`: "whole" when every file is there in its
+    size, and SHA256SUMS and manifest.json hold what was published (the other files are hashed when they are sent);
     "missing" also where it was published from another machine. `files`: their names. `simulated`: whether some
     of its judgments are nobody's. `gates`: as they stood when it was published, with their overrides."""
 
@@ -43,3 +45,16 @@ class Release:
     files: tuple[str, ...]
     simulated: bool
     gates: tuple[Gate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedRelease:
+    """A release with the files that were asked for, open and verified, by name. Close it."""
+
+    release: Release
+    files: Mapping[str, VerifiedFile]
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for file in self.files.values():
+            file.close()

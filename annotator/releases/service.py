@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
@@ -23,7 +24,7 @@ from annotator.coverage.service import measure_coverage
 from annotator.datasets.service import to_rubric
 from annotator.domain.agreement import Value
 from annotator.domain.coverage import Coverage
-from annotator.domain.errors import AnnotatorError, ConflictError, GateNotMet, StateError
+from annotator.domain.errors import AnnotatorError, ConflictError, GateNotMet, NotFound, StateError
 from annotator.domain.ground_truth import Query
 from annotator.domain.messages import say
 from annotator.domain.overlap import say_overlap
@@ -48,12 +49,15 @@ from annotator.releases.gates import Gate, explain, find_meaning_since, override
 from annotator.releases.gates import check_gates as compare_gates
 from annotator.releases.output import without_cycle_search
 from annotator.releases.pseudonyms import assign_numbers
+from annotator.releases.records import OpenedRelease as OpenedRelease
 from annotator.releases.records import Release as Release
 from annotator.releases.records import ReleaseCheck as ReleaseCheck
 from annotator.releases.sheet import fill_sheet
 from annotator.releases.snapshot import Snapshot, list_scale
 from annotator.releases.survey import Survey, list_figures
 from annotator.releases.verification import Verification, verify_folder
+from annotator.releases.verified_files import VerifiedFile as VerifiedFile
+from annotator.releases.verified_files import find_misplaced, list_checksums, open_verified, refuse_file
 from annotator.releases.versions import check_version, suggest_version
 from annotator.releases.writing import Made, Order, write_release
 from annotator.storage.database import Database, lock_releases
@@ -187,6 +191,65 @@ def list_releases(database: Database, actor: Actor, dataset: str, *, exports_dir
         require_role(session, actor, key_of(row.pk), "lead")
         rows = list_releases_of_dataset(session, key_of(row.pk))
         return [_to_release(release, row.name, exports_dir) for release in rows]
+
+
+def open_release(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    version: str,
+    file: str | None = None,
+    *,
+    exports_dir: Path,
+) -> OpenedRelease:
+    """Open a release's files, or the one of this name, so that only what was published can be read from them.
+
+    NotFound: no such release, or none of that name in it, or its folder is elsewhere; ConflictError: the folder is not
+    as it was published; NotAllowed: needs the role lead.
+    """
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        rows = list_releases_of_dataset(session, key_of(row.pk))
+        chosen = next((one for one in rows if one.version == version), None)
+        if chosen is None:
+            raise NotFound(say("no release {version!r} of {dataset}", version=version, dataset=dataset))
+        release, sums = _to_release(chosen, row.name, exports_dir), chosen.sums
+        misplaced = _find_misplaced(chosen, release.path) if release.folder == "changed" else []
+    if file is not None and file not in release.files:
+        raise NotFound(
+            say("no file {file!r} in {dataset} {version}", file=file, dataset=dataset, version=version)
+        )
+    if release.folder == "missing":
+        raise NotFound(
+            say("the folder of {dataset} {version} is not on this machine", dataset=dataset, version=version)
+        )
+    if release.folder == "changed":
+        if misplaced:
+            raise refuse_file(misplaced[0])
+        raise ConflictError(
+            say(
+                "the folder of {dataset} {version} is not as it was published",
+                dataset=dataset,
+                version=version,
+            )
+        )
+    return OpenedRelease(
+        release, _open_files(release.path, release.files if file is None else (file,), list_checksums(sums))
+    )
+
+
+def _open_files(folder: Path, names: Iterable[str], checksums: Mapping[str, str]) -> dict[str, VerifiedFile]:
+    """The verified files by name; after any failure none stays open."""
+    opened: dict[str, VerifiedFile] = {}
+    try:
+        for name in names:
+            opened[name] = open_verified(folder, name, checksums[name])
+    except BaseException:
+        for file in opened.values():
+            file.close()
+        raise
+    return opened
 
 
 def verify_release(folder: Path) -> Verification:
@@ -440,7 +503,6 @@ def _is_recorded(database: Database, release: ReleaseRow) -> bool:
 
 def _to_release(row: ReleaseRow, dataset: str, exports_dir: Path) -> Release:
     path = exports_dir / dataset / row.version
-    found = read_sums(path)
     manifest = row.manifest
     return Release(
         dataset=dataset,
@@ -452,9 +514,29 @@ def _to_release(row: ReleaseRow, dataset: str, exports_dir: Path) -> Release:
         qrels=manifest["counts"]["qrels"],
         content_sha256=row.content_sha256,
         path=path,
-        folder="missing" if found is None else "whole" if found == row.sums else "changed",
+        folder=_judge_folder(row, path),
         overridden=tuple(gate["name"] for gate in manifest["gates"] if gate["override"]),
         files=(*(file["path"] for file in manifest["files"]), MANIFEST, SUMS),
         simulated="simulated" in manifest,
         gates=tuple(to_gate(gate) for gate in manifest["gates"]),
     )
+
+
+def _judge_folder(row: ReleaseRow, folder: Path) -> Literal["whole", "missing", "changed"]:
+    """How the folder is found to be. Reads SHA256SUMS and manifest.json; the other files are hashed when they are sent."""
+    found = read_sums(folder)
+    if found is None:
+        return "changed" if os.path.lexists(folder) else "missing"
+    if found != row.sums or _find_misplaced(row, folder):
+        return "changed"
+    try:
+        open_verified(folder, MANIFEST, list_checksums(row.sums)[MANIFEST]).close()
+    except ConflictError:
+        return "changed"
+    return "whole"
+
+
+def _find_misplaced(row: ReleaseRow, folder: Path) -> list[str]:
+    """The names by which the folder differs from the release, by presence, kind and size."""
+    sizes = {file["path"]: file["bytes"] for file in row.manifest["files"]}
+    return find_misplaced(folder, {**sizes, SUMS: None, MANIFEST: None})

@@ -1,48 +1,42 @@
 """The files of a release over HTTP: one by one, or all of them in a zip that is made while it is sent.
 
 `GET /api/release?dataset=…&version=…` is the zip, with `&file=…` one file. For leads of the dataset. Only what the
-release's manifest names is sent, and only as it stands inside the release's folder; nothing is held in memory as a
-whole. The zip of a release is the same every time: its files in their order, at the time of the release.
+release's manifest names is sent, and only with the bytes that were published (`releases/verified_files.py`); nothing is
+held in memory as a whole. The zip of a release is the same every time: its files in their order, at its time.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
+from typing import Any
 from urllib.parse import quote, urlencode
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+import structlog
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
-from annotator.domain.errors import AnnotatorError, ConflictError, NotFound
-from annotator.domain.messages import say
-from annotator.domain.people import Actor
-from annotator.releases.service import Release, list_releases
+from annotator.domain.errors import AnnotatorError, ConflictError
+from annotator.releases.service import OpenedRelease, VerifiedFile, open_release
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.api import refuse
 from annotator.web.signed_in import require_signed_in
 
 ADDRESS = "/api/release"
-CHUNK = 256 * 1024
 MEDIA_TYPES = {
     ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown",
     ".svg": "image/svg+xml", ".tsv": "text/tab-separated-values", ".yaml": "application/yaml",
 }  # fmt: skip
 EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)  # that a zip can name
 READ_ONLY_FILE = 0o100444
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.IGNORECASE)
 
-
-@dataclass(frozen=True, slots=True)
-class Download:
-    """What to send: files of a release, by their names in it. One alone, unless `whole`."""
-
-    release: Release
-    files: dict[str, Path]
-    whole: bool
+log = structlog.stdlib.get_logger("annotator.web")
 
 
 def routes(database: Database, settings: Settings) -> list[Route]:
@@ -51,8 +45,8 @@ def routes(database: Database, settings: Settings) -> list[Route]:
     async def get_release(request: Request) -> Response:
         asked = request.query_params
         try:
-            found = await run_in_threadpool(
-                find_download,
+            opened = await run_in_threadpool(
+                open_release,
                 database,
                 require_signed_in(request).actor,
                 asked.get("dataset", ""),
@@ -62,7 +56,7 @@ def routes(database: Database, settings: Settings) -> list[Route]:
             )
         except AnnotatorError as error:
             return refuse(error)
-        return _send_zip(found, request) if found.whole else _send_file(found)
+        return _send_zip(opened, request) if asked.get("file") is None else _send_file(opened, request)
 
     return [Route(ADDRESS, get_release, methods=["GET"])]
 
@@ -73,61 +67,85 @@ def list_address(dataset: str, version: str, file: str | None = None) -> str:
     return f"{ADDRESS}?{urlencode(asked)}"
 
 
-def find_download(
-    database: Database, actor: Actor, dataset: str, version: str, file: str | None, *, exports_dir: Path
-) -> Download:
-    """The files to send. NotFound: no such release, or none of that name in it, or its folder is elsewhere;
-    ConflictError: the folder is not as it was published; NotAllowed: for leads only."""
-    listed = list_releases(database, actor, dataset, exports_dir=exports_dir)
-    release = next((one for one in listed if one.version == version), None)
-    if release is None:
-        raise NotFound(say("no release {version!r} of {dataset}", version=version, dataset=dataset))
-    if release.folder == "missing":
-        raise NotFound(
-            say("the folder of {dataset} {version} is not on this machine", dataset=dataset, version=version)
-        )
-    if release.folder == "changed":
-        raise ConflictError(
-            say(
-                "the folder of {dataset} {version} is not as it was published",
-                dataset=dataset,
-                version=version,
-            )
-        )
-    if file is not None and file not in release.files:
-        raise NotFound(
-            say("no file {file!r} in {dataset} {version}", file=file, dataset=dataset, version=version)
-        )
-    names = release.files if file is None else (file,)
-    return Download(release, {name: _confine(release.path, name) for name in names}, file is None)
+class VerifiedResponse(StreamingResponse):
+    """Sends pieces of verified files, and closes the files whatever happens.
+
+    A file that is rewritten while it is sent ends the connection before the response is complete, so that the browser
+    says the download failed.
+    """
+
+    def __init__(self, opened: OpenedRelease, pieces: Iterable[bytes], **options: Any) -> None:
+        super().__init__(pieces, **options)
+        self._opened = opened
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        except ConflictError as error:
+            release = self._opened.release
+            log.error(
+                "a release was changed while it was sent",
+                dataset=release.dataset, version=release.version, why=str(error),
+            )  # fmt: skip
+        finally:
+            self._opened.close()
 
 
-def _confine(folder: Path, name: str) -> Path:
-    """The file of that name, which must be one, and inside the folder."""
-    inside, path = folder.resolve(), (folder / name).resolve()
-    if not path.is_relative_to(inside) or not path.is_file():
-        raise ConflictError(say("{name} is not as it was published", name=name))
-    return path
-
-
-def _send_file(found: Download) -> Response:
-    ((name, path),) = found.files.items()
+def _send_file(opened: OpenedRelease, request: Request) -> Response:
+    ((name, file),) = opened.files.items()
     media_type = MEDIA_TYPES.get(PurePosixPath(name).suffix, "text/plain")
-    return FileResponse(
-        path, media_type=media_type, headers=_name_as(f"{_stem(found)}-{name.replace('/', '-')}")
+    headers = {
+        **_name_as(f"{_stem(opened)}-{name.replace('/', '-')}"),
+        "Accept-Ranges": "bytes",
+        "ETag": f'"{file.sha256}"',
+    }
+    part = _read_range(request, file)
+    if part is None:
+        headers["Content-Length"] = str(file.size)
+        pieces = _read(file, 0, file.size, request)
+        return VerifiedResponse(opened, pieces, headers=headers, media_type=media_type)
+    start, stop = part
+    if start >= stop:
+        opened.close()
+        return Response(status_code=416, headers={"Content-Range": f"bytes */{file.size}"})
+    headers |= {
+        "Content-Length": str(stop - start),
+        "Content-Range": f"bytes {start}-{stop - 1}/{file.size}",
+    }
+    pieces = _read(file, start, stop, request)
+    return VerifiedResponse(opened, pieces, status_code=206, headers=headers, media_type=media_type)
+
+
+def _read(file: VerifiedFile, start: int, stop: int, request: Request) -> Iterable[bytes]:
+    return () if request.method == "HEAD" else file.read(start, stop)
+
+
+def _read_range(request: Request, file: VerifiedFile) -> tuple[int, int] | None:
+    """From where to where to send, by the request's one range (RFC 9110, 14.2); None: everything. An empty range is one
+    that the file does not have. Several ranges, other units, and a range of another file are answered by everything."""
+    match = _RANGE.fullmatch(request.headers.get("range", ""))
+    if match is None or request.headers.get("if-range", f'"{file.sha256}"') != f'"{file.sha256}"':
+        return None
+    first, last = (int(digits) if digits else None for digits in match.groups())
+    if first is None:
+        return None if last is None else (max(file.size - last, 0), file.size)
+    if last is not None and last < first:
+        return None
+    return first, file.size if last is None else min(last + 1, file.size)
+
+
+def _send_zip(opened: OpenedRelease, request: Request) -> Response:
+    headers = _name_as(f"{_stem(opened)}.zip")
+    pieces = (
+        ()
+        if request.method == "HEAD"
+        else zip_pieces(opened.files, folder=_stem(opened), at=opened.release.created_at)
     )
+    return VerifiedResponse(opened, pieces, media_type="application/zip", headers=headers)
 
 
-def _send_zip(found: Download, request: Request) -> Response:
-    headers = _name_as(f"{_stem(found)}.zip")
-    if request.method == "HEAD":
-        return Response(media_type="application/zip", headers=headers)
-    pieces = zip_pieces(found.files, folder=_stem(found), at=found.release.created_at)
-    return StreamingResponse(pieces, media_type="application/zip", headers=headers)
-
-
-def _stem(found: Download) -> str:
-    return f"{found.release.dataset}-{found.release.version}"
+def _stem(opened: OpenedRelease) -> str:
+    return f"{opened.release.dataset}-{opened.release.version}"
 
 
 def _name_as(name: str) -> dict[str, str]:
@@ -138,19 +156,20 @@ def _name_as(name: str) -> dict[str, str]:
     }
 
 
-def zip_pieces(files: dict[str, Path], *, folder: str, at: datetime) -> Iterator[bytes]:
+def zip_pieces(files: Mapping[str, VerifiedFile], *, folder: str, at: datetime) -> Iterator[bytes]:
     """A zip of the files below `folder/`, piece by piece while they are read. `at`: the time they bear."""
     sink = _Sink()
     moment = max(at.astimezone(UTC), EARLIEST).timetuple()[:6]
-    with ZipFile(sink, "w") as archive:
-        for name, path in files.items():
-            info = ZipInfo(f"{folder}/{name}", moment)
-            info.compress_type, info.create_system = ZIP_DEFLATED, 3
-            info.external_attr, info.file_size = READ_ONLY_FILE << 16, path.stat().st_size
-            with path.open("rb") as file, archive.open(info, "w") as entry:
-                while piece := file.read(CHUNK):
-                    entry.write(piece)
-                    yield from sink.take()
+    archive = ZipFile(sink, "w")
+    for name, file in files.items():
+        info = ZipInfo(f"{folder}/{name}", moment)
+        info.compress_type, info.create_system = ZIP_DEFLATED, 3
+        info.external_attr, info.file_size = READ_ONLY_FILE << 16, file.size
+        with archive.open(info, "w") as entry:
+            for piece in file.read():
+                entry.write(piece)
+                yield from sink.take()
+    archive.close()  # not where a file was changed meanwhile: the zip then has no directory, and cannot be opened
     yield from sink.take()
 
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 PARTS = (say("Qrels"), say("Gates"), say("Datasheet"), say("Changes"), say("Files"))
 FOLDERS = {
-    "whole": say("its folder is as it was published"),
+    "whole": say(
+        "its files are in place, and each is checked against its published checksum when it is sent"
+    ),
     "missing": say("its folder is not on this machine"),
     "changed": say("its folder is not as it was published: see annotator release verify"),
 }
@@ -100,9 +102,9 @@ def _draw_part(name: str, context: PageContext, release: "Release", newest: "lis
     elif name == "Gates":
         draw_kept_gates(release.gates)
     elif name == "Datasheet":
-        draw_published(release, "DATASHEET.md")
+        draw_published(context, release, "DATASHEET.md")
     elif name == "Changes":
-        draw_published(release, "CHANGES.md")
+        draw_published(context, release, "CHANGES.md")
     else:
         _draw_files(release)
 

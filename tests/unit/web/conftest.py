@@ -18,8 +18,9 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.app import make_app
+from tests.unit.web.served_release import PASSWORD as PASSWORD
+from tests.unit.web.served_release import served as served
 
-PASSWORD = "correct horse 電池"
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 

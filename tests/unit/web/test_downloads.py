@@ -3,92 +3,15 @@
 import hashlib
 import io
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.testclient import TestClient
 
-from annotator.accounts.service import add_person
-from annotator.domain.people import OPERATOR
-from annotator.releases.service import Release, check_release, list_releases, publish_release
-from annotator.settings import Settings
-from annotator.storage.database import Database
-from annotator.storage.schema import upgrade_schema
-from annotator.web import downloads, login
+from annotator.releases.verified_files import open_verified
 from annotator.web.downloads import list_address, zip_pieces
-from annotator.web.gate import Gate
-from tests.integration.judged_world import NOW, JudgedWorld
-from tests.unit.web.conftest import PASSWORD
-
-NAME = "검색-データ"
-PEOPLE = (
-    ("lea", "lead", NAME),
-    ("hana", "annotator", NAME),
-    ("other", "lead", "else"),
-    ("ada", "admin", None),
-)
-
-
-@dataclass
-class Served:
-    """A published release, and who may ask for it."""
-
-    world: JudgedWorld
-    exports: Path
-    release: Release
-    door: Starlette
-
-    def visit(self, username: str | None = "lea") -> TestClient:
-        browser = TestClient(self.door, follow_redirects=False, raise_server_exceptions=False)
-        if username:
-            assert (
-                browser.post("/login", data={"username": username, "password": PASSWORD}).status_code == 303
-            )
-        return browser
-
-    def address(self, file: str | None = None) -> str:
-        return list_address(NAME, "1.0.0", file)
-
-
-def publish(world: JudgedWorld, version: str, exports: Path) -> Release:
-    lead = world.person(f"lead of {version}", "lead")
-    gates = check_release(world.database, lead, world.name).gates
-    reasons = {gate.name: "まだ <b>半分</b> 🙂" for gate in gates if not gate.met}
-    publish_release(
-        world.database, lead, world.name, version, exports_dir=exports, now=NOW + timedelta(days=1),
-        note="第一版", overrides=reasons,
-    )  # fmt: skip
-    return list_releases(world.database, lead, world.name, exports_dir=exports)[-1]
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    database = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
-    upgrade_schema(database)
-    world = JudgedWorld(database, name=NAME)
-    JudgedWorld(database, name="else")
-    people = [world.person("一"), world.person("二")]
-    world.query("Q1", "ハンドラキュー 🔎")
-    world.pair("Q1", "文書/1", title="題")
-    for person in people:
-        world.judge(person, "Q1", "文書/1", 3, note="良い")
-    for username, role, dataset in PEOPLE:
-        add_person(database, OPERATOR, username, role=role, dataset=dataset, password=PASSWORD, now=NOW)
-    exports = tmp_path / "exports"
-    release = publish(world, "1.0.0", exports)
-    settings = Settings(exports_dir=exports)
-    door = Starlette(
-        routes=[*login.routes(database, settings), *downloads.routes(database, settings)],
-        middleware=[Middleware(Gate, database=database, settings=settings)],
-    )
-    yield Served(world, exports, release, door)
-    database.dispose()
+from tests.integration.judged_world import NOW
+from tests.unit.web.served_release import NAME, Served
 
 
 def test_every_file_of_a_release_is_sent_as_it_was_published(served: Served) -> None:
@@ -215,8 +138,11 @@ def test_a_large_file_is_zipped_piece_by_piece(tmp_path: Path) -> None:
         for number in range(64):
             file.write(hashlib.shake_256(bytes([number])).digest(1_000_000))
     largest = 0
-    with (tmp_path / "out.zip").open("wb") as out:
-        for piece in zip_pieces({"big.csv": big}, folder="x-1.0.0", at=NOW):
+    with (
+        open_verified(tmp_path, "big.csv", hashlib.sha256(big.read_bytes()).hexdigest()) as opened,
+        (tmp_path / "out.zip").open("wb") as out,
+    ):
+        for piece in zip_pieces({"big.csv": opened}, folder="x-1.0.0", at=NOW):
             largest = max(largest, len(piece))
             out.write(piece)
     assert largest < 2_000_000

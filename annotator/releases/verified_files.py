@@ -1,0 +1,125 @@
+"""Opens the files of a published release so that only the bytes of the publication can be read from them.
+
+What a file must be comes from the database, which kept the text of SHA256SUMS when the release was published. A file is
+opened once and hashed through that descriptor; the same pass keeps a hash of each piece. Whoever sends the file reads it
+from the same descriptor, and every piece is compared with its hash again: neither replacing the file nor rewriting it in
+place can bring other bytes into a download. The cost is hashing twice, 1.5 GB a second and core
+(`benchmarks/release_download.py`); size and time of change would be cheaper, and prove nothing.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from annotator.domain.errors import ConflictError
+from annotator.domain.messages import say
+from annotator.releases.files import SUMS
+
+PIECE = 256 * 1024
+_FLAGS = (
+    os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+)
+
+
+class VerifiedFile:
+    """An open file whose bytes were found to be the published ones. `size`: in bytes. Close it."""
+
+    def __init__(self, name: str, file: BinaryIO, sha256: str) -> None:
+        """Hash the file. ConflictError when its hash is another."""
+        self.name, self.sha256 = name, sha256
+        self._file = file
+        self._pieces: list[bytes] = []
+        whole, size = hashlib.sha256(), 0
+        while piece := file.read(PIECE):
+            whole.update(piece)
+            self._pieces.append(hashlib.sha256(piece).digest())
+            size += len(piece)
+        self.size = size
+        if whole.hexdigest() != sha256:
+            raise refuse_file(name)
+
+    def read(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
+        """The bytes from `start` up to `stop`, piece by piece. ConflictError when the file was rewritten meanwhile."""
+        stop = self.size if stop is None else min(stop, self.size)
+        for number in range(start // PIECE, -(-stop // PIECE)):
+            begin = number * PIECE
+            self._file.seek(begin)
+            piece = self._file.read(PIECE)
+            if hashlib.sha256(piece).digest() != self._pieces[number]:
+                raise refuse_file(self.name)
+            yield piece[max(start - begin, 0) : stop - begin]
+
+    def close(self) -> None:
+        """Let go of the file. A second call does nothing."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_verified(folder: Path, name: str, sha256: str) -> VerifiedFile:
+    """Open the file of this name below the folder. ConflictError when it is no plain file, or has another hash."""
+    try:
+        if not is_plain_below(folder, name):
+            raise refuse_file(name)
+        file = os.fdopen(os.open(folder / name, _FLAGS), "rb", buffering=0)
+    except OSError:
+        raise refuse_file(name) from None
+    try:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise refuse_file(name)
+        return VerifiedFile(name, file, sha256)
+    except OSError:
+        file.close()
+        raise refuse_file(name) from None
+    except BaseException:
+        file.close()
+        raise
+
+
+def refuse_file(name: str) -> ConflictError:
+    """The error for a file that is not the published one."""
+    return ConflictError(say("{name} is not as it was published", name=name))
+
+
+def is_plain_below(folder: Path, name: str) -> bool:
+    """Whether the name leads to a plain file without passing a link below the folder."""
+    path = folder
+    for part in PurePosixPath(name).parts:
+        path = path / part
+        if path.is_symlink():
+            return False
+    return path.is_file()
+
+
+def list_checksums(sums: str) -> dict[str, str]:
+    """The SHA-256 of every file, by path, from the text of SHA256SUMS that the database kept; that file's own too."""
+    listed = {path: sha256 for sha256, path in (line.split("  ", 1) for line in sums.splitlines())}
+    return {**listed, SUMS: hashlib.sha256(sums.encode()).hexdigest()}
+
+
+def find_misplaced(folder: Path, sizes: Mapping[str, int | None]) -> list[str]:
+    """The names by which a release folder differs from what was published, without reading any file: missing, added,
+    no plain file, or of another size (bytes by path; None: any)."""
+    found: dict[str, os.stat_result] = {}
+    for root, folders, files in os.walk(folder):
+        for name in files + [name for name in folders if (Path(root) / name).is_symlink()]:
+            path = Path(root) / name
+            found[path.relative_to(folder).as_posix()] = path.lstat()
+    return sorted(
+        name
+        for name in {*found, *sizes}
+        if name not in found
+        or name not in sizes
+        or not stat.S_ISREG(found[name].st_mode)
+        or sizes[name] not in (None, found[name].st_size)
+    )

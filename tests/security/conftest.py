@@ -1,0 +1,18 @@
+"""What the attacks share. A fixture of other tests is named here where an attack needs the same world."""
+
+from collections.abc import Iterator
+
+import pytest
+from argon2 import PasswordHasher
+
+from tests.unit.web.served_release import served as served
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_hashes() -> Iterator[None]:
+    """Hashing is slow by intent; what these tests hold does not depend on it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "annotator.accounts.passwords._HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+        )
+        yield
