@@ -38,6 +38,14 @@ EncodingOption = Annotated[
 SystemOption = Annotated[
     str | None, typer.Option("--system", metavar="S", help="The system's name, instead of the file's own.")
 ]
+OrderOption = Annotated[
+    str,
+    typer.Option(
+        "--order",
+        metavar="score|rank",
+        help="Order results by score, as trec_eval does, or by the file's ranks.",
+    ),
+]
 SectionsOption = Annotated[
     bool, typer.Option("--sections", help="Make a document of every section: PATH#heading.")
 ]
@@ -88,6 +96,7 @@ def run(
     dataset: DatasetArgument,
     path: PathArgument,
     system: SystemOption = None,
+    order: OrderOption = "score",
     format_name: FormatOption = None,
     encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
@@ -98,7 +107,9 @@ def run(
     from annotator.importing.service import import_run
 
     common = _common(format_name, encoding, dry_run=dry_run)
-    report = import_run(open_database(database), OPERATOR, dataset, path, system=system, **common)
+    report = import_run(
+        open_database(database), OPERATOR, dataset, path, system=system, order=order, **common
+    )
     _show(report, f"annotator pool {dataset} --depth 10", json=json)
 
 

@@ -81,21 +81,24 @@ class GroundTruth:
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """One line of a run: `rank` counts as its file counts (TREC files start at 0 or 1)."""
+    """One result of a run. `rank` counts as its file counts (TREC files start at 0 or 1); None where the file
+    gives no rank, only a score."""
 
     query_id: str
     doc_id: str
-    rank: int
+    rank: int | None
     score: float | None = None
     signals: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One system's ranked results."""
+    """One system's ranked results. `query_signals`: what the file says of an answer as a whole, by query_id: its
+    `latency_ms`, and every further field."""
 
     system: str
     entries: tuple[RunEntry, ...]
+    query_signals: Mapping[str, Metadata] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Runs: one system's ranked results, as TREC lines `query_id Q0 doc_id rank score tag` or as JSONL.
 
 JSONL rows are `query_id, doc_id, rank, score, signals{…}`; every further field is kept among the signals, and
-`system` (or `tag`) names the system. Ranks count as the file counts, from 0 or 1.
-Refused, each with its line: another number of fields, a rank or score that is no number, nan or inf, a rank or
-a document twice within a query, several systems in one file unless one name is given for all.
+`system` (or `tag`) names the system. Ranks count as the file counts, from 0 or 1; in which order the results stand is
+for `domain/run_order.py` to say.
+Refused, each with its line: another number of fields, a rank or score that is no number, nan or inf, a document
+twice within a query, several systems in one file unless one name is given for all.
 """
 
 import math
@@ -137,14 +138,8 @@ def _read_score(found: str, line: int, problems: Problems) -> float | None:
 
 
 def _check_once(lines: Iterable[RunLine], problems: Problems) -> None:
-    ranks: dict[tuple[str, int], int] = {}
     documents: dict[tuple[str, str], int] = {}
     for line, entry, _ in lines:
-        before = ranks.setdefault((entry.query_id, entry.rank), line)
-        if before != line:
-            problems.add(
-                line, f"each rank of a query once (first on line {before})", f"rank {entry.rank} again"
-            )
         before = documents.setdefault((entry.query_id, entry.doc_id), line)
         if before != line:
             expected = f"each document of a query once (first on line {before})"

@@ -46,6 +46,17 @@ def note_by_id(count: int) -> tuple[str, ...]:
     return (f"{count:,} documents are known by their id only: import them with annotator import documents",)
 
 
+def note_moved(count: int | None) -> tuple[str, ...]:
+    """A note on results of a stored run that stand in another place now; None: that could not be told."""
+    if count is None:
+        return ("documents of this run have other ids since it was stored: it keeps the order it has",)
+    if not count:
+        return ()
+    return (
+        f"{count:,} {'result has' if count == 1 else 'results have'} another rank now; pooled pairs keep theirs",
+    )
+
+
 def note_retexted(documents: int, judgments: int) -> tuple[str, ...]:
     """Notes on documents that have another text now, and on judgments that were made on an older one."""
     if not documents:

@@ -22,14 +22,22 @@ from annotator.domain.import_records import ImportRecord
 from annotator.domain.people import Actor
 from annotator.formats.judgments import read_judgments
 from annotator.formats.pairs import read_pairs
-from annotator.formats.trec_run import read_run_lines, to_run
+from annotator.formats.trec_run import read_run_lines
 from annotator.importing.document_plan import KnownDocument, plan_documents
 from annotator.importing.judgment_plan import JudgmentEvent, check_targets, list_events, name_pairs, to_rows
 from annotator.importing.qrel_plan import list_imports, note_plan, plan_qrels
 from annotator.importing.qrel_source import hash_content, match_qrels, read_qrel_source
 from annotator.importing.query_plan import KnownQuery, plan_queries
-from annotator.importing.report import ImportReport, Progress, note_by_id, note_joined, note_retexted, silent
-from annotator.importing.run_plan import RESERVED, check_queries, check_system, hash_run
+from annotator.importing.report import (
+    ImportReport,
+    Progress,
+    note_by_id,
+    note_joined,
+    note_moved,
+    note_retexted,
+    silent,
+)
+from annotator.importing.run_plan import RESERVED, check_order, check_queries, plan_run
 from annotator.importing.sources import read_document_source, read_query_source, read_source
 from annotator.storage import imported, intake, intake_judgments
 from annotator.storage.database import Database, lock_dataset
@@ -120,37 +128,50 @@ def import_run(
     *,
     now: datetime,
     system: str | None = None,
+    order: str = "score",
     format_name: str | None = None,
     encoding: str | None = None,
     dry_run: bool = False,
     tell: Progress = silent,
 ) -> ImportReport:
-    """One system's run, from TREC lines or JSONL. `system` overrides the name in the file.
+    """One system's run, from TREC lines or JSONL. `system` overrides the name in the file; `order`: score or rank.
 
-    Documents not known yet are added by their id only. ConflictError when the system has another run already.
+    Documents not known yet are added by their id only. The same file again changes nothing but the order, when it
+    is stored in another one. ConflictError when the system has another run already.
     """
+    by = check_order(order)
     tell(f"reading {path}")
     lines = read_run_lines(read_source(path, encoding=encoding), str(path), kind=format_name)
-    run = to_run(lines, str(path), system=system)
-    check_system(run.system)
-    content, size = hash_run(run), len(run.entries)
+    plan = plan_run(lines, str(path), system=system, order=by)
+    run, size, notes = plan.run, len(lines), plan.notes
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
-        before = intake.find_run_content(session, place.pk, run.system)
-        if before == content:
-            return ImportReport("run", str(path), size, 0, 0, size, (f"system {run.system}",), dry_run)
-        if before is not None:
+        queries = intake.map_queries(session, place.pk)
+        check_queries(((line.line, line.entry.query_id) for line in lines), queries, str(path))
+        stored = intake.find_run(session, place.pk, run.system)
+        if stored is not None and stored.content_sha256 != plan.content_sha256:
             raise ConflictError(
                 f"the system {run.system!r} has another run in this dataset already; use another --system"
             )
         tell(f"storing {size:,} results")
-        queries = intake.map_queries(session, place.pk)
-        check_queries(((line.line, line.entry.query_id) for line in lines), queries, str(path))
-        report = ImportReport("run", str(path), size, size, 0, 0, (f"system {run.system}",), dry_run)
-        record = _record(session, place, actor, report, path, now=now, format=format_name, system=run.system)
+        if stored is None:
+            report = ImportReport("run", str(path), size, size, 0, 0, notes, dry_run)
+        else:
+            moved = intake.count_moved(session, place.pk, stored.pk, run, queries=queries)
+            notes = (*notes, *note_moved(moved))
+            report = ImportReport("run", str(path), size, 0, moved or 0, size - (moved or 0), notes, dry_run)
+        if not report.changes_something:
+            return report
+        record = _record(
+            session, place, actor, report, path,
+            now=now, format=format_name, system=run.system, options={"order": by}, figures=plan.figures,
+        )  # fmt: skip
+        if stored is not None:
+            intake.reorder_run(session, place.pk, stored.pk, run, queries=queries, import_record_pk=record)
+            return report
         by_id_only = intake.add_run(
-            session, place.pk, run, content, queries=queries, now=now, import_record_pk=record
+            session, place.pk, run, plan.content_sha256, queries=queries, now=now, import_record_pk=record
         )
-    return replace(report, notes=(*report.notes, *note_by_id(by_id_only)))
+    return replace(report, notes=(*notes, *note_by_id(by_id_only)))
 
 
 def import_pairs(
@@ -308,9 +329,10 @@ def _record(
     format: str | None,
     system: str | None = None,
     options: Mapping[str, Any] = MappingProxyType({}),
+    figures: Mapping[str, Any] = MappingProxyType({}),
 ) -> int:
-    """Store the record of an import that changes something, and return its primary key."""
-    figures = {
+    """Store the record of an import that changes something, and return its primary key. `figures`: further counts."""
+    counts = {
         "read": report.read,
         "added": report.added,
         "changed": report.changed,
@@ -325,7 +347,7 @@ def _record(
         system=system,
         imported_by=actor.person_id,
         options=options,
-        figures=figures,
+        figures={**counts, **figures},
     )
     return add_import_record(session, place.pk, record)
 

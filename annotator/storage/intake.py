@@ -6,15 +6,16 @@ Every function belongs inside a transaction of `importing/service.py`. Judgments
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query, Run
 from annotator.storage.bulk import add_rows, split
 from annotator.storage.dispute_tables import CurrentAdjudicationRow
+from annotator.storage.find import key_of
 from annotator.storage.scores import note_all_due
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -171,10 +172,19 @@ def _document_columns(document: Document, sha256: str | None) -> dict[str, Any]:
 # Runs ------------------------------------------------------------------------------------------------
 
 
-def find_run_content(session: Session, dataset_pk: int, system: str) -> str | None:
-    """The SHA-256 of the content of a system's run; None when there is no run of that system."""
-    statement = select(col(RunRow.content_sha256))
-    return session.scalar(statement.where(col(RunRow.dataset_pk) == dataset_pk, col(RunRow.system) == system))
+class StoredRun(NamedTuple):
+    """A run that is there already, and the SHA-256 of its content."""
+
+    pk: int
+    content_sha256: str
+
+
+def find_run(session: Session, dataset_pk: int, system: str) -> StoredRun | None:
+    """The run of a system; None when there is none."""
+    statement = select(col(RunRow.pk), col(RunRow.content_sha256))
+    statement = statement.where(col(RunRow.dataset_pk) == dataset_pk, col(RunRow.system) == system)
+    found = session.execute(statement).one_or_none()
+    return None if found is None else StoredRun(key_of(found[0]), found[1])
 
 
 def add_run(
@@ -200,9 +210,58 @@ def add_run(
     )
     session.add(row)
     session.flush()
+    _add_entries(session, dataset_pk, key_of(row.pk), run, queries, documents)
+    return by_id_only
+
+
+def count_moved(
+    session: Session, dataset_pk: int, run_pk: int, run: Run, *, queries: Mapping[str, int]
+) -> int | None:
+    """How many results of a stored run have another rank in `run`, which has the same content.
+
+    None when documents got other ids since: then `run` does not name the stored results.
+    """
+    columns = select(col(RunEntryRow.query_pk), col(RunEntryRow.document_pk), col(RunEntryRow.rank))
+    rows = session.execute(columns.where(col(RunEntryRow.run_pk) == run_pk))
+    stored = {(query_pk, document_pk): rank for query_pk, document_pk, rank in rows}
+    documents = map_documents(session, dataset_pk)
+    ranks = {
+        (queries[entry.query_id], documents[entry.doc_id][0]): entry.rank
+        for entry in run.entries
+        if entry.doc_id in documents
+    }
+    if ranks.keys() != stored.keys():
+        return None
+    return sum(ranks[key] != rank for key, rank in stored.items())
+
+
+def reorder_run(
+    session: Session,
+    dataset_pk: int,
+    run_pk: int,
+    run: Run,
+    *,
+    queries: Mapping[str, int],
+    import_record_pk: int,
+) -> None:
+    """Store the results of a run anew in another order; `count_moved` has said that they are the same results."""
+    session.execute(delete(RunEntryRow).where(col(RunEntryRow.run_pk) == run_pk))
+    _add_entries(session, dataset_pk, run_pk, run, queries, map_documents(session, dataset_pk))
+    statement = update(RunRow).where(col(RunRow.pk) == run_pk)
+    session.execute(statement.values(import_record_pk=import_record_pk))
+
+
+def _add_entries(
+    session: Session,
+    dataset_pk: int,
+    run_pk: int,
+    run: Run,
+    queries: Mapping[str, int],
+    documents: Mapping[str, tuple[int, str | None]],
+) -> None:
     rows = [
         {
-            "run_pk": row.pk,
+            "run_pk": run_pk,
             "query_pk": queries[entry.query_id],
             "document_pk": documents[entry.doc_id][0],
             "rank": entry.rank,
@@ -213,4 +272,3 @@ def add_run(
     ]
     add_rows(session, RunEntryRow, rows)
     note_all_due(session, dataset_pk)
-    return by_id_only

@@ -26,7 +26,9 @@ DEEPEST = 100
 """Results below this rank are not read: there a first relevant document is worth less than a hundredth."""
 KEYS, RANKS, COUNTS = 2**31, 2**7, 2**8  # more than a key, a rank and a number of judgments can be
 _SYSTEMS = prepare("SELECT pk, system FROM run WHERE dataset_pk = :dataset_pk ORDER BY pk")
-_STAMP = prepare("SELECT (SELECT max(pk) FROM run), (SELECT max(pk) FROM remap)")
+_STAMP = prepare(
+    "SELECT (SELECT max(pk) FROM run), (SELECT max(import_record_pk) FROM run), (SELECT max(pk) FROM remap)"
+)
 _PLACE = f"CAST(e.query_pk AS BIGINT) * {KEYS} + e.document_pk"
 _RANK = f"CAST(e.run_pk AS BIGINT) * {RANKS} + e.rank"
 _WANTED = f"e.run_pk = r.pk AND e.query_pk IN :queries AND e.rank BETWEEN 0 AND {DEEPEST}"
@@ -88,7 +90,7 @@ def list_systems(session: Session, dataset_pk: int) -> dict[int, str]:
 
 
 def find_stamp(session: Session) -> tuple[Any, ...]:
-    """What changes when runs come or their documents get other ids."""
+    """What changes when runs come or are stored in another order, or their documents get other ids."""
     return tuple(run(session, _STAMP, {}).one())
 
 

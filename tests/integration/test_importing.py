@@ -240,7 +240,7 @@ def test_a_run_is_stored_with_everything_it_says(desk: Desk) -> None:
     report = desk.bring(import_run, "r.jsonl", content)
     assert counts(report) == (2, 2, 0, 0)
     assert report.notes[0] == "system hybrid"
-    assert report.notes[1].startswith("1 documents are known by their id only")
+    assert report.notes[-1].startswith("1 documents are known by their id only")
     assert desk.rows(DocumentRow.doc_id, DocumentRow.text_sha256)[1] == ("d2", None)
     with desk.database.read() as session:
         entries = session.scalars(select(RunEntryRow).order_by(col(RunEntryRow.rank))).all()
@@ -443,7 +443,7 @@ BAD: list[tuple[Import, str, str | bytes, str]] = [
     (import_documents, "x.jsonl", '{"doc_id": "d8", "text": "\\u0000"}\n', r"x\.jsonl:1: expected text without NUL"),
     (import_documents, "x.jsonl", "", "found an empty file"),
     (import_documents, "x.md", " \n", "found an empty file"),
-    (import_run, "x.txt", "Q1 Q0 a 1 2 s\nQ1 Q0 b 1 1 s\n", r"x\.txt:2: expected each rank of a query once"),
+    (import_run, "x.jsonl", '{"query_id": "Q1", "doc_id": "a", "rank": 1, "system": "s"}\n{"query_id": "Q1", "doc_id": "b", "rank": 1, "system": "s"}', r"x\.jsonl:2: expected each rank of a query once"),
     (import_run, "x.txt", "Q1 Q0 a 1 2 s\nQ9 Q0 b 1 1 s\n", r"x\.txt:2: expected a query_id of this dataset, found 'Q9'"),
     (import_run, "x.txt", "", "found an empty file"),
     (import_pairs, "x.csv", "query_id,doc_id\nQ2,new\nQ9,d1\n", r"x\.csv:3: expected a query_id of this dataset"),
@@ -592,6 +592,10 @@ def test_options_reach_the_import(desk: Desk, command: Command) -> None:
         )
         == 1
     )
+    contradictory = desk.put("c.txt", "Q3 Q0 d1 1 1.0 c\nQ3 Q0 d2 2 2.0 c\n")
+    assert "- warning: the ranks contradict the scores" in command("run", "d", contradictory)[1]
+    assert "ordered by rank; trec_eval" in command("run", "d", contradictory, "--order", "rank")[1]
+    assert command("run", "d", contradictory, "--order", "tag")[0] == 1
     folder = desk.put("docs/a.md", "# A\nx\n# B\ny\n").parent
     assert command("documents", "d", folder, "--sections")[0] == 0
     assert {("a.md#a",), ("a.md#b",)} <= set(desk.rows(DocumentRow.doc_id))
