@@ -58,7 +58,7 @@ tests: setup-test chromium ## every test, without style, types and import rules
 
 .PHONY: unit
 unit: setup-test ## the tests that need neither a server nor a browser
-	$(BIN)/python -m pytest --ignore=tests/integration --ignore=tests/browser $(ARGS)
+	$(BIN)/python -m pytest --ignore=tests/integration --ignore=tests/browser --ignore=tests/security $(ARGS)
 
 .PHONY: integration
 integration: setup-test ## the tests on SQLite and PostgreSQL
@@ -67,6 +67,10 @@ integration: setup-test ## the tests on SQLite and PostgreSQL
 .PHONY: browser
 browser: setup-test chromium ## the tests in a real Chromium
 	$(BIN)/python -m pytest tests/browser $(ARGS)
+
+.PHONY: security
+security: setup-test chromium ## the attacks, on a real server
+	$(BIN)/python -m pytest tests/security $(ARGS)
 
 .PHONY: lint
 lint: setup-test ## ruff: rules and formatting

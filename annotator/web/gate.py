@@ -2,9 +2,9 @@
 
 A pure ASGI middleware, outside of Streamlit: it also sees the websocket, and never buffers a body. It looks
 the session up once per request and leaves the person in `scope["state"]["signed_in"]`. Refuses whoever is not
-signed in, except on OPEN paths; what another site makes a browser send; and everything but the account page's
-own traffic while a one-time password has not been replaced. Headers by which a proxy could say who somebody
-is are taken off: the cookie alone says it.
+signed in, except on OPEN paths; what another site makes a browser send, requests and websockets alike; and
+everything but the account page's own traffic while a one-time password has not been replaced. Headers by which a
+proxy could say who somebody is are taken off: the cookie alone says it.
 """
 
 import secrets
@@ -26,7 +26,7 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.headers import OWN_FILES, secure
 from annotator.web.reader import use_language_of
-from annotator.web.signed_in import COOKIE, is_https, require_same_origin
+from annotator.web.signed_in import COOKIE, is_https, require_own_page, require_same_origin
 
 OPEN = frozenset({"/login", "/logout", "/healthz", *OWN_FILES})
 OPEN_FOLDER = "/static/"  # Streamlit's own scripts and fonts: public files, the same for everybody
@@ -56,17 +56,29 @@ class Gate:
             return
         scope["headers"] = [(key, value) for key, value in scope["headers"] if not _claims_identity(key)]
         scope["state"] = dict(scope.get("state") or {})
+        if (
+            self.settings.secure_cookie
+        ):  # a proxy ends https: what it forwards is plain, what the browser speaks is not
+            scope["scheme"] = "https" if scope["type"] == "http" else "wss"
         if scope["type"] == "http":
             await self._answer(scope, receive, send)
         else:
             await self._connect(scope, receive, send)
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
-        connection = HTTPConnection(scope)
-        scope["state"]["signed_in"] = await self._find(connection)
+        handshake = HTTPConnection(scope)
+        try:
+            require_own_page(handshake)
+        except NotAllowed:
+            said = handshake.headers
+            log.warning(
+                "websocket refused", origin=said.get("origin"), host=said.get("host"), scheme=scope["scheme"]
+            )
+            await _close(receive, send)
+            return
+        scope["state"]["signed_in"] = await self._find(handshake)
         if scope["state"]["signed_in"] is None:
-            await receive()
-            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            await _close(receive, send)
             return
         await self.app(scope, receive, send)
 
@@ -128,6 +140,12 @@ class Gate:
             )
         except RuntimeError:  # the response had begun already
             return
+
+
+async def _close(receive: Receive, send: Send) -> None:
+    """Refuse the handshake: Streamlit never hears of it."""
+    await receive()
+    await send({"type": "websocket.close", "code": POLICY_VIOLATION})
 
 
 def _send_to_login(request: HTTPConnection, scope: Scope) -> Response:

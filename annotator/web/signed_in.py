@@ -16,6 +16,8 @@ from annotator.domain.errors import NotAllowed
 from annotator.settings import Settings
 
 COOKIE = "annotator_session"
+ORIGIN = re.compile(r"https?://[^/?#@\\\s]+", re.IGNORECASE)
+DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def find_signed_in(request: HTTPConnection) -> SignedIn | None:
@@ -35,25 +37,44 @@ def require_signed_in(request: HTTPConnection) -> SignedIn:
 def require_same_origin(request: HTTPConnection) -> None:
     """NotAllowed when a page of another origin made the browser send this.
 
-    Browsers say so themselves: in Sec-Fetch-Site, or (over plain http) by an Origin whose host is not the
-    one addressed. A request with neither header does not come from a browser, and carries no cookie but
+    Browsers say so themselves: in Sec-Fetch-Site, or (over plain http) by an Origin that is not the one
+    addressed. A request with neither header does not come from a browser, and carries no cookie but
     its sender's own. (The rule of Go's net/http CrossOriginProtection.)
     """
-    site = request.headers.get("sec-fetch-site")
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
         allowed = site in ("same-origin", "none")
     else:
-        origin = request.headers.get("origin")
-        allowed = origin is None or _host_of(origin) == request.headers.get("host", "-").lower()
+        allowed = origin is None or is_own_origin(request, origin)
     if not allowed:
         raise NotAllowed("this request came from another site")
 
 
-def _host_of(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:
-        return ""
+def require_own_page(handshake: HTTPConnection) -> None:
+    """NotAllowed unless a page of our own origin opens this websocket.
+
+    A browser names the page's origin on every handshake, so one without an Origin is refused too: no page sends
+    it, and whoever else has a cookie can use the REST routes. Cookies ignore ports, this does not.
+    """
+    site, origin = handshake.headers.get("sec-fetch-site"), handshake.headers.get("origin")
+    if site not in (None, "same-origin") or origin is None or not is_own_origin(handshake, origin):
+        raise NotAllowed("this websocket was not opened by a page of this server")
+
+
+def is_own_origin(connection: HTTPConnection, origin: str) -> bool:
+    """Whether it is the origin that was addressed: scheme, host and port are equal.
+
+    The scheme is the one the browser speaks (the gate sets it where a proxy ends https); host and port are those
+    of the Host header, which a proxy passes on.
+    """
+    scheme = "https" if connection.url.scheme in ("https", "wss") else "http"
+    addressed = _without_default_port(f"{scheme}://{connection.headers.get('host', '')}".lower())
+    return ORIGIN.fullmatch(origin) is not None and _without_default_port(origin.lower()) == addressed
+
+
+def _without_default_port(origin: str) -> str:
+    scheme = origin.partition(":")[0]
+    return origin.removesuffix(DEFAULT_PORTS.get(scheme, ""))
 
 
 def is_https(request: HTTPConnection, settings: Settings) -> bool:

@@ -28,6 +28,7 @@ from annotator.web.gate import OPEN, Gate
 from tests.unit.web.conftest import NOW, PASSWORD, Visitor
 
 COOKIE = "annotator_session"
+OWN_PAGE = {"origin": "http://testserver"}
 
 
 def list_addresses(app: App) -> list[tuple[str, str]]:
@@ -68,7 +69,9 @@ class TestNobodySignedIn:
 
     @pytest.mark.parametrize("cookie", [None, "", "made-up", "a" * 5_000])
     def test_the_websocket_is_closed_before_it_opens(self, visitor: Visitor, cookie: str | None) -> None:
-        headers = {"cookie": f"{COOKIE}={cookie}"} if cookie is not None else {}
+        headers = dict(OWN_PAGE)
+        if cookie is not None:
+            headers["cookie"] = f"{COOKIE}={cookie}"
         with (
             pytest.raises(WebSocketDisconnect) as closed,
             visitor.http.websocket_connect("/_stcore/stream", headers=headers),
@@ -224,7 +227,10 @@ class TestSignedIn:
         visitor.http.cookies.set(COOKIE, token)
         assert visitor.http.post("/api/judgments", json={}).status_code == 401
         assert visitor.http.get("/label").status_code == 303
-        with pytest.raises(WebSocketDisconnect), visitor.http.websocket_connect("/_stcore/stream"):
+        with (
+            pytest.raises(WebSocketDisconnect),
+            visitor.http.websocket_connect("/_stcore/stream", headers=OWN_PAGE),
+        ):
             pass
 
     def test_somebody_disabled_is_out_at_once(self, visitor: Visitor, database: Database) -> None:
@@ -236,7 +242,7 @@ class TestSignedIn:
 
     def test_the_websocket_opens(self, visitor: Visitor) -> None:
         visitor.sign_in("hanako")
-        with visitor.http.websocket_connect("/_stcore/stream", subprotocols=["streamlit"]):
+        with visitor.http.websocket_connect("/_stcore/stream", headers=OWN_PAGE, subprotocols=["streamlit"]):
             pass
 
     def test_with_a_one_time_password_there_is_only_the_account(

@@ -1,0 +1,49 @@
+"""Attacks on who gets in, and on the server itself. On a real server with a real browser (`server`, `page`, `sign_in` of
+tests/browser), or on the application in this process (`visitor`)."""
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+from streamlit.runtime import Runtime
+from streamlit.starlette import App
+
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.app import make_app
+from tests.browser.conftest import (
+    PASSWORD,
+    browser,
+    context,
+    database,
+    page,
+    prepared,
+    server,
+    sign_in,
+)
+from tests.unit.web.conftest import Visitor
+
+__all__ = ["browser", "context", "database", "page", "prepared", "server", "sign_in"]
+
+
+class Attacker(Visitor):
+    """A browser, or a script that says what it likes, against the application in this process."""
+
+    def sign_in(self, username: str, password: str = PASSWORD, **extra: str) -> str:
+        """The session's token."""
+        return super().sign_in(username, password, **extra)
+
+
+@pytest.fixture
+def app(database: Database) -> Iterator[App]:
+    """The application over the database of tests/browser: its dataset, and the people PEOPLE."""
+    Runtime._instance = None  # Streamlit allows one runtime a process
+    made = make_app(database, Settings())
+    with TestClient(made):
+        yield made
+    Runtime._instance = None
+
+
+@pytest.fixture
+def visitor(app: App) -> Attacker:
+    return Attacker(TestClient(app, follow_redirects=False))
