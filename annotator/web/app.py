@@ -41,6 +41,7 @@ from annotator.web.gate import Gate
 from annotator.web.host_config import HostConfig
 from annotator.web.messages import show_refusal, tr
 from annotator.web.navigation import find_home
+from annotator.web.no_outgoing import forbid_outgoing_requests
 from annotator.web.plain_text import escape_markdown
 from annotator.web.process import set_served
 from annotator.web.signed_in import require_signed_in
@@ -53,6 +54,7 @@ log = structlog.stdlib.get_logger("annotator.web")
 def make_app(database: Database, settings: Settings) -> App:
     """The application over this database, whose schema must be up to date. One per process."""
     set_served(database, settings)
+    forbid_outgoing_requests()
     return App(
         SCRIPT,
         routes=[

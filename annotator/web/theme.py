@@ -31,9 +31,26 @@ DARK = {
 }
 
 
+# What a config.toml or a variable of the environment must not open: options given to the app go before both.
+CLOSED = {
+    "global.developmentMode": False,
+    "browser.gatherUsageStats": False,
+    "server.showEmailPrompt": False,
+    "server.enableCORS": True,
+    "server.corsAllowedOrigins": [],
+    "server.enableXsrfProtection": True,
+    "server.enableAgentApi": False,
+    "server.enableStaticServing": False,
+    "server.scriptHealthCheckEnabled": False,
+    "server.trustedUserHeaders": {},
+    "client.allowedOrigins": [],
+}
+
+
 def make_config(host: str, port: int) -> Mapping[str, Any]:
     """Streamlit's options, by name. The garbage collection after each run is off: it took two thirds of a run."""
     return {
+        **CLOSED,
         "server.address": host,
         "server.port": port,
         "server.headless": True,
@@ -42,7 +59,6 @@ def make_config(host: str, port: int) -> Mapping[str, Any]:
         "server.maxUploadSize": 50,
         "runner.postScriptGC": False,
         "runner.magicEnabled": False,
-        "browser.gatherUsageStats": False,
         "client.toolbarMode": "minimal",
         "client.showErrorDetails": "none",
         "client.showErrorLinks": False,

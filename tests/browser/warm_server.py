@@ -8,6 +8,7 @@ What pages import when they are first opened, two seconds more, is there too. Th
 import multiprocessing
 import os
 import sys
+from collections.abc import Callable
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import ModuleType
@@ -40,9 +41,12 @@ WARM.set_forkserver_preload(
 )
 
 
-def start_server(folder: Path, environment: dict[str, str], port: int) -> ForkServerProcess:
-    """`annotator serve --port PORT` in `folder`, with just these variables; what it prints goes to server.log there."""
-    process = WARM.Process(target=_serve, args=(folder, environment, port))
+def start_server(
+    folder: Path, environment: dict[str, str], port: int, first: Callable[[], None] | None = None
+) -> ForkServerProcess:
+    """`annotator serve --port PORT` in `folder`, with just these variables; what it prints goes to server.log there.
+    `first` is called in the new process before anything else: a function of a module."""
+    process = WARM.Process(target=_serve, args=(folder, environment, port, first))
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType(
         "__main__"
@@ -54,8 +58,10 @@ def start_server(folder: Path, environment: dict[str, str], port: int) -> ForkSe
     return process
 
 
-def _serve(folder: Path, environment: dict[str, str], port: int) -> None:
+def _serve(folder: Path, environment: dict[str, str], port: int, first: Callable[[], None] | None) -> None:
     os.chdir(folder)
+    if first is not None:
+        first()
     os.environ.clear()
     os.environ.update(environment)
     with (folder / "server.log").open("ab") as log:
