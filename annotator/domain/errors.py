@@ -39,6 +39,22 @@ class InsufficientData(AnnotatorError):
     """A figure is undefined for this data; the message says why."""
 
 
+class DatabaseUnavailable(AnnotatorError):
+    """The database cannot work now: locked by another program, full, read-only, damaged or not reachable.
+
+    The message is for everybody. `database` (the address without its secrets) and `detail` (what the driver says) are for
+    whoever runs the program: the command line and the log.
+    """
+
+    def __init__(self, why: str, *, database: str, detail: str) -> None:
+        self.why, self.database, self.detail = why, database, detail
+        super().__init__(why)
+
+    def describe(self) -> str:
+        """One sentence with the address and the driver's words."""
+        return f"{self.why}: {self.database} ({self.detail})"
+
+
 class GateNotMet(StateError):
     """A release gate or a check is not met. The command line exits with 3."""
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Literal
 
 from sqlalchemy import select
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -24,7 +23,14 @@ from annotator.coverage.service import measure_coverage
 from annotator.datasets.service import to_rubric
 from annotator.domain.agreement import Value
 from annotator.domain.coverage import Coverage
-from annotator.domain.errors import AnnotatorError, ConflictError, GateNotMet, NotFound, StateError
+from annotator.domain.errors import (
+    AnnotatorError,
+    ConflictError,
+    DatabaseUnavailable,
+    GateNotMet,
+    NotFound,
+    StateError,
+)
 from annotator.domain.ground_truth import Query
 from annotator.domain.messages import say
 from annotator.domain.overlap import say_overlap
@@ -459,16 +465,12 @@ def _record(
             check_free(target)
             add_pseudonyms(session, release.dataset_pk, snapshot.new_numbers)
             add_release(session, release, made.queries.chunks(), made.qrels.chunks())
-    except AnnotatorError:
-        discard(folder)
-        raise
-    except BaseException as error:  # the commit itself is in doubt
-        if not _is_recorded(database, release):
+    except BaseException as error:
+        refused = isinstance(error, AnnotatorError) and not isinstance(error, DatabaseUnavailable)
+        if refused or not _is_recorded(database, release):  # else the commit itself was in doubt
             discard(folder)
-        if isinstance(error, OperationalError | OSError):
-            raise StateError(
-                say("cannot record the release: {why}", why=str(getattr(error, "orig", error)))
-            ) from None
+        if isinstance(error, OSError):
+            raise StateError(say("cannot record the release: {why}", why=error.strerror)) from None
         raise
     finally:
         made.close()

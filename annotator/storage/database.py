@@ -7,25 +7,46 @@ exclude others on the same dataset says so with `lock_dataset`.
 """
 
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, Protocol
 
 from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import StateError, ValidationError
+from annotator.domain.errors import DatabaseUnavailable, ValidationError
+from annotator.storage.sqlite_file import check_sqlite_file
+from annotator.storage.unavailable import BUSY, explain_unavailable
 
-BUSY_TIMEOUT_SECONDS = 30
+PATIENCE_SECONDS = 30
+"""How long a command waits for a lock that somebody else holds."""
+KNOWN_LOCK_SECONDS = 0.3
+"""How long a write waits for SQLite's lock when the write before it waited in vain: else those who stand in line behind
+each other would each wait in full."""
+CONNECT_SECONDS = 5
+_POSTGRESQL_OPTIONS = {
+    "connect_timeout": CONNECT_SECONDS,
+    "keepalives_idle": 30,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,  # milliseconds: a server that fell off the network is noticed
+}
 _READING = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _LOCK = text("SELECT pg_advisory_xact_lock(:d)")
 _LOCK_RELEASES = text("SELECT pg_advisory_xact_lock(1, :d)")  # two numbers: never the same lock as of one
 _LOCK_AND_PLAN_ONCE = text(
     "SELECT pg_advisory_xact_lock(:d), set_config('plan_cache_mode', 'force_generic_plan', true)"
 )
+
+
+class _Turn(Protocol):
+    """What a lock of `threading` can do; its own type has no name before Python 3.13."""
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool: ...
+    def release(self) -> None: ...
 
 
 class Database:
@@ -35,10 +56,15 @@ class Database:
     behind otherwise.
     """
 
-    def __init__(self, url: str | URL) -> None:
+    def __init__(
+        self, url: str | URL, *, patience: float = PATIENCE_SECONDS, beside: "Database | None" = None
+    ) -> None:
+        """`patience`: how many seconds to wait for somebody's lock. `beside`: stand in one line with this one's writers."""
         self.url = _parse(url)
-        self.engine = _create_engine(self.url)
-        self._turn = threading.RLock()
+        self._patience = patience
+        self._locked_outside = False
+        self._turn: _Turn = beside._turn if beside else threading.RLock()
+        self.engine = self._create_engine()
 
     @property
     def is_sqlite(self) -> bool:
@@ -46,47 +72,94 @@ class Database:
 
     @property
     def shown_url(self) -> str:
-        """The address without its password, for messages and logs."""
-        return self.url.render_as_string(hide_password=True)
+        """The address without its secrets, for messages and logs."""
+        return show_url(self.url)
+
+    def wait_at_most(self, seconds: float) -> None:
+        """Wait so long for a lock from now on, where a person waits for the answer; then raise DatabaseUnavailable."""
+        self._patience = seconds
+        self.engine.dispose()  # PostgreSQL's connections are told when they are made
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        with self._session(write=False) as session:
+        """Hand out a session that reads one consistent snapshot. DatabaseUnavailable when the database cannot work now."""
+        with self._session(write=False, wait=self._patience) as session:
             yield session
             session.expunge_all()  # nothing that was read is ever written
             session.commit()  # a ROLLBACK makes psycopg forget every statement that PostgreSQL has planned
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        with self._take_turn(), self._session(write=True) as session, session.begin():
+        """Hand out a session that commits when the block ends well. DatabaseUnavailable when the database cannot work now."""
+        with self._take_turn() as wait, self._session(write=True, wait=wait) as session, session.begin():
             yield session
 
-    def _take_turn(self) -> AbstractContextManager[object]:
+    @contextmanager
+    def _take_turn(self) -> Iterator[float]:
         """On SQLite one writes at a time: the threads of a server stand in line here, rather than ask the file over
-        and over (its own way of waiting, which other processes still need)."""
-        return self._turn if self.is_sqlite else nullcontext()
+        and over (its own way of waiting, which other processes still need). Give how long to wait for the file then."""
+        if not self.is_sqlite:
+            yield self._patience
+            return
+        until = time.monotonic() + self._patience
+        if not self._turn.acquire(timeout=self._patience):
+            raise DatabaseUnavailable(BUSY, database=self.shown_url, detail="database is locked")
+        try:
+            left = max(0.0, until - time.monotonic())
+            yield min(left, KNOWN_LOCK_SECONDS) if self._locked_outside else left
+            self._locked_outside = False
+        except DatabaseUnavailable as error:
+            self._locked_outside = error.why == BUSY
+            raise
+        finally:
+            self._turn.release()
 
     @contextmanager
-    def _session(self, *, write: bool) -> Iterator[Session]:
+    def _session(self, *, write: bool, wait: float) -> Iterator[Session]:
         options: dict[str, Any] = {} if write or self.is_sqlite else _READING
-        connection = self.engine.connect().execution_options(annotator_write=write, **options)
-        try:
-            with Session(connection, expire_on_commit=False) as session:
-                yield session
-        finally:
-            connection.close()
-
-    def is_reachable(self) -> bool:
-        """Whether a query is answered now; used by the health route."""
-        try:
-            with self.engine.connect() as connection:
-                connection.execute(text("SELECT 1"))
-        except OperationalError:
-            return False
-        return True
+        with explain_unavailable(self.shown_url, write=write):
+            connection = self.engine.connect().execution_options(
+                annotator_write=write, annotator_wait=wait, **options
+            )
+            try:
+                with Session(connection, expire_on_commit=False) as session:
+                    yield session
+            finally:
+                connection.close()
 
     def dispose(self) -> None:
         self.engine.dispose()
+
+    def _create_engine(self) -> Engine:
+        if not self.is_sqlite:
+            given = {**_POSTGRESQL_OPTIONS, **self.url.query}  # what the address says goes before
+            engine = create_engine(
+                self.url,
+                connect_args={key: given[key] for key in _POSTGRESQL_OPTIONS},
+                pool_size=10,
+                max_overflow=30,
+                pool_timeout=CONNECT_SECONDS,
+                pool_pre_ping=True,
+            )
+            event.listen(engine, "connect", self._prepare_postgresql)
+            return engine
+        check_sqlite_file(self.url)
+        engine = create_engine(
+            self.url,
+            connect_args={"timeout": self._patience},
+            pool_size=10,
+            max_overflow=30,
+            pool_timeout=CONNECT_SECONDS,
+        )
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+
+    def _prepare_postgresql(self, connection: Any, _record: Any) -> None:
+        """A statement that waits longer for somebody's lock fails, and says so by itself."""
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = {round(self._patience * 1_000)}")
+        connection.commit()
 
 
 def lock_dataset(session: Session, dataset_pk: int, *, single_rows: bool = False) -> None:
@@ -107,29 +180,23 @@ def lock_releases(session: Session, dataset_pk: int) -> None:
         session.connection().execute(_LOCK_RELEASES, {"d": dataset_pk})
 
 
+def show_url(url: URL) -> str:
+    """The address without its password, also where that stands among the options."""
+    hidden = {key: "***" for key in url.query if "pass" in key.lower() or "secret" in key.lower()}
+    return url.update_query_dict(hidden).render_as_string(hide_password=True)
+
+
 def _parse(url: str | URL) -> URL:
     try:
         parsed = make_url(url)
-    except ArgumentError:
+        backend = parsed.get_backend_name()
+    except (ArgumentError, ValueError):
         raise ValidationError(
             "expected a database URL such as sqlite:///annotator.db or postgresql+psycopg://user@host/name"
         ) from None
-    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
+    if backend not in ("sqlite", "postgresql"):
         raise ValidationError(f"expected a sqlite or postgresql database URL, found {parsed.drivername}")
-    if parsed.get_backend_name() == "postgresql":
-        parsed = parsed.set(drivername="postgresql+psycopg")
-    return parsed
-
-
-def _create_engine(url: URL) -> Engine:
-    if url.get_backend_name() == "postgresql":
-        return create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True)
-    if url.database and url.database != ":memory:" and not Path(url.database).absolute().parent.is_dir():
-        raise StateError(f"the folder of the database does not exist: {Path(url.database).absolute().parent}")
-    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_SECONDS}, pool_size=10, max_overflow=30)
-    event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
+    return parsed.set(drivername="postgresql+psycopg" if backend == "postgresql" else "sqlite")
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
@@ -142,5 +209,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: Any) -> None:
-    write = connection.get_execution_options().get("annotator_write", True)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    options = connection.get_execution_options()
+    wait = round(options.get("annotator_wait", PATIENCE_SECONDS) * 1_000)
+    connection.connection.dbapi_connection.execute(f"PRAGMA busy_timeout={wait}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("annotator_write", True) else "BEGIN")

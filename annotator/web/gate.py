@@ -28,7 +28,8 @@ from annotator.web.headers import OWN_FILES, secure
 from annotator.web.reader import use_language_of
 from annotator.web.signed_in import COOKIE, is_https, require_own_page, require_same_origin
 
-OPEN = frozenset({"/login", "/logout", "/healthz", *OWN_FILES})
+HEALTH = ("/healthz", "/readyz")
+OPEN = frozenset({"/login", "/logout", *HEALTH, *OWN_FILES})
 OPEN_FOLDER = "/static/"  # Streamlit's own scripts and fonts: public files, the same for everybody
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 IDENTITY = (b"remote-user", b"remote_user", b"x-streamlit-user")
@@ -99,9 +100,7 @@ class Gate:
             await self._fail(scope, receive, send_secured)
         finally:
             seconds = round(time.perf_counter() - began, 4)
-            write = (
-                log.debug if scope["path"].startswith((OPEN_FOLDER, "/_stcore/", "/healthz")) else log.info
-            )
+            write = log.debug if scope["path"].startswith((OPEN_FOLDER, "/_stcore/", *HEALTH)) else log.info
             write("request", method=scope["method"], path=scope["path"], status=status[0], seconds=seconds)
 
     async def _refuse(self, request: HTTPConnection, scope: Scope) -> Response | None:
@@ -112,7 +111,7 @@ class Gate:
                 require_same_origin(request)
             except NotAllowed as error:
                 return JSONResponse({"error": str(error)}, 403)
-        if path.startswith(OPEN_FOLDER) or path in ("/healthz", *OWN_FILES):
+        if path.startswith(OPEN_FOLDER) or path in (*HEALTH, *OWN_FILES):
             return None
         person = scope["state"]["signed_in"] = await self._find(request)
         use_language_of(request)
