@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annotator.agreement.claims import FEW_PAIRS, FEW_QUERIES, widen
+from annotator.agreement.claims import widen
 from annotator.agreement.confused import Concentration, Confused, Direction
 from annotator.agreement.paradox import compute_paradox, is_paradox
 from annotator.agreement.wording import show_pairs, show_value
 from annotator.domain.agreement import Finding, GroupAgreement, Measured, Selection
+from annotator.domain.enough_pairs import FEW_PAIRS, FEW_QUERIES
 from annotator.domain.messages import Message, join, say, say_n
 
 APART_SHARE = 0.25

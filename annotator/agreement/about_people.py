@@ -6,11 +6,11 @@ They say what was seen and what to look at, never what a person is like.
 from collections.abc import Sequence
 
 from annotator.agreement.checks import Failing
-from annotator.agreement.claims import FEW_PAIRS
 from annotator.agreement.drift import Change
 from annotator.agreement.speed import Quick
 from annotator.agreement.wording import show_both, show_figure, show_pairs, show_value
 from annotator.domain.agreement import Finding, Interval, Leaning, Measured, Selection, Value
+from annotator.domain.enough_pairs import FEW_PAIRS
 from annotator.domain.messages import Message, join, say
 
 ALPHA_GAINS = 0.02

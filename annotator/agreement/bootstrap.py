@@ -17,6 +17,7 @@ from annotator.agreement.judged import Floats, Ints, number
 AT_ONCE = 640_000  # weights at a time: what fits into a processor's cache
 KEPT = 128_000_000  # weights that are kept for the next walk, a byte each; more are drawn again
 MIN_DEFINED = 0.5
+FEWEST_QUERIES = 2
 Singles = NDArray[np.float32]
 
 
@@ -114,10 +115,11 @@ def find_tail(queries: Ints | int) -> Floats:
 def interval(values: Floats, queries: int) -> tuple[float, float] | None:
     """The 95 % interval of a figure from its resamples (n) of so many queries; NaN marks where it was undefined.
 
-    None when fewer than half of the resamples define it: an interval over the rest would mislead.
+    None for a single query, whose pairs are the same in every resample that holds it: the interval would have no width.
+    None when fewer than half of the resamples define the figure: an interval over the rest would mislead.
     """
     defined = values[~np.isnan(values)]
-    if not len(values) or len(defined) < MIN_DEFINED * len(values):
+    if queries < FEWEST_QUERIES or not len(values) or len(defined) < MIN_DEFINED * len(values):
         return None
     tail = float(find_tail(queries))
     low, high = np.quantile(defined, [tail, 1 - tail])
@@ -130,7 +132,7 @@ def intervals(values: Floats, queries: Ints) -> list[tuple[float, float] | None]
         return [None] * len(values)
     undefined = np.isnan(values).any(axis=1)
     found: list[tuple[float, float] | None] = [None] * len(values)
-    whole = np.flatnonzero(~undefined)
+    whole = np.flatnonzero(~undefined & (queries >= FEWEST_QUERIES))
     if len(whole):
         ordered = np.sort(values[whole], axis=1)
         tail = find_tail(queries[whole])

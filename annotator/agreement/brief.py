@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from annotator.agreement.claims import cluster_interval
 from annotator.agreement.couples import estimate_kappa, list_couples
+from annotator.agreement.drift import TOO_FEW_QUERIES
 from annotator.agreement.judged import Judged
-from annotator.agreement.measure import ONE_QUERY, measure
+from annotator.agreement.measure import measure
 from annotator.domain.agreement import Measured, Value
 
 
@@ -20,5 +21,5 @@ def measure_briefly(judged: Judged, names: Sequence[str]) -> Measured:
     if kappa.value is None:
         return measured
     ci95 = cluster_interval(estimate_kappa(list_couples(judged), len(names)))
-    value = Value(kappa.value, ci95, None if ci95 else ONE_QUERY)
+    value = Value(kappa.value, ci95, None if ci95 else TOO_FEW_QUERIES)
     return replace(measured, cohen_kappa={**measured.cohen_kappa, "unweighted": value})

@@ -12,11 +12,10 @@ import numpy as np
 
 from annotator.agreement.couples import Estimate
 from annotator.domain.agreement import Interval
+from annotator.domain.enough_pairs import FEW_QUERIES
 
 FALSE_CLAIMS = 0.02
 SHOWN = 0.95
-FEW_PAIRS = 30
-FEW_QUERIES = 10
 
 
 def confidence(claims: int) -> float:

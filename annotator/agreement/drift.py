@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 import numpy as np
 
 from annotator.agreement.claims import (
-    FEW_PAIRS,
-    FEW_QUERIES,
     cluster_interval,
     confidence,
     misses,
@@ -21,6 +19,7 @@ from annotator.agreement.claims import (
 from annotator.agreement.couples import Couples, Estimate, estimate_kappa, estimate_leanings, subtract
 from annotator.agreement.judged import Ints
 from annotator.domain.agreement import Interval, Leaning, Period, Span, Value
+from annotator.domain.enough_pairs import FEW_PAIRS, FEW_QUERIES
 from annotator.domain.messages import say
 
 MOST_PERIODS = 12
@@ -111,9 +110,10 @@ def _describe(couples: Couples, pairs: int, span: Span, form: str, names: Sequen
         kappa=_value(estimate_kappa(couples, len(names))),
         observed_agreement=float((couples.apart == 0).mean()),
         leanings=tuple(
-            Leaning(name, found.couples, found.value, cluster_interval(found))
+            Leaning(name, found.couples, found.value, ci95, why=None if ci95 else TOO_FEW_QUERIES)
             for name, found in zip(names, leanings, strict=True)
             if found.couples >= FEW_PAIRS
+            for ci95 in [cluster_interval(found)]
         ),
         span=span,
     )

@@ -10,10 +10,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from annotator.agreement.claims import FEW_PAIRS, FEW_QUERIES
 from annotator.agreement.judged import Flags, Ints, Judged, number
-from annotator.domain.agreement import Measured
-from annotator.domain.messages import Message, say, say_n
 
 DAY = 86_400
 
@@ -75,16 +72,3 @@ def label_by_week(judged: Judged, made_at: Ints) -> Labels:
     values = sorted(set(names))
     group = np.array([values.index(name) for name in names], dtype=np.int64)
     return Labels(values, group[of_pair][place] if len(place) else place)
-
-
-def warn_of_few(measured: Measured) -> Message | None:
-    """Why a group says little; None where it has enough pairs of enough queries."""
-    if measured.pairs >= FEW_PAIRS and measured.queries >= FEW_QUERIES:
-        return None
-    return say(
-        "too few to say much: {pairs} of {queries}; aim for {least_pairs} pairs of {least_queries} queries",
-        pairs=say_n("{n} pair", "{n} pairs", measured.pairs),
-        queries=say_n("{n} query", "{n} queries", measured.queries),
-        least_pairs=FEW_PAIRS,
-        least_queries=FEW_QUERIES,
-    )

@@ -4,7 +4,7 @@ A pure function of the report and of when it was made; the same report gives the
 shows is in a table too, and every name is escaped, whatever it holds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from annotator.agreement import html_charts, html_matrices
@@ -25,12 +25,14 @@ from annotator.agreement.html_parts import (
     table,
     text,
 )
-from annotator.domain.agreement import AgreementReport, GroupAgreement, Value
+from annotator.domain.agreement import AgreementReport, GroupAgreement, PairAgreement, Value
 from annotator.domain.consensus import Consensus
 from annotator.domain.grades import GRADES
+from annotator.domain.pair_ranking import rank_pairs, say_left_out_pairs
 
 VERDICTS = {"met": "The target is met", "not met": "The target is not met", "unknown": "It is not yet known"}
 LOOK = {"met": "verdict", "not met": "verdict unmet", "unknown": "verdict unknown"}
+MOST_LISTED = 100
 KAPPAS = tuple(f"#κ {kind} [95 %]" for kind in KINDS)
 
 
@@ -116,30 +118,29 @@ def _show_pairs(report: AgreementReport) -> str:
     pairs = report.measured.annotator_pairs
     if not pairs:
         return ""
+    listed, which_listed = choose_listed(report)
     rows = [
         (
             _name_two(pair.annotators), f"{pair.pairs:,}", show_number(pair.observed_agreement),
             *list_kappas(pair.cohen_kappa),
             show_number(pair.paradox.prevalence) if pair.paradox else "",
             show_number(pair.paradox.bias) if pair.paradox else "",
+            pair.warning or pair.cohen_kappa["unweighted"].why or "",
         )
-        for pair in pairs
+        for pair in listed
     ]  # fmt: skip
     counts = [
         (_name_two(pair.annotators), *(f"{count:,}" for row in pair.confusion for count in row))
-        for pair in pairs
+        for pair in listed
     ]
-    columns = ("annotators", "#pairs", "#observed", *KAPPAS, "#prevalence", "#bias")
+    columns = ("annotators", "#pairs", "#observed", *KAPPAS, "#prevalence", "#bias", "remark")
     met = tuple(f"#{first}–{second}" for first in GRADES for second in GRADES)
     drawn = html_matrices.choose_pairs(pairs)
-    which = (
-        ""
-        if len(drawn) == len(pairs)
-        else f" Drawn: the {len(drawn)} who differ on most pairs; the table has all."
-    )
+    which = "" if len(drawn) == len(pairs) else f" Drawn: the {len(drawn)} who differ on most pairs."
     return section(
         "Two annotators",
         html_matrices.draw_heat_map(pairs, report.annotators),
+        paragraph(which_listed, "quiet") if which_listed else "",
         table("Every two annotators who judged the same pairs", columns, rows),
         "<h3>Which grades met</h3>",
         paragraph(
@@ -148,6 +149,25 @@ def _show_pairs(report: AgreementReport) -> str:
         f'<div class="side">{"".join(html_matrices.draw_confusion(pair) for pair in drawn)}</div>',
         table("The first one's grade, then the second one's", ("annotators", *met), counts),
     )
+
+
+def choose_listed(report: AgreementReport) -> tuple[Sequence[PairAgreement], str]:
+    """Return the annotator pairs that the tables list, and a sentence on those they do not: all of them where they are few,
+    else the first of `rank_pairs`."""
+    pairs = report.measured.annotator_pairs
+    if len(pairs) <= MOST_LISTED:
+        return pairs, ""
+    ranked = rank_pairs(pairs, report.measured.cohen_kappa["unweighted"])
+    shown = ranked.pairs[:MOST_LISTED]
+    said = [
+        (
+            f"Of {len(pairs):,} annotator pairs the tables list {len(shown):,}, those first who lower the dataset's κ most "
+            "(its distance times the pairs they share)."
+        ),
+        say_left_out_pairs(ranked) or "",
+        "The Agreement page has all of them as CSV (Numbers as CSV), agreement --json as JSON.",
+    ]
+    return shown, " ".join(filter(None, said))
 
 
 def _name_two(annotators: tuple[str, str]) -> Markup:

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annotator.agreement.claims import FEW_PAIRS, cluster_interval, misses, widen
+from annotator.agreement.claims import cluster_interval, misses, widen
 from annotator.agreement.couples import Couples, Estimate, estimate_leanings
 from annotator.agreement.judged import CATEGORIES, CELLS, Floats, Ints, Judged, number_rows
 from annotator.agreement.krippendorff import coincidences, krippendorff_alpha
 from annotator.domain.agreement import Interval, Leaning
+from annotator.domain.enough_pairs import FEW_PAIRS
 
 METRIC = "ordinal"
 LEANS_BY = 0.2

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from annotator.agreement import cohen, fleiss, gwet, krippendorff
-from annotator.agreement.bootstrap import Block, Resamples, interval, intervals
+from annotator.agreement.bootstrap import FEWEST_QUERIES, Block, Resamples, interval, intervals
 from annotator.agreement.judged import (
     CATEGORIES,
     CELLS,
@@ -38,6 +38,7 @@ from annotator.agreement.pairwise import (
 )
 from annotator.agreement.paradox import compute_paradox
 from annotator.domain.agreement import Leaning, Measured, PairAgreement, Value
+from annotator.domain.enough_pairs import warn_of_few
 from annotator.domain.messages import say
 
 NO_SHARED_PAIR = say("no pair was judged independently by two annotators")
@@ -121,8 +122,8 @@ def measure(
         gwet_ac1=same.value(lambda sums: gwet.gwet_ac(sums, SAME), why) if varies else Value(None, None, why),
         gwet_ac2=near.value(lambda sums: gwet.gwet_ac(sums, NEAR), why) if varies else Value(None, None, why),
         cut_points=_cut_points(pairs, cells.no_interval, ONE_SIDE if len(counted.query) else why),
-        annotator_pairs=_list_pairs(tables, pairs, names, cells.no_interval),
-        leanings=_list_leanings(tables, pairs, names),
+        annotator_pairs=_list_pairs(tables, pairs, names, resamples),
+        leanings=_list_leanings(tables, pairs, names, resamples),
         grade_counts=tuple(int(count) for count in grade_counts),
         grades_by_annotator={
             name: tuple(counts)
@@ -149,10 +150,17 @@ def _value(point: float, ci95: tuple[float, float] | None, why: str, no_interval
     return Value(point, ci95, None if ci95 else no_interval)
 
 
+def _explain_no_interval(queries: int, asked: int) -> str:
+    """Return why a figure over so many queries would have no interval, where so many resamples were asked for."""
+    if queries < FEWEST_QUERIES:
+        return ONE_QUERY
+    return TOO_OFTEN_UNDEFINED if asked else NO_RESAMPLES
+
+
 def _resample(query: Ints, resamples: int, seed: int) -> Resamples:
     """The resamples of these queries (in any order, repeated): none where there are not two."""
     queries, _ = number(query)
-    return Resamples(queries, resamples if len(queries) >= 2 else 0, seed)
+    return Resamples(queries, resamples if len(queries) >= FEWEST_QUERIES else 0, seed)
 
 
 def _add_up(patterns: Patterns, features: Callable[[Floats], Floats]) -> Block:
@@ -166,7 +174,7 @@ def _gwet_terms(counts: Floats, weights: Floats) -> Floats:
 
 def _sum(blocks: Sequence[Block], drawn: Resamples, *, asked: int) -> list[Sums]:
     """Each block summed over all queries, and over the same resamples of them."""
-    why = ONE_QUERY if len(drawn.queries) < 2 else TOO_OFTEN_UNDEFINED if asked else NO_RESAMPLES
+    why = _explain_no_interval(len(drawn.queries), asked)
     draws = drawn.sum(blocks)
     queries = len(drawn.queries)
     return [
@@ -211,13 +219,14 @@ def _cut_points(pairs: PairSums, no_interval: str, why: str) -> tuple[tuple[int,
 
 
 def _list_pairs(
-    tables: Tables, pairs: PairSums, names: Sequence[str], no_interval: str
+    tables: Tables, pairs: PairSums, names: Sequence[str], resamples: int
 ) -> tuple[PairAgreement, ...]:
     kappas = {kind: compute_at(pairs.totals, kind).tolist() for kind in cohen.DISAGREEMENT}
     observed = observed_agreement(pairs.totals).tolist()
     found = []
     for place, (first, second) in enumerate(zip(tables.first.tolist(), tables.second.tolist(), strict=True)):
-        table = pairs.totals[place]
+        table, queries = pairs.totals[place], int(pairs.queries_by_pair[place])
+        no_interval = _explain_no_interval(queries, resamples)
         found.append(
             PairAgreement(
                 annotators=(names[first], names[second]),
@@ -229,17 +238,24 @@ def _list_pairs(
                 },
                 confusion=tuple(tuple(row) for row in table.astype(np.int64).tolist()),
                 paradox=compute_paradox(table),
+                queries=queries,
+                warning=warn_of_few(int(table.sum()), queries),
             )
         )
     return tuple(found)
 
 
-def _list_leanings(tables: Tables, pairs: PairSums, names: Sequence[str]) -> tuple[Leaning, ...]:
+def _list_leanings(
+    tables: Tables, pairs: PairSums, names: Sequence[str], resamples: int
+) -> tuple[Leaning, ...]:
     """How much higher each annotator grades than the others on the same pairs, by annotator number."""
     first, second = tables.first.tolist(), tables.second.tolist()
     means, couples = compute_mean_leanings(pairs.totals, first, second, len(names))
-    spans = intervals(pairs.mean_leaning(), np.full(len(names), pairs.queries))
+    spans, queries = intervals(pairs.mean_leaning(), pairs.queries_by_annotator), pairs.queries_by_annotator
     return tuple(
-        Leaning(names[one], int(couples[one]), float(means[one]), spans[one])
+        Leaning(
+            names[one], int(couples[one]), float(means[one]), spans[one],
+            why=None if spans[one] else _explain_no_interval(int(queries[one]), resamples),
+        )
         for one in sorted({*first, *second})
-    )
+    )  # fmt: skip

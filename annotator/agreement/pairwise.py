@@ -5,7 +5,7 @@ annotator pairs at a time, so that 200 annotators need no more memory than 20.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,7 +26,8 @@ SIGNED = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype(
 class PairSums:
     """What is known of the tables of p annotator pairs over some resamples.
 
-    `totals`: the tables over all `queries` (p x 4 x 4). `kappas`: each pair's interval by kind. The others add up over the
+    `totals`: the tables over all `queries` (p x 4 x 4). `queries_by_pair` (p), `queries_by_annotator` (a): of how many of
+    them each shares a pair. `kappas`: each pair's interval by kind. The others add up over the
     pairs, one figure for each resample, which `mean_kappas` and `mean_leanings` divide: by kind or cut, kappa times the
     pairs that share it, and those pairs; by annotator (a x resamples), signed differences and comparisons.
     """
@@ -37,7 +38,9 @@ class PairSums:
     weights: dict[str, Floats]
     differences: Floats
     queries: int
-    couples: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    couples: Floats
+    queries_by_pair: Ints
+    queries_by_annotator: Ints
 
     def mean_kappa(self, name: str) -> Floats:
         """The dataset's kappa (or that at a cut) of each resample; NaN where it is undefined."""
@@ -53,6 +56,7 @@ def sum_pairs(tables: Tables, resamples: Resamples, *, annotators: int) -> PairS
     pairs, count = len(tables.first), resamples.count
     totals = np.asarray(tables.counts.sum(axis=1), dtype=np.float64).reshape(pairs, *SHAPE)
     names = [*cohen.DISAGREEMENT, *map(name_cut, CUTS)]
+    by_pair, by_annotator = _count_queries(tables, annotators)
     found = PairSums(
         totals,
         {kind: [] for kind in cohen.DISAGREEMENT},
@@ -61,12 +65,13 @@ def sum_pairs(tables: Tables, resamples: Resamples, *, annotators: int) -> PairS
         np.zeros((annotators, count)),
         len(resamples.queries),
         np.zeros((annotators, count)),
+        by_pair,
+        by_annotator,
     )
-    shared = _count_queries(tables) if count else np.zeros(pairs, dtype=np.int64)
     for start in range(0, pairs, PAIRS_AT_ONCE):
         stop = min(start + PAIRS_AT_ONCE, pairs)
         drawn = _draw(tables, resamples, start, stop)
-        _add_kappas(found, drawn, shared[start:stop])
+        _add_kappas(found, drawn, by_pair[start:stop])
         _add_leanings(found, drawn, tables.first[start:stop], tables.second[start:stop])
     return found
 
@@ -108,14 +113,22 @@ def _draw(tables: Tables, resamples: Resamples, start: int, stop: int) -> Floats
     return drawn
 
 
-def _count_queries(tables: Tables) -> Ints:
-    """Of how many queries each annotator pair has a pair."""
+def _count_queries(tables: Tables, annotators: int) -> tuple[Ints, Ints]:
+    """Count the queries of which each annotator pair shares a pair, and those of which each annotator does."""
     from scipy.sparse import csr_array
 
     cells, pairs = tables.counts.shape[0], len(tables.first)
     rows = np.arange(cells + CELLS, step=CELLS)[: pairs + 1]
     together = csr_array((np.ones(cells), np.arange(cells), rows), shape=(pairs, cells)) @ tables.counts
-    return np.asarray(np.diff(together.indptr), dtype=np.int64)
+    theirs = csr_array(
+        (
+            np.ones(2 * pairs),
+            (np.concatenate([tables.first, tables.second]), np.tile(np.arange(pairs), 2)),
+        ),
+        shape=(annotators, pairs),
+    )
+    by_annotator = theirs @ together
+    return np.diff(together.indptr).astype(np.int64), np.diff(by_annotator.indptr).astype(np.int64)
 
 
 def _add_kappas(found: PairSums, drawn: Floats, queries: Ints) -> None:

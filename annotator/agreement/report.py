@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 
 from annotator.agreement.assess import assess
 from annotator.agreement.brief import measure_briefly
-from annotator.agreement.groups import Labels, warn_of_few
+from annotator.agreement.groups import Labels
 from annotator.agreement.judged import number, sum_tables
 from annotator.agreement.measure import mean_kappas, measure
 from annotator.agreement.named import Named
 from annotator.domain.agreement import AgreementReport, GroupAgreement, LeftOut, Measured, Value
 from annotator.domain.calibration import AnnotatorResult
+from annotator.domain.enough_pairs import warn_of_few
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 
@@ -108,7 +109,9 @@ def measure_groups(found: Named, basis: Basis) -> tuple[GroupAgreement, ...]:
         check_groups(basis.groups, basis.by)
         for value, rows in basis.groups:
             measured.append((value, measure(found.judged.where(rows), found.names, **options)))
-    return tuple(GroupAgreement(basis.by, value, one, warn_of_few(one)) for value, one in measured)
+    return tuple(
+        GroupAgreement(basis.by, value, one, warn_of_few(one.pairs, one.queries)) for value, one in measured
+    )
 
 
 def measure_categories(found: Named, labels: Labels) -> tuple[GroupAgreement, ...]:

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.agreement.claims import FEW_QUERIES, cluster_interval, misses
+from annotator.agreement.claims import cluster_interval, misses
 from annotator.agreement.couples import Couples, estimate_kappa, list_couples, subtract
-from annotator.agreement.groups import Labels, warn_of_few
+from annotator.agreement.groups import Labels
 from annotator.agreement.judged import Flags, Ints, Judged, number
 from annotator.agreement.measure import measure
 from annotator.agreement.named import Named
 from annotator.agreement.wording import show_figure, show_pairs, show_value
 from annotator.domain.agreement import Value
+from annotator.domain.enough_pairs import FEW_QUERIES, warn_of_few
 from annotator.domain.errors import NotFound
 from annotator.domain.messages import Message, say
 from annotator.domain.since_version import Side, SincePart, SinceVersion, State
@@ -47,7 +48,7 @@ class Asked:
             measured.queries,
             measured.cohen_kappa["unweighted"],
             measured.krippendorff_alpha["ordinal"],
-            warn_of_few(measured),
+            warn_of_few(measured.pairs, measured.queries),
         )
 
 

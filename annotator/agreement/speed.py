@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.agreement.claims import FEW_PAIRS, cluster_interval, confidence
+from annotator.agreement.claims import cluster_interval, confidence
 from annotator.agreement.couples import Couples, Estimate, estimate_mean, subtract, tally
 from annotator.agreement.judged import Flags, Floats, Ints, Judged
 from annotator.domain.agreement import Interval
+from annotator.domain.enough_pairs import FEW_PAIRS
 
 SHARE_OF_MEDIAN = 0.25
 MOST_SECONDS = 10.0

@@ -6,9 +6,9 @@ be too narrow: eight pairs that all agree have the interval [1, 1]) leaves it un
 annotators who share few pairs with each other: the mean over annotator pairs then lies too low (docs/statistics.md).
 """
 
-from annotator.agreement.claims import FEW_PAIRS, FEW_QUERIES
 from annotator.agreement.wording import round_up, show_pairs, show_queries, show_value
 from annotator.domain.agreement import Measured, Value, Verdict
+from annotator.domain.enough_pairs import FEW_PAIRS, FEW_QUERIES
 from annotator.domain.messages import Message, say, say_n
 
 OUT_OF_REACH = 100  # times the pairs there are: so near the target that judging more is no way to settle it

@@ -150,5 +150,6 @@ def _show_leaning(one: "Leaning") -> dict[str, Any]:
         "comparisons": one.couples,
         "mean": one.mean,
         "ci95": one.ci95,
+        **({"why": str(one.why)} if one.why else {}),
         "krippendorff_alpha_ordinal_without": one.alpha_without,
     }

@@ -20,7 +20,7 @@ def print_report(report: "AgreementReport") -> None:
     _print_verdict(report)
     _print_coefficients(report)
     _print_groups(report)
-    _print_pairs(report.measured.annotator_pairs)
+    _print_pairs(report)
     _print_people(report)
     _print_periods(report)
     _print_left_out(report)
@@ -106,25 +106,24 @@ def _print_groups(report: "AgreementReport") -> None:
     _print((by, "pairs", "observed", *KINDS, "alpha ordinal", "warning"), rows)
 
 
-def _print_pairs(pairs: "Sequence[PairAgreement]") -> None:
+def _print_pairs(report: "AgreementReport") -> None:
     from annotator.agreement.service import choose_pairs
 
-    shown = list(pairs)
-    if len(shown) > MOST_PAIRS:
-        shown = sorted(shown, key=_order)[:MOST_PAIRS]
-        typer.echo(
-            f"\nOf {len(pairs):,} annotator pairs those {MOST_PAIRS} with the lowest kappa; --json and --html have all."
-        )
+    pairs = report.measured.annotator_pairs
+    shown = _choose_listed(report)
+    warned = any(pair.warning for pair in shown)
     rows = [
         (
             " / ".join(pair.annotators),
             pair.pairs,
             *_kappas(pair.observed_agreement, pair.cohen_kappa),
             *((_share(pair.paradox.prevalence), _share(pair.paradox.bias)) if pair.paradox else ("", "")),
+            *((pair.warning or "",) if warned else ()),
         )
         for pair in shown
     ]
-    _print(("annotators", "pairs", "observed", *KINDS, "prevalence", "bias"), rows)
+    remark = ("warning",) if warned else ()
+    _print(("annotators", "pairs", "observed", *KINDS, "prevalence", "bias", *remark), rows)
     drawn = choose_pairs(pairs)
     if len(drawn) < len(pairs):
         typer.echo(f"\nThe {len(drawn)} annotator pairs who differ on most pairs, grade by grade:")
@@ -134,9 +133,23 @@ def _print_pairs(pairs: "Sequence[PairAgreement]") -> None:
         print_table(("", *(str(grade) for grade in range(len(counts)))), counts, empty="")
 
 
-def _order(pair: "PairAgreement") -> tuple[bool, float, tuple[str, str]]:
-    kappa = pair.cohen_kappa["unweighted"].value
-    return (kappa is None, kappa or 0.0, pair.annotators)
+def _choose_listed(report: "AgreementReport") -> "Sequence[PairAgreement]":
+    """The annotator pairs of the table; of too many to read, those who lower the dataset's kappa most, and how many are not
+    among them and why is printed."""
+    from annotator.domain.pair_ranking import rank_pairs, say_left_out_pairs
+
+    pairs = report.measured.annotator_pairs
+    if len(pairs) <= MOST_PAIRS:
+        return pairs
+    ranked = rank_pairs(pairs, report.measured.cohen_kappa["unweighted"])
+    shown = ranked.pairs[:MOST_PAIRS]
+    typer.echo(
+        f"\nOf {len(pairs):,} annotator pairs the {len(shown):,} who lower the dataset's kappa most (its distance times the "
+        "pairs they share); --json has all."
+    )
+    if said := say_left_out_pairs(ranked):
+        typer.echo(said)
+    return shown
 
 
 def _print_people(report: "AgreementReport") -> None:

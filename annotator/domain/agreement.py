@@ -106,7 +106,8 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """How two annotators agree over the `pairs` both judged. `confusion`: rows the first, columns the second."""
+    """How two annotators agree over the `pairs` of `queries` that both judged. `confusion`: rows the first, columns the
+    second. `warning`: why so few pairs say little."""
 
     annotators: tuple[str, str]
     pairs: int
@@ -114,11 +115,15 @@ class PairAgreement:
     cohen_kappa: Mapping[str, Value]
     confusion: tuple[tuple[int, ...], ...]
     paradox: Paradox | None = None
+    queries: int = 0
+    warning: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
             "annotators": list(self.annotators),
             "pairs": self.pairs,
+            "queries": self.queries,
+            **({"warning": str(self.warning)} if self.warning else {}),
             "observed_agreement": self.observed_agreement,
             "cohen_kappa": _values(self.cohen_kappa),
             "confusion": [list(row) for row in self.confusion],
@@ -130,7 +135,7 @@ class Leaning:
     """How much higher one annotator grades than the others on the same pairs, in grades.
 
     `couples` counts the comparisons: one for each other annotator of each shared pair. `alpha_without`: ordinal alpha
-    of the others' judgments alone, to hold beside the alpha of all.
+    of the others' judgments alone, to hold beside the alpha of all. `why`: why there is no interval.
     """
 
     annotator: str
@@ -138,6 +143,7 @@ class Leaning:
     mean: float
     ci95: Interval | None
     alpha_without: float | None = None
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

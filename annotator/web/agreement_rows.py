@@ -58,7 +58,7 @@ def name_group(group: GroupAgreement) -> str:
 
 
 def list_group_rows(report: AgreementReport) -> list[Row]:
-    """Pairs, observed agreement and kappas of the dataset and of each group."""
+    """Pairs, observed agreement and kappas (with the 95 % interval of the unweighted one) of the dataset and of each group."""
     if not report.groups:
         return []
     column, found = name_field(report.groups[0].by), report.measured
@@ -80,12 +80,14 @@ def name_pair(pair: PairAgreement) -> str:
 
 
 def list_pair_rows(report: AgreementReport) -> list[Row]:
-    """Pairs, observed agreement, kappas, prevalence and bias of each two annotators."""
+    """Pairs, observed agreement, kappas (with the 95 % interval of the unweighted one), prevalence and bias of each two
+    annotators."""
     return [
         {
             **_summary(tr("annotators"), name_pair(pair), pair.pairs, pair),
             tr("prevalence"): _round(pair.paradox.prevalence if pair.paradox else None),
             tr("bias"): _round(pair.paradox.bias if pair.paradox else None),
+            tr("warning"): tr(pair.warning) if pair.warning else "",
         }
         for pair in report.measured.annotator_pairs
     ]
@@ -174,11 +176,14 @@ def _row(column: str, name: str, value: Value) -> Row:
 
 def _summary(column: str, name: str, pairs: int, found: Measured | PairAgreement) -> Row:
     kappas = list_kappas(found.cohen_kappa)
+    interval = found.cohen_kappa["unweighted"].ci95 if "unweighted" in found.cohen_kappa else None
     return {
         column: name,
         tr("pairs"): pairs,
         tr("observed agreement"): _round(found.observed_agreement),
         **{f"κ {kind}": _round(value.value) for kind, value in kappas},
+        tr("κ from"): _round(interval[0] if interval else None),
+        tr("κ to"): _round(interval[1] if interval else None),
         tr("undefined because"): _say_why(kappas),
     }
 

@@ -11,7 +11,7 @@ import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streaml
 
 from annotator.domain.agreement import PairAgreement
 from annotator.domain.cell_colours import colour_cell
-from annotator.web.messages import tr
+from annotator.web.messages import join_sentences, tr, tr_n
 from annotator.web.names import name_word
 
 if TYPE_CHECKING:
@@ -90,20 +90,25 @@ def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
         (value.value, pair.annotators)
         for pair in pairs
         for value in [pair.cohen_kappa[kind]]
-        if value.value is not None
+        if value.value is not None and not pair.warning
     )
+    few = sum(pair.warning is not None for pair in pairs)
     said = tr(
         "Cohen's κ ({kind}) of every two annotators who share pairs, {n:,} in all, and the pairs that each rests on.",
         kind=name_word(kind), n=len(pairs),
     )  # fmt: skip
+    left_out = tr_n(
+        "{n:,} of them shares too few pairs to say much, and is left out of what follows.",
+        "{n:,} of them share too few pairs to say much, and are left out of what follows.", few,
+    ) if few else ""  # fmt: skip
     if not known:
-        return f"{said} {tr('None of them is defined.')}"
+        return join_sentences([said, tr("None of them is defined.") if not few else left_out])
     (low, lowest), (high, highest) = known[0], known[-1]
     reach = tr(
         "Lowest {low:.2f} ({lowest}), highest {high:.2f} ({highest}).",
         low=low, lowest=" – ".join(lowest), high=high, highest=" – ".join(highest),
     )  # fmt: skip
-    return f"{said} {reach}"
+    return join_sentences([said, left_out, reach] if few else [said, reach])
 
 
 def _colour(kappa: float | None) -> tuple[str, bool]:

@@ -11,10 +11,10 @@ from annotator.agreement.groups import (
     label_by_version,
     label_by_week,
     look_up,
-    warn_of_few,
 )
 from annotator.agreement.judged import Judged, sort_judged
 from annotator.agreement.measure import measure
+from annotator.domain.enough_pairs import warn_of_few
 
 
 def _judged(*pairs: tuple[int, int]) -> Judged:
@@ -96,7 +96,8 @@ def test_a_group_of_few_pairs_or_queries_says_that_it_says_little(
 ) -> None:
     rows = [(pair % max(1, queries), pair, who, pair % 3) for pair in range(pairs) for who in (0, 1)]
     judged = sort_judged(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
-    warning = warn_of_few(measure(judged, "ab", resamples=0, seed=0))
+    measured = measure(judged, "ab", resamples=0, seed=0)
+    warning = warn_of_few(measured.pairs, measured.queries)
     assert (warning is not None) is warned
     if warning and pairs:
         assert f"{pairs} pairs of {queries} queries; aim for 30 pairs of 10 queries" in warning

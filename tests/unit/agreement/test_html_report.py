@@ -172,7 +172,29 @@ def test_of_many_annotators_those_are_drawn_who_share_most_and_the_page_says_so(
         replace(REPORT, annotators=tuple(people), measured=replace(MEASURED, annotator_pairs=tuple(pairs)))
     )
     assert page.count("<bdi>p150</bdi> and <bdi>p151</bdi>") == 2
+    assert "annotator pairs the tables list" not in page
     assert "Drawn: the 4 who differ on most pairs" in page
+
+
+def test_of_many_annotator_pairs_those_are_listed_who_lower_kappa_most_and_the_page_says_which_not() -> None:
+    pairs = [make_pair(f"a{number:03}", "z", kappa=Value(number / 200)) for number in range(150)]
+    pairs[0] = replace(pairs[0], pairs=9, warning="too few to say much")
+    pairs[1] = replace(
+        pairs[1], cohen_kappa={**pairs[1].cohen_kappa, "unweighted": Value(None, why="no variation")}
+    )
+    page = render(replace(REPORT, measured=replace(MEASURED, annotator_pairs=tuple(pairs))))
+    listed = [number for number in range(150) if f"<bdi>a{number:03}</bdi> and" in page]
+    assert listed == list(range(2, 102))
+    assert "Of 150 annotator pairs the tables list 100" in page
+    assert "1 annotator pair is left out: it shares fewer than 30 pairs or 10 queries" in page
+    assert "1 annotator pair is left out: without variation its kappa is undefined." in page
+
+
+def test_who_shares_too_little_is_remarked_on_in_the_table() -> None:
+    pairs = (replace(make_pair("a", "b"), warning="too few to say much"),)
+    assert "<td>too few to say much</td>" in render(
+        replace(REPORT, measured=replace(MEASURED, annotator_pairs=pairs))
+    )
 
 
 def test_the_pairs_worth_drawing_are_those_that_differ_most() -> None:

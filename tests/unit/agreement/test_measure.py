@@ -5,8 +5,9 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from annotator.agreement.judged import Judged, sort_judged
-from annotator.agreement.measure import NO_SHARED_PAIR, mean_kappas, measure
+from annotator.agreement.measure import NO_RESAMPLES, NO_SHARED_PAIR, ONE_QUERY, mean_kappas, measure
 from annotator.domain.agreement import Measured, Value
+from annotator.domain.enough_pairs import warn_of_few
 
 NAMES = ("김", "高橋", "zoë")
 Row = tuple[int, int, int, int]
@@ -165,3 +166,39 @@ def test_a_cut_that_leaves_all_grades_on_one_side_says_so() -> None:
         "all grades lie on one side of this cut; observed agreement is 100 %"
     )
     assert from_2.value == pytest.approx(0.0)
+
+
+def test_no_interval_is_drawn_from_one_query_wherever_it_is_one_of_many() -> None:
+    """Where a query is in a resample its pairs are the same: the interval would have no width."""
+    rows = _two(MIXED) + [
+        (0, 100 + n, who, grade) for n in range(4) for who, grade in ((0, n), (2, 3 - n % 2))
+    ]
+    found = _measure(rows)
+    many, single = found.annotator_pairs
+    assert (many.queries, single.queries) == (5, 1)
+    assert many.cohen_kappa["linear"].ci95 is not None
+    for value in single.cohen_kappa.values():
+        assert value.value is not None
+        assert (value.ci95, value.why) == (None, ONE_QUERY)
+    leanings = {one.annotator: one for one in found.leanings}
+    assert (leanings["zoë"].ci95, leanings["zoë"].why) == (None, ONE_QUERY)
+    assert leanings["김"].ci95 is not None and leanings["김"].why is None
+    assert single.as_json()["cohen_kappa"]["linear"] == {
+        "value": single.cohen_kappa["linear"].value, "ci95": None, "why": ONE_QUERY,
+    }  # fmt: skip
+
+
+def test_two_who_share_little_are_warned_of_by_the_rule_for_groups() -> None:
+    rows = _two(MIXED, queries=12) + [(0, 100 + n, who, n % 4) for n in range(40) for who in (0, 2)]
+    many, single = _measure(rows).annotator_pairs
+    assert many.warning is None
+    assert single.warning == warn_of_few(single.pairs, 1)
+    assert "warning" not in many.as_json()
+    assert single.as_json()["warning"].startswith("too few to say much: 40 pairs of 1 query")
+    assert [pair.as_json()["queries"] for pair in (many, single)] == [12, 1]
+
+
+def test_without_resamples_each_figure_says_that_no_interval_was_asked_for() -> None:
+    found = _measure(_two(MIXED), resamples=0)
+    assert {one.why for one in found.leanings} == {NO_RESAMPLES}
+    assert found.annotator_pairs[0].cohen_kappa["linear"].why == NO_RESAMPLES

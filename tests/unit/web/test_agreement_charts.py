@@ -45,6 +45,13 @@ def report(groups: tuple[GroupAgreement, ...]) -> AgreementReport:
     return AgreementReport("d", ("a", "b"), False, 0.7, 1000, 0, measured(), groups, ())
 
 
+def test_the_lowest_kappa_that_is_told_is_not_of_two_who_share_too_little() -> None:
+    low = dataclasses.replace(couple("a", "b", 1, Value(-1.0)), warning="too few to say much")
+    said = kappa_matrix.describe_matrix([low, couple("a", "c"), couple("b", "c", kappa=Value(0.7))], "linear")
+    assert "1 of them shares too few pairs to say much" in said
+    assert said.endswith("Lowest 0.50 (a – c), highest 0.70 (b – c).")
+
+
 def test_the_matrix_has_kappa_above_the_diagonal_and_its_pairs_below() -> None:
     pairs = [
         couple("ann", "花子", 1234),
