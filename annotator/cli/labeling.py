@@ -61,6 +61,11 @@ def progress(dataset: DatasetArgument, database: DatabaseOption = None, json: Js
     typer.echo(
         f"{found.complete} of {found.pairs} pairs judged {judged}; {found.begun} begun, "
         f"{found.pairs - found.complete - found.begun} untouched.\n"
+        + (
+            f"{found.checks} unjudged pairs only check annotators and are not among them.\n"
+            if found.checks
+            else ""
+        )
     )
     print_table(
         ("annotator", "judged", "unrateable", "put off", "last"),

@@ -22,8 +22,11 @@ def status(dataset: DatasetArgument, database: DatabaseOption = None, json: Json
     if json:
         print_json(_to_json(dataset, found))
         return
-    stages = ", ".join(f"{n:,} {stage}" for stage, n in found.stages.items() if n)
-    typer.echo(f"{found.pairs:,} pairs{': ' if stages else ''}{stages}.")
+    pairs = found.pairs
+    statuses = ", ".join(f"{n:,} {status}" for status, n in pairs.by_status.items() if n)
+    typer.echo(f"{pairs.pairs:,} pairs{': ' if statuses else ''}{statuses}.")
+    checks = f"; {pairs.checks:,} unjudged only check annotators" if pairs.checks else ""
+    typer.echo(f"To judge: {pairs.to_judge:,} lack judgments, {pairs.begun:,} of them begun{checks}.")
     for line in (_say_queue(found), *_say_pace(found.pace)):
         typer.echo(line)
 
@@ -35,10 +38,14 @@ def _to_json(dataset: str, found: "Status") -> dict[str, object]:
     return {
         "dataset": dataset,
         "at": now(),
-        "pairs": found.pairs,
-        "stages": found.stages,
+        "pairs": found.pairs.pairs,
+        "statuses": found.pairs.by_status,
+        "to_judge": found.pairs.to_judge,
+        "begun": found.pairs.begun,
+        "checks": found.pairs.checks,
         "queue": {
-            "open": found.pace.open,
+            "open": found.pairs.waiting,
+            "by_status": found.pairs.waiting_by_status,
             "by_reason": {list_words(reason)[0]: n for reason, n in queue.by_reason.items()},
             "taste": queue.taste,
             "flips": queue.flips,
@@ -50,11 +57,13 @@ def _to_json(dataset: str, found: "Status") -> dict[str, object]:
 def _say_queue(found: "Status") -> str:
     from annotator.domain.reasons import REASONS
 
-    if not found.pace.open:
+    pairs = found.pairs
+    if not pairs.waiting:
         return "Queue: empty."
     reasons = [f"{REASONS[reason]} {n:,}" for reason, n in found.queue.by_reason.items() if n]
     flips = f"; {found.queue.flips:,} can change the order of systems" if found.queue.flips else ""
-    return f"Queue: {found.pace.open:,} wait for a lead ({', '.join(reasons)}){flips}."
+    ungraded = f"{pairs.disagreements:,} of them without a settled grade"
+    return f"Queue: {pairs.waiting:,} wait for a lead, {ungraded} ({', '.join(reasons)}){flips}."
 
 
 def _say_pace(pace: "QueuePace") -> list[str]:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from annotator.accounts.service import require_role
 from annotator.disputes.summary import add_up
 from annotator.domain.answers import Answer
-from annotator.domain.disputes import Reason
+from annotator.domain.disputes import UNGRADED, Reason
 from annotator.domain.people import Actor
 from annotator.domain.queue import Disagreement, QueueFilter, QueuePage, QueueSummary, check_sort
 from annotator.domain.queue_pace import QueuePace, estimate_queue, find_begin
@@ -62,7 +62,9 @@ def list_queue(
         counted = count_waiting(session, reader.dataset_pk)
         total, due = count_rows(session, reader, wanted), count_due(session, reader.dataset_pk)
     left = sum(n for (is_open, _), n in counted.items() if is_open)
-    return QueuePage(items, offset, total, left, sum(counted.values()) - left, _sum_by_reason(counted), due)
+    ungraded = sum(n for (is_open, waiting), n in counted.items() if is_open and UNGRADED & Reason(waiting))
+    decided = sum(counted.values()) - left
+    return QueuePage(items, offset, total, left, decided, _sum_by_reason(counted), due, ungraded)
 
 
 def summarize_queue(database: Database, actor: Actor, dataset: str) -> QueueSummary:

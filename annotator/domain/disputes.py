@@ -34,7 +34,9 @@ class Reason(IntFlag):
 NOTHING = Reason(0)
 LASTING = Reason.DIFFER | Reason.UNRATEABLE
 """What a decision closes. The other reasons end of themselves or keep a decided pair open."""
-Stage = Literal["waiting", "agreed", "disputed", "settled", "reopened"]
+UNGRADED = LASTING | Reason.QUALITY
+"""A pair that waits for one of these has no settled grade until a lead decides; with the others alone it keeps its grade."""
+Stage = Literal["waiting", "imported", "single", "agreed", "disputed", "settled", "reopened"]
 STAGES: tuple[str, ...] = get_args(Stage)
 UNRATEABLE_APART = 1
 """How far a grade and "cannot be rated" are taken to be apart: as neighbours."""
@@ -100,8 +102,8 @@ def find_dispute(pair: Standing) -> Dispute | None:
 
 
 def find_stage(settlement: Settlement, waiting: Reason, *, decided: bool, lacking: int) -> Stage:
-    """How far a pair has come. `waiting`: why it waits for a lead, nothing where it does not; `decided`: whether a lead's
-    decision holds; `lacking`: how many judgments it still lacks."""
+    """Return how far one pair has come. `waiting`: why it waits for a lead, nothing where it does not; `decided`: whether a lead's
+    decision holds; `lacking`: how many judgments it still lacks. Counts of many pairs go by status (`counts.py`)."""
     if settlement.status == "unjudged":
         return "waiting"
     if waiting:
@@ -109,7 +111,10 @@ def find_stage(settlement: Settlement, waiting: Reason, *, decided: bool, lackin
         return "disputed" if differs else "reopened"
     if decided:
         return "settled"
-    return "waiting" if lacking else "agreed"
+    if lacking:
+        return "waiting"
+    # Nobody agreed on a grade that one annotator gave alone, or that was imported.
+    return settlement.status if settlement.status in ("imported", "single") else "agreed"
 
 
 def _list_reasons(pair: Standing) -> dict[Reason, datetime]:

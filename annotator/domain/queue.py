@@ -97,8 +97,8 @@ class Disagreement:
 @dataclass(frozen=True, slots=True)
 class QueuePage:
     """A part of the queue: `items` from `offset` on, of `total` that the filter lets through; `by_reason`: how many open
-    ones of the whole dataset wait for each reason; `open`, `decided`: how many there are in all; `due`: of how many queries
-    the impact is still to be computed."""
+    ones of the whole dataset wait for each reason; `open`, `decided`: how many there are in all; `ungraded`: the open ones that
+    have no settled grade until a lead decides; `due`: of how many queries the impact is still to be computed."""
 
     items: tuple[Disagreement, ...]
     offset: int
@@ -107,6 +107,7 @@ class QueuePage:
     decided: int
     by_reason: Mapping[Reason, int]
     due: int = 0
+    ungraded: int = 0
 
 
 def check_sort(sort: str) -> str:

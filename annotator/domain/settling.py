@@ -14,6 +14,8 @@ PairStatus = Literal[
 PAIR_STATUSES: tuple[str, ...] = (
     "unjudged", "unrateable", "imported", "single", "unanimous", "disagreement", "reopened", "adjudicated",
 )  # fmt: skip
+SETTLED = ("imported", "single", "unanimous", "adjudicated")
+"""Has a settled grade, so it is a qrel."""
 OPEN = ("disagreement", "reopened")
 """Waits for a lead, and has no settled grade until one decides."""
 Decided = int | Literal["unrateable"]

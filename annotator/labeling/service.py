@@ -31,7 +31,7 @@ from annotator.storage.find import find_dataset, find_pair_pk, key_of
 from annotator.storage.handing import find_whole_text, read_handed
 from annotator.storage.leases import drop_expired_leases, take_leases
 from annotator.storage.offering import MOST_OF_A_QUERY, Ask, choose_pairs, choose_whole_query
-from annotator.storage.progress import list_annotator_progress, list_query_progress
+from annotator.storage.progress import count_pairs, list_annotator_progress, list_query_progress
 from annotator.storage.quality_work import list_waiting
 from annotator.storage.receiving import store_events
 from annotator.storage.standing import find_needless, read_standings
@@ -69,8 +69,9 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Who has judged what, and what is left. `complete` pairs lack no judgment. `uneven`: not every pair is to be
-    judged by `overlap` annotators."""
+    """Who has judged what, and what is left. `pairs`: those to be judged as work; `checks`: the others, which only check
+    annotators (`domain/counts.py`). `complete` pairs lack no judgment. `uneven`: not every pair is to be judged by `overlap`
+    annotators."""
 
     overlap: int
     uneven: bool
@@ -79,6 +80,7 @@ class Progress:
     begun: int
     annotators: tuple[AnnotatorProgress, ...]
     queries: tuple[QueryProgress, ...]
+    checks: int = 0
 
 
 def submit_judgments(
@@ -167,14 +169,16 @@ def compute_progress(database: Database, actor: Actor, dataset: str) -> Progress
         dataset_pk = key_of(row.pk)
         require_role(session, actor, dataset_pk, "lead")
         queries = tuple(list_query_progress(session, dataset_pk))
+        pairs = sum(query.pairs for query in queries)
         return Progress(
             overlap=row.overlap,
             uneven=row.overlap_rules is not None,
-            pairs=sum(query.pairs for query in queries),
+            pairs=pairs,
             complete=sum(query.complete for query in queries),
             begun=sum(query.begun for query in queries),
             annotators=tuple(list_annotator_progress(session, dataset_pk)),
             queries=queries,
+            checks=count_pairs(session, dataset_pk) - pairs,
         )
 
 

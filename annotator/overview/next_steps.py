@@ -228,7 +228,7 @@ def _agree(standing: Standing) -> Iterator[Step]:
 
 
 def _decide(standing: Standing) -> Iterator[Step]:
-    if standing.disagreements or standing.waiting.open:
+    if standing.waiting.open:
         what, why = say_waiting(standing.waiting, standing.disagreements, standing.reopened)
         yield Step(what, why, "disagreements")
     if standing.lessons >= FEW:

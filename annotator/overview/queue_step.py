@@ -21,9 +21,17 @@ NOTHING = Waiting()
 
 
 def say_waiting(waiting: Waiting, disagreements: int, reopened: int) -> tuple[Message, Message]:
-    """What to do, and why. `disagreements`: the pairs without a grade because of it, `reopened` of them by quality control."""
-    n = max(waiting.open, disagreements)
+    """Say what to do, and why. `disagreements`: the waiting pairs without a settled grade, `reopened` of them by quality control."""
+    n = waiting.open
     said = [_say_why(reopened)]
+    if disagreements < n:
+        said.append(
+            say_n(
+                "{n:,} of them has no settled grade until then; the others have one that something speaks against.",
+                "{n:,} of them have no settled grade until then; the others have one that something speaks against.",
+                disagreements,
+            )
+        )
     others = {reason: count for reason, count in waiting.by_reason.items() if count and reason not in LASTING}
     if others:
         counted = [

@@ -5,8 +5,7 @@ The stages are asked one after the other, so a judgment that arrives in between 
 and not yet in another.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,14 +15,13 @@ from annotator.accounts.service import require_role
 from annotator.agreement.service import compute_agreement
 from annotator.coverage.service import ROWS_OF_DOCUMENTS, measure_dataset_coverage
 from annotator.datasets.service import Dataset, DatasetCounts, show_dataset
-from annotator.disputes.service import compute_queue_pace, count_open, summarize_queue
+from annotator.disputes.service import compute_queue_pace, summarize_queue
 from annotator.domain.agreement import AgreementReport
+from annotator.domain.counts import CountedPair, PairCounts, count_pairs
 from annotator.domain.coverage import Coverage
-from annotator.domain.disputes import STAGES, Reason, find_stage
 from annotator.domain.people import Actor
 from annotator.domain.queue import QueueSummary
 from annotator.domain.queue_pace import QueuePace
-from annotator.domain.settling import OPEN, PAIR_STATUSES
 from annotator.labeling.service import Progress, compute_progress
 from annotator.lessons.service import count_open_lessons
 from annotator.overview.next_steps import Standing, suggest_steps
@@ -32,6 +30,7 @@ from annotator.overview.queue_step import Waiting
 from annotator.questions.service import count_open_questions
 from annotator.releases.service import check_gates
 from annotator.standard.service import count_outdated
+from annotator.storage.check_marks import list_marked
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.pairs import PairState, list_pair_states
@@ -45,7 +44,7 @@ OPEN_GATES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A dataset at a glance. `statuses` counts the pairs by status, every status named, 0 included.
+    """A dataset at a glance. `pairs`: its pairs by status, and how far they are.
 
     `coverage`: what its queries and settled pairs cover, beside what the dataset requires.
     """
@@ -53,19 +52,17 @@ class Overview:
     dataset: Dataset
     counts: DatasetCounts
     progress: Progress
-    statuses: Mapping[str, int]
+    pairs: PairCounts
     agreement: AgreementReport
     coverage: Coverage
     steps: tuple[Step, ...]
-    stages: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How far a dataset is: its pairs by stage (every stage named), what waits for a lead, and how long that lasts."""
+    """How far a dataset is: its pairs, what waits for a lead, and how long that lasts."""
 
-    pairs: int
-    stages: Mapping[str, int]
+    pairs: PairCounts
     queue: QueueSummary
     pace: QueuePace
 
@@ -79,47 +76,44 @@ def show_overview(
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         states = list_pair_states(session, key_of(row.pk))
-        stages = _count_stages(session, key_of(row.pk), states)
+        pairs = _count_pairs(session, key_of(row.pk), states)
         version, changed = _compare_with_latest(session, key_of(row.pk), states)
         gates = check_gates(session, row, states)
         coverage = measure_dataset_coverage(session, row, states)
     found, counts = show_dataset(database, actor, dataset)
-    queue, waiting = summarize_queue(database, actor, dataset), count_open(database, actor, dataset)
+    queue = summarize_queue(database, actor, dataset)
     progress = compute_progress(database, actor, dataset)
     agreement = agreement or compute_agreement(database, actor, dataset)
-    statuses: Counter[str] = Counter(state.settlement.status for state in states)
-    short = [state for state in states if state.lacking]
     standing = Standing(
         dataset=dataset,
         queries=counts.queries,
         documents=counts.documents,
-        pairs=len(states),
+        pairs=pairs.pairs,
         overlap=found.overlap,
         annotators=len(progress.annotators),
-        short=len(short),
-        begun=sum(bool(state.grades or state.unrateable) for state in short),
+        short=pairs.to_judge,
+        begun=pairs.begun,
         shared=agreement.measured.pairs,
         kappa=agreement.measured.cohen_kappa["unweighted"],
         kappa_target=found.kappa_target,
         kappa_met=all(gate.met for gate in gates if gate.name == "kappa"),
         kappa_open=agreement.verdict is not None and agreement.verdict.state == "unknown",
-        disagreements=sum(statuses[status] for status in OPEN),
-        reopened=statuses["reopened"],
+        disagreements=pairs.disagreements,
+        reopened=pairs.by_status["reopened"],
         questions=count_open_questions(database, actor, dataset),
         outdated=sum(item.answers for item in count_outdated(database, actor, dataset)),
         ready=all(gate.met for gate in gates),
-        settled=sum(state.settlement.grade is not None for state in states),
+        settled=pairs.settled,
         version=version,
         changed=changed,
-        waiting=Waiting(waiting, queue.by_reason, queue.flips),
+        waiting=Waiting(pairs.waiting, queue.by_reason, queue.flips),
         lessons=count_open_lessons(database, actor, dataset),
-        missing=_list_missing(coverage, judging=bool(short) or not states),
+        missing=_list_missing(coverage, judging=bool(pairs.to_judge) or not states),
         open_gates=tuple(
             (gate.name, gate.why or "") for gate in gates if not gate.met and gate.name in OPEN_GATES
         ),
     )
-    by_status = {status: statuses[status] for status in PAIR_STATUSES}
-    return Overview(found, counts, progress, by_status, agreement, coverage, suggest_steps(standing), stages)
+    return Overview(found, counts, progress, pairs, agreement, coverage, suggest_steps(standing))
 
 
 def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Status:
@@ -128,24 +122,24 @@ def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
         states = list_pair_states(session, dataset_pk)
-        stages = _count_stages(session, dataset_pk, states)
+        pairs = _count_pairs(session, dataset_pk, states)
     queue = summarize_queue(database, actor, dataset)
-    return Status(len(states), stages, queue, compute_queue_pace(database, actor, dataset, now=now))
+    return Status(pairs, queue, compute_queue_pace(database, actor, dataset, now=now))
 
 
-def _count_stages(session: Session, dataset_pk: int, states: Sequence[PairState]) -> dict[str, int]:
-    """The pairs by how far each has come."""
-    waiting = list_waiting_for(session, dataset_pk)
-    counted = Counter(
-        find_stage(
-            state.settlement,
-            Reason(waiting.get(state.pair_pk, 0)),
-            decided=state.adjudicated is not None,
-            lacking=state.lacking,
+def _count_pairs(session: Session, dataset_pk: int, states: Sequence[PairState]) -> PairCounts:
+    """Count the pairs of the pool; see `domain/counts.py`."""
+    waiting, marked = list_waiting_for(session, dataset_pk), list_marked(session, dataset_pk)
+    return count_pairs(
+        CountedPair(
+            status=state.settlement.status,
+            lacks_judgments=state.lacking > 0,
+            judged=bool(state.grades or state.unrateable),
+            waiting=state.pair_pk in waiting,
+            marked=state.pair_pk in marked,
         )
         for state in states
     )
-    return {stage: counted[stage] for stage in STAGES}  # type: ignore[index]
 
 
 def _list_missing(coverage: Coverage, *, judging: bool) -> tuple[str, ...]:

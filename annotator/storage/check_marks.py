@@ -119,6 +119,12 @@ def count_marked(session: Session, dataset_pk: int) -> dict[str, int]:
     return {str(kind): number for kind, number in session.execute(statement)}
 
 
+def list_marked(session: Session, dataset_pk: int) -> set[int]:
+    """Return the pairs of the dataset that are marked for training or as gold, by pair_pk."""
+    statement = select(col(CheckRow.pair_pk)).join(PairRow, col(PairRow.pk) == col(CheckRow.pair_pk))
+    return set(session.scalars(statement.where(col(PairRow.dataset_pk) == dataset_pk)))
+
+
 def list_marks(session: Session, pair_pks: Collection[int]) -> dict[int, Mark]:
     """How these pairs are marked, for those that are."""
     found: dict[int, Mark] = {}

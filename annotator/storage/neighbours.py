@@ -81,7 +81,9 @@ def read_texts(session: Session, wanted: Iterable[tuple[int, str]], *, most: int
 
 
 def _describe(row: Any, state: PairState, far: HowFar) -> Known:
-    told = far.stage in ("agreed", "settled") and state.lacking == 0 and not row.to_check
+    told = (
+        far.stage in ("imported", "single", "agreed", "settled") and state.lacking == 0 and not row.to_check
+    )
     return Known(
         pair_pk=row.pk,
         pair=state.key,

@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.labeling import AnnotatorProgress, QueryProgress
+from annotator.storage.dispute_tables import CurrentAdjudicationRow
 from annotator.storage.find import key_of
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.tables import (
@@ -51,10 +52,23 @@ def list_annotator_progress(session: Session, dataset_pk: int) -> list[Annotator
     ]
 
 
+def count_pairs(session: Session, dataset_pk: int) -> int:
+    """Return how many pairs are in the pool; those that a remap retired have left it."""
+    statement = select(func.count()).select_from(PairRow)
+    in_pool = col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None)
+    return session.scalar(statement.where(*in_pool)) or 0
+
+
 def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress]:
     """How far each query is, in their order: a pair is complete when it lacks no judgment. Not counted: pairs that have
-    left the pool, and those that only train or check, which nobody judges as work."""
-    judged = (col(PairRow.judged) > 0) | col(PairRow.pk).not_in(select(col(CheckRow.pair_pk)))
+    left the pool, and those that only train or check, which nobody judges as work (`domain/counts.py`: `is_check_only`)."""
+    decided = select(col(CurrentAdjudicationRow.pair_pk))
+    judged = (
+        (col(PairRow.judged) > 0)
+        | col(PairRow.kept)
+        | col(PairRow.pk).not_in(select(col(CheckRow.pair_pk)))
+        | col(PairRow.pk).in_(decided)
+    )
     statement = (
         select(
             col(QueryRow.query_id),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from annotator.domain.errors import AnnotatorError, GateNotMet
+from annotator.domain.settling import SETTLED
 from annotator.releases.service import publish_release
 from annotator.web.gate_list import name_gate
 from annotator.web.guidance import draw_note
@@ -17,8 +18,6 @@ from annotator.web.plain_text import escape_markdown
 if TYPE_CHECKING:
     from annotator.releases.gates import Gate
     from annotator.releases.service import ReleaseCheck
-
-SETTLED = ("unanimous", "adjudicated", "single", "imported")
 
 
 def draw_form(

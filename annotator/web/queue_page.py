@@ -72,9 +72,18 @@ def _draw_head(context: PageContext, dataset: str, found: QueuePage, here: Queue
     """How much there is to decide, how long that lasts, and the way to begin."""
     waiting = tr_n("{n:,} pair waits for a decision", "{n:,} pairs wait for a decision", found.open)
     st.html(show_as("verdict", waiting, place="h2"))
+    said = []
+    if found.ungraded < found.open:
+        said.append(
+            tr_n(
+                "{n:,} of them has no settled grade until then; the others have one that something speaks against.",
+                "{n:,} of them have no settled grade until then; the others have one that something speaks against.",
+                found.ungraded,
+            )
+        )
     now = context.now.astimezone(find_zone())
     pace = compute_queue_pace(context.database, context.actor, dataset, now=now)
-    st.html(f'<p class="annotator-step">{escape(join_sentences(describe_pace(pace)))}</p>')
+    st.html(f'<p class="annotator-step">{escape(join_sentences([*said, *describe_pace(pace)]))}</p>')
     st.button(
         tr("Decide the next one"),
         type="primary",

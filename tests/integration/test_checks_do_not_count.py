@@ -33,7 +33,7 @@ def everything_that_counts(world: JudgedWorld) -> tuple[object, ...]:
     agreement = replace(agreement, left_out=(), findings=())  # these do tell of checks
     current = [one.event_id for one in list_judgments(world.database, OPERATOR, world.name)]
     people = [(one.annotator, one.judged, one.unrateable, one.later) for one in progress.annotators]
-    return agreement, states, judged, overview.coverage, overview.statuses, people, current
+    return agreement, states, judged, overview.coverage, overview.pairs.by_status, people, current
 
 
 def check_everything(world: ReleaseWorld) -> None:

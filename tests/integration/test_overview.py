@@ -56,7 +56,11 @@ class Glance(JudgedWorld):
 
 def test_before_anything_is_judged_every_pair_is_short(database: Database) -> None:
     found = Glance(database).look()
-    assert (found.counts.pairs, found.statuses["unjudged"], found.statuses["unanimous"]) == (4, 4, 0)
+    assert (found.counts.pairs, found.pairs.by_status["unjudged"], found.pairs.by_status["unanimous"]) == (
+        4,
+        4,
+        0,
+    )
     assert [step.what for step in found.steps] == ["Have 4 pairs judged"]
 
 
@@ -75,7 +79,7 @@ def test_a_dataset_goes_from_disagreement_to_release_step_by_step(
 ) -> None:
     world = Glance(database)
     world.judge_all((0, 0), (1, 1), (3, 3), (3, 2))
-    assert world.look().statuses == {
+    assert world.look().pairs.by_status == {
         "unjudged": 0, "unrateable": 0, "imported": 0, "single": 0, "unanimous": 3, "disagreement": 1, "reopened": 0, "adjudicated": 0,
     }  # fmt: skip
     assert world.steps() == ["agreement", "disagreements"]
@@ -109,7 +113,7 @@ def test_what_quality_control_reopened_is_open_and_is_no_settled_pair(database: 
     world.judge_all((0, 0), (1, 1), (2, 2), (3, 3))
     world.check_quality(world.person("専門家"), "Q2", "Q2/甲", 0, settled=2)
     found = world.look()
-    assert (found.statuses["reopened"], found.statuses["unanimous"]) == (1, 3)
+    assert (found.pairs.by_status["reopened"], found.pairs.by_status["unanimous"]) == (1, 3)
     (step,) = [step for step in found.steps if step.page == "disagreements"]
     assert (step.what, "1 of them was reopened by quality control" in step.why) == (
         "Settle 1 open disagreement", True,

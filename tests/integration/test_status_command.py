@@ -10,6 +10,7 @@ from annotator.cli import terminal
 from annotator.cli.main import app
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR
+from annotator.domain.settling import PAIR_STATUSES
 from annotator.overview.service import show_status
 from annotator.storage.database import Database
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -39,11 +40,13 @@ def run(database: Database, *arguments: str, monkeypatch: pytest.MonkeyPatch) ->
     return done.output
 
 
-def test_every_pair_is_at_one_stage(database: Database) -> None:
+def test_every_pair_has_one_status(database: Database) -> None:
     make(database)
     found = show_status(database, OPERATOR, "d", now=NOW + timedelta(days=1))
-    assert found.stages == {"waiting": 1, "agreed": 1, "disputed": 1, "settled": 1, "reopened": 1}
-    assert (found.pairs, found.pace.open, found.pace.decided) == (5, 2, 1)
+    statuses = {status: n for status, n in found.pairs.by_status.items() if n}
+    assert statuses == {"unjudged": 1, "unanimous": 1, "disagreement": 1, "adjudicated": 1, "reopened": 1}
+    assert (found.pairs.pairs, found.pairs.to_judge, found.pairs.waiting) == (5, 1, 2)
+    assert (found.pace.open, found.pace.decided) == (2, 1)
 
 
 def test_it_is_for_leads(database: Database) -> None:
@@ -57,8 +60,12 @@ def test_it_says_how_long_the_queue_lasts_or_why_that_is_not_known(
 ) -> None:
     make(database)
     said = run(database, monkeypatch=monkeypatch)
-    assert "5 pairs: 1 waiting, 1 agreed, 1 disputed, 1 settled, 1 reopened." in said
-    assert "Queue: 2 wait for a lead (grades differ 1, quality control 1)." in said
+    assert "5 pairs: 1 unjudged, 1 unanimous, 1 disagreement, 1 reopened, 1 adjudicated." in said
+    assert "To judge: 1 lack judgments, 0 of them begun." in said
+    assert (
+        "Queue: 2 wait for a lead, 2 of them without a settled grade (grades differ 1, quality control 1)."
+        in said
+    )
     assert "Work left: not known: only 1 decision of the last 7 days has a time of its own" in said
     assert "It lasts: about 2 working days at this pace." in said
 
@@ -68,6 +75,7 @@ def test_as_json_it_has_every_figure(database: Database, monkeypatch: pytest.Mon
     found = json.loads(run(database, "--json", monkeypatch=monkeypatch))
     assert found["queue"] == {
         "open": 2, "taste": 0, "flips": 0,
+        "by_status": {**dict.fromkeys(PAIR_STATUSES, 0), "disagreement": 1, "reopened": 1},
         "by_reason": {"differ": 1, "unrateable": 0, "quality": 1, "objection": 0, "question": 0, "stale": 0},
     }  # fmt: skip
     assert (found["pace"]["per_day"], found["pace"]["working_days_left"], found["pace"]["work"]) == (
@@ -79,4 +87,7 @@ def test_as_json_it_has_every_figure(database: Database, monkeypatch: pytest.Mon
 
 def test_an_empty_queue_is_said_to_be_empty(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     JudgedWorld(database)
-    assert run(database, monkeypatch=monkeypatch) == "0 pairs.\nQueue: empty.\n"
+    assert (
+        run(database, monkeypatch=monkeypatch)
+        == "0 pairs.\nTo judge: 0 lack judgments, 0 of them begun.\nQueue: empty.\n"
+    )

@@ -4,9 +4,20 @@ What it shares with the labeling panel (the document, the standard, what stands 
 """
 
 from annotator.domain.decisions import CAUSE_NAMES
+from annotator.domain.messages import say
 from annotator.web.messages import tr
-from annotator.web.pair_stages import STAGES
 from annotator.web.panel.words import panel_words
+
+STAGES = {
+    "waiting": say("waiting for judgments"),
+    "imported": say("imported"),
+    "single": say("single"),
+    "agreed": say("agreed"),
+    "disputed": say("disputed"),
+    "settled": say("settled by a lead"),
+    "reopened": say("open again"),
+}
+"""How far one pair has come: the words for `domain/disputes.py`."""
 
 
 def deciding_words() -> dict[str, str]:

@@ -10,7 +10,7 @@ from annotator.web.guidance import draw_chart, draw_note, draw_numbers, draw_ste
 from annotator.web.kept_reports import Kept
 from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
-from annotator.web.pair_stages import describe_stages
+from annotator.web.pair_counts import describe_counts
 from annotator.web.progress_rows import list_annotator_rows, list_query_rows
 
 
@@ -52,10 +52,12 @@ def _draw_agreement(found: Overview, kept: Kept) -> None:
 
 def _draw_statuses(found: Overview) -> None:
     st.header(tr("Pairs by status"))
-    words = charts.describe_statuses(found.statuses)
-    draw_chart(charts.chart_statuses(found.statuses), words)
+    words = charts.describe_statuses(found.pairs.by_status)
+    draw_chart(charts.chart_statuses(found.pairs.by_status), words)
     st.text(words)
-    draw_note(describe_stages(found.stages))
+    left = describe_counts(found.pairs)
+    if left:
+        draw_note(left)
 
 
 def _draw_annotators(found: Overview) -> None:

@@ -115,10 +115,10 @@ def test_with_one_judgment_for_each_pair_the_overlap_is_the_step() -> None:
 
 
 def test_open_disagreements_are_settled_before_anything_is_published() -> None:
-    assert say(disagreements=7, ready=False, version=None, changed=True) == [
+    assert say(disagreements=7, waiting=Waiting(7), ready=False, version=None, changed=True) == [
         ("Settle 7 open disagreements", "disagreements")
     ]
-    assert say(disagreements=1, ready=False)[0][0] == "Settle 1 open disagreement"
+    assert say(disagreements=1, waiting=Waiting(1), ready=False)[0][0] == "Settle 1 open disagreement"
 
 
 def test_the_steps_come_in_the_order_of_the_walk() -> None:
@@ -127,6 +127,7 @@ def test_the_steps_come_in_the_order_of_the_walk() -> None:
         kappa=Value(0.5),
         kappa_met=False,
         disagreements=2,
+        waiting=Waiting(2),
         ready=False,
         version=None,
         changed=True,
@@ -174,13 +175,13 @@ def test_a_third_expert_checks_a_sample_once_all_else_is_settled() -> None:
     ]  # fmt: skip
     step = suggest_steps(replace(DONE, open_gates=gates, ready=False))[-1]
     assert step.why == "Not done: draw a sample."
-    assert say(open_gates=gates, ready=False, disagreements=1) == [
+    assert say(open_gates=gates, ready=False, disagreements=1, waiting=Waiting(1)) == [
         ("Settle 1 open disagreement", "disagreements")
     ]
 
 
 def test_what_quality_control_reopened_is_told_among_the_open_disagreements() -> None:
-    (step,) = suggest_steps(replace(DONE, disagreements=3, reopened=1, ready=False))
+    (step,) = suggest_steps(replace(DONE, disagreements=3, reopened=1, ready=False, waiting=Waiting(3)))
     assert (step.what, step.page) == ("Settle 3 open disagreements", "disagreements")
     assert step.why.startswith("1 of them was reopened by quality control")
 
@@ -223,6 +224,10 @@ def test_what_waits_in_the_queue_is_told_by_reason_and_what_moves_systems_comes_
     counted = {Reason.DIFFER: 3, Reason.QUESTION: 1}
     (step,) = suggest_steps(replace(DONE, disagreements=3, ready=False, waiting=Waiting(4, counted, 2)))
     assert (step.what, step.page) == ("Settle 4 open disagreements", "disagreements")
+    assert (
+        "3 of them have no settled grade until then; the others have one that something speaks against."
+        in step.why
+    )
     assert step.why.endswith(
         "They wait because of: grades differ 3, question 1. 2 of them can change the order of systems: decide these first."
     )
@@ -246,5 +251,5 @@ def test_an_empty_queue_leads_to_the_release() -> None:
 def test_five_lessons_of_disputes_are_worth_a_new_version_of_the_guideline() -> None:
     assert say(lessons=4) == [("Nothing is left to do", "releases")]
     assert say(lessons=5) == [("Write into the guideline what disputes taught", "guideline")]
-    steps = say(lessons=7, disagreements=2, changed=True)
+    steps = say(lessons=7, disagreements=2, waiting=Waiting(2), changed=True)
     assert [page for _, page in steps] == ["disagreements", "guideline", "releases"]

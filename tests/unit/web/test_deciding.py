@@ -12,8 +12,8 @@ from annotator.domain.disputes import STAGES, Reason
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.reasons import REASONS
 from annotator.web.deciding import deciding
+from annotator.web.deciding.words import STAGES as STAGE_NAMES
 from annotator.web.deciding.words import deciding_words, list_keys
-from annotator.web.pair_stages import STAGES as STAGE_NAMES
 from annotator.web.panel import panel
 
 OWN = "\n".join((deciding.FOLDER / name).read_text(encoding="utf-8") for name in deciding.SCRIPTS)
