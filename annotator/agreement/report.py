@@ -69,7 +69,7 @@ def make_report(
         groups=categories,
         checks=basis.checks,
         simulated=found.simulated,
-        unrateable=sum(one.judgments for one in left_out if one.kind == "unrateable"),
+        unrateable=count_unrateable(left_out),
     )
     return AgreementReport(
         dataset=basis.dataset,
@@ -85,6 +85,11 @@ def make_report(
         periods=assessed.periods,
         left_out=tuple(left_out),
     )
+
+
+def count_unrateable(left_out: Sequence[LeftOut]) -> int:
+    """How many judgments say that a pair cannot be rated."""
+    return sum(one.judgments for one in left_out if one.kind == "unrateable")
 
 
 def check_groups(labels: Labels, by: str) -> None:

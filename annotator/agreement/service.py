@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
@@ -22,12 +21,12 @@ from annotator.agreement.groups import Labels, label_by, label_by_version, label
 from annotator.agreement.html_estimates import say_estimates as say_estimates
 from annotator.agreement.html_matrices import choose_pairs as choose_pairs
 from annotator.agreement.html_report import render_report as render_report
-from annotator.agreement.judged import CATEGORIES, Floats, number
-from annotator.agreement.measure import mean_kappas
+from annotator.agreement.judged import number
 from annotator.agreement.named import Named, name_judged
 from annotator.agreement.own import measure_own
 from annotator.agreement.report import (
     Basis,
+    count_unrateable,
     make_report,
     measure_categories,
     measure_first,
@@ -39,8 +38,9 @@ from annotator.agreement.report_file import list_estimate_rows
 from annotator.agreement.report_file import write_file as write_file
 from annotator.agreement.since_version import choose_version, compare_since
 from annotator.agreement.speed import limit_quick
+from annotator.agreement.verdict import judge
 from annotator.calibration.service import list_results
-from annotator.domain.agreement import AgreementReport, Selection, Value
+from annotator.domain.agreement import AgreementReport, Selection, Value, Verdict
 from annotator.domain.behind import OwnAgreement, PairsBehind
 from annotator.domain.calibration import AnnotatorResult
 from annotator.domain.consensus import Consensus
@@ -50,7 +50,6 @@ from annotator.domain.people import Actor
 from annotator.domain.since_version import SinceVersion
 from annotator.storage.agreement_stamp import read_agreement_stamp
 from annotator.storage.behind_selection import list_selected
-from annotator.storage.couples import count_couples
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.grades import read_grades
@@ -64,6 +63,7 @@ from annotator.storage.pairs import iterate_pair_states
 from annotator.storage.tables import DatasetRow, PersonRow
 
 MAX_RESAMPLES = 100_000
+RESAMPLES = 1000  # unless another number is asked for
 
 
 def compute_agreement(
@@ -72,7 +72,7 @@ def compute_agreement(
     dataset: str,
     *,
     by: str | None = None,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
     tell: Callable[[int, Value], None] | None = None,
 ) -> AgreementReport:
@@ -92,7 +92,7 @@ def measure_agreement(
     row: DatasetRow,
     *,
     by: str | None = None,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
     pseudonyms: Mapping[int, str] | None = None,
     tell: Callable[[int, Value], None] | None = None,
@@ -168,7 +168,7 @@ def list_left_out_judgments(
 
 
 def show_own_agreement(
-    database: Database, actor: Actor, dataset: str, *, resamples: int = 1000, seed: int = 0
+    database: Database, actor: Actor, dataset: str, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> OwnAgreement:
     """How well the annotator agrees with all others together. NotAllowed unless the dataset's leads allow it."""
     with database.read() as session:
@@ -206,7 +206,7 @@ def compare_version(
     dataset: str,
     version: int | None = None,
     *,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> SinceVersion | None:
     """Agreement before and since a version of the guideline (None: the latest that decisions led to, else the latest), of
@@ -244,18 +244,22 @@ def write_estimates(target: Path, estimates: Consensus) -> None:
     write_file(target, list_estimate_rows(estimates))
 
 
-def compute_kappa(session: Session, dataset_pk: int) -> Value:
-    """Cohen's kappa of the dataset (unweighted), without interval: what gates compare with `kappa_target`.
+def compute_verdict(session: Session, row: DatasetRow) -> Verdict:
+    """Whether the dataset's kappa meets its target: what the gate of a release goes by.
 
-    The same figure as `cohen_kappa.unweighted` of the report, cheap enough for every page: the database
-    counts the tables of the annotator pairs. Undefined: `why`.
+    The same verdict as that of a report with the dataset's seed, without what else a report takes. Whoever calls it has
+    checked the role.
     """
-    tables: dict[tuple[int, int], Floats] = {}
-    for first, second, row, column, count in count_couples(session, dataset_pk):
-        table = tables.setdefault((first, second), np.zeros((CATEGORIES, CATEGORIES)))
-        table[row, column] = count
-    stacked = [table for _, table in sorted(tables.items())]
-    return mean_kappas(np.array(stacked).reshape(-1, CATEGORIES, CATEGORIES))["unweighted"]
+    dataset_pk = key_of(row.pk)
+    measured = measure_whole(_find_judged(session, dataset_pk), resamples=RESAMPLES, seed=row.seed)
+    left_out = () if measured.pairs else count_left_out(session, dataset_pk)
+    return judge(measured, target=row.kappa_target, unrateable=count_unrateable(left_out))
+
+
+def find_verdict(report: AgreementReport, row: DatasetRow) -> Verdict | None:
+    """The report's verdict, where the gate of a release would draw the same one from the same judgments."""
+    same = (report.seed, report.resamples, report.kappa_target) == (row.seed, RESAMPLES, row.kappa_target)
+    return report.verdict if same else None
 
 
 def _find_judged(session: Session, dataset_pk: int, pseudonyms: Mapping[int, str] | None = None) -> Named:

@@ -11,6 +11,7 @@ from annotator.domain.agreement import Measured, Value, Verdict
 from annotator.domain.enough_pairs import FEW_PAIRS, FEW_QUERIES
 from annotator.domain.messages import Message, say, say_n
 
+DIGITS = 6  # limits are compared so far, so that 0.7 is 0.7 on every machine
 OUT_OF_REACH = 100  # times the pairs there are: so near the target that judging more is no way to settle it
 
 
@@ -33,9 +34,10 @@ def judge(measured: Measured, *, target: float, unrateable: int = 0) -> Verdict:
     if _is_scattered(measured):
         alpha = show_value(measured.krippendorff_alpha["nominal"])
         return Verdict("unknown", kappa, target, None, _say_scattered(alpha, figures))
-    if kappa.ci95[0] >= target:
+    low, high = (round(limit, DIGITS) for limit in kappa.ci95)
+    if low >= target:
         return Verdict("met", kappa, target, None, _say_met(figures))
-    if kappa.ci95[1] < target:
+    if high < target:
         return Verdict("not met", kappa, target, None, _say_not_met(figures))
     further = count_further(kappa, target, measured.pairs)
     return Verdict("unknown", kappa, target, further, _say_open(further, figures))

@@ -213,8 +213,8 @@ def _agree(standing: Standing) -> Iterator[Step]:
             target=target,
         )
         why = say_n(
-            "Measured over {n:,} pair, too few to tell: the interval of κ holds the target. The page says how many more would tell.",
-            "Measured over {n:,} pairs, too few to tell: the interval of κ holds the target. The page says how many more would tell.",
+            "Measured over {n:,} pair, which does not tell yet. The page says what would.",
+            "Measured over {n:,} pairs, which does not tell yet. The page says what would.",
             standing.shared,
         )
     else:

@@ -72,18 +72,18 @@ def show_overview(
 ) -> Overview:
     """The dataset at a glance, with what to do next, first things first. `agreement`: the report, where one is at hand; else
     it is measured. For leads."""
+    agreement = agreement or compute_agreement(database, actor, dataset)
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         states = list_pair_states(session, key_of(row.pk))
         pairs = _count_pairs(session, key_of(row.pk), states)
         version, changed = _compare_with_latest(session, key_of(row.pk), states)
-        gates = check_gates(session, row, states)
+        gates = check_gates(session, row, states, agreement=agreement)
         coverage = measure_dataset_coverage(session, row, states)
     found, counts = show_dataset(database, actor, dataset)
     queue = summarize_queue(database, actor, dataset)
     progress = compute_progress(database, actor, dataset)
-    agreement = agreement or compute_agreement(database, actor, dataset)
     standing = Standing(
         dataset=dataset,
         queries=counts.queries,

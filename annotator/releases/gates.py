@@ -1,7 +1,7 @@
 """The gates of a release: what it needs, what was measured, and what a lead overrode and why. Pure rules.
 
-In this order: `kappa` (the dataset's unweighted Cohen's kappa reaches the setting `kappa_target`; undefined is not
-met), `disagreements` (none is open, also of those that quality control reopened), `overlap` (no pair is short of judgments), `quality_control` (done and
+In this order: `kappa` (the verdict on the dataset's Cohen's kappa is that it reaches the setting `kappa_target`: what is
+not known is not met), `disagreements` (none is open, also of those that quality control reopened), `overlap` (no pair is short of judgments), `quality_control` (done and
 passed: `quality_gate.py`), `coverage` (what the dataset declares as required), `relevant` (every judged query has a relevant
 document, or is listed as having none), `stale` (nothing rests on an older meaning of the grades, or on an older text).
 A gate that is not met stops a release unless a lead overrides it by name with a reason, which the manifest
@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from annotator.domain.agreement import Verdict
 from annotator.domain.errors import ValidationError
-from annotator.domain.messages import say, say_n
+from annotator.domain.messages import join_sentences, say, say_n
 from annotator.domain.quality import QualityStatus
 from annotator.releases.gate import DIGITS, Names
 from annotator.releases.gate import Gate as Gate
@@ -31,7 +32,7 @@ SHOWN = 20
 class GateFigures:
     """Everything the gates need, counted over the whole dataset; `…_pairs` and `…_queries`: some to name.
 
-    `kappa` None: undefined, and `kappa_why` says why. `reopened`: of the open `disagreements`. `short`: pairs that lack judgments; `uneven`: not each needs as
+    `verdict`: the report's, on the dataset's kappa and its target. `reopened`: of the open `disagreements`. `short`: pairs that lack judgments; `uneven`: not each needs as
     many as `overlap`. `requirements` and
     `requirements_met`: how many are declared and met; `unmet`: the others as (requirement, required, measured).
     `without_relevant`: queries with a settled grade, but none from 1 on, that are not declared to have none.
@@ -41,9 +42,7 @@ class GateFigures:
     """
 
     dataset: str
-    kappa_target: float
-    kappa: float | None
-    kappa_why: str | None = None
+    verdict: Verdict
     disagreements: int = 0
     reopened: int = 0
     open_pairs: Sequence[Names] = ()
@@ -68,7 +67,7 @@ def check_gates(figures: GateFigures) -> tuple[Gate, ...]:
     """Every gate, in the order in which they are shown and published."""
     name = figures.dataset
     return (
-        check_kappa(figures.kappa_target, figures.kappa, figures.kappa_why, dataset=name),
+        check_kappa(figures.verdict, dataset=name),
         check_disagreements(
             figures.disagreements, figures.open_pairs, reopened=figures.reopened, dataset=name
         ),
@@ -80,25 +79,14 @@ def check_gates(figures: GateFigures) -> tuple[Gate, ...]:
     )
 
 
-def check_kappa(target: float, value: float | None, why: str | None, *, dataset: str = "DATASET") -> Gate:
-    """Kappa (rounded to six digits, so that 0.7 is 0.7 on every machine) against its target."""
-    if value is None:
-        undefined = say(
-            "{why}; see where the annotators differ (annotator agreement {dataset})",
-            why=why or say("Cohen's kappa is undefined"),
-            dataset=dataset,
-        )
-        return Gate("kappa", target, None, False, why=undefined)
-    measured = round(value, DIGITS)
-    if measured >= target:
-        return Gate("kappa", target, measured, True)
-    below = say(
-        "{measured} is below {target}: see where the annotators differ (annotator agreement {dataset})",
-        measured=measured,
-        target=target,
-        dataset=dataset,
-    )
-    return Gate("kappa", target, measured, False, why=below)
+def check_kappa(verdict: Verdict, *, dataset: str = "DATASET") -> Gate:
+    """Met where the report's verdict says so. Not known is not met; `why` says what would make it known."""
+    value = verdict.kappa.value
+    measured = None if value is None else round(value, DIGITS)
+    if verdict.state == "met":
+        return Gate("kappa", verdict.target, measured, True)
+    look = say("See where the annotators differ: annotator agreement {dataset}", dataset=dataset)
+    return Gate("kappa", verdict.target, measured, False, why=join_sentences([verdict.sentence, look]))
 
 
 def check_disagreements(

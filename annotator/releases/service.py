@@ -21,7 +21,7 @@ from sqlmodel import col
 from annotator.accounts.service import require_person, require_role
 from annotator.coverage.service import measure_coverage
 from annotator.datasets.service import to_rubric
-from annotator.domain.agreement import Value
+from annotator.domain.agreement import AgreementReport, Verdict
 from annotator.domain.coverage import Coverage
 from annotator.domain.errors import (
     AnnotatorError,
@@ -99,22 +99,30 @@ def check_release(database: Database, actor: Actor, dataset: str) -> ReleaseChec
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         found = _survey(session, row, iterate_pair_states(session, key_of(row.pk)))
-        gates = _check(found, row, _measure_kappa(session, row))
+        gates = _check(found, row, _judge_kappa(session, row))
         versions = [release.version for release in list_releases_of_dataset(session, key_of(row.pk))]
         open_pairs = tuple(found.survey.opened.first)
         return ReleaseCheck(None, gates, open_pairs, found.survey.statuses, suggest_version(versions))
 
 
 def check_gates(
-    session: Session, row: DatasetRow, states: Iterable[PairState] | None = None
+    session: Session,
+    row: DatasetRow,
+    states: Iterable[PairState] | None = None,
+    *,
+    agreement: AgreementReport | None = None,
 ) -> tuple[Gate, ...]:
     """The gates within a transaction that is open already; whoever calls it has checked the role.
 
-    `states`: the pairs' states where the caller has them already; they are read otherwise.
+    `states`: the pairs' states where the caller has them already; they are read otherwise. `agreement`: a report at hand;
+    its verdict stands where a publish would draw the same one.
     """
+    from annotator.agreement.service import find_verdict
+
     if states is None:
         states = iterate_pair_states(session, key_of(row.pk))
-    return _check(_survey(session, row, states), row, _measure_kappa(session, row))
+    verdict = None if agreement is None else find_verdict(agreement, row)
+    return _check(_survey(session, row, states), row, verdict or _judge_kappa(session, row))
 
 
 def explain_check(found: ReleaseCheck) -> str:
@@ -333,20 +341,18 @@ def _survey(session: Session, row: DatasetRow, states: Iterable[PairState]) -> _
     return _Surveyed(survey, queries, coverage, without, compute_quality(session, dataset_pk))
 
 
-def _measure_kappa(session: Session, row: DatasetRow) -> Value:
-    from annotator.agreement.service import compute_kappa
+def _judge_kappa(session: Session, row: DatasetRow) -> Verdict:
+    from annotator.agreement.service import compute_verdict
 
-    return compute_kappa(session, key_of(row.pk))
+    return compute_verdict(session, row)
 
 
-def _check(found: _Surveyed, row: DatasetRow, kappa: Value) -> tuple[Gate, ...]:
+def _check(found: _Surveyed, row: DatasetRow, verdict: Verdict) -> tuple[Gate, ...]:
     """The gates, from what was counted."""
     figures = list_figures(
         found.survey,
         dataset=row.name,
-        kappa_target=row.kappa_target,
-        kappa=kappa.value,
-        kappa_why=kappa.why,
+        verdict=verdict,
         coverage=found.coverage,
         without_relevant=found.without_relevant,
         requirements=row.requirements,
@@ -371,8 +377,8 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
     publisher = name_lead(numbers[lead_pk])
     names = {pk: name_annotator(number) for pk, number in numbers.items()}
     agreement = measure_agreement(session, row, seed=row.seed, pseudonyms=names)
-    kappa = agreement.measured.cohen_kappa["unweighted"]
-    gates = override_gates(_check(found, row, kappa), overrides, by=publisher)
+    verdict = agreement.verdict or _judge_kappa(session, row)
+    gates = override_gates(_check(found, row, verdict), overrides, by=publisher)
     reasons = explain(gates, found.survey.opened.first)
     if reasons:
         raise GateNotMet(reasons)

@@ -6,6 +6,7 @@ The first of a release's two passes over its pairs; it keeps counts and the firs
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
+from annotator.domain.agreement import Verdict
 from annotator.domain.coverage import Coverage, QueryFacts
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import Query
@@ -117,9 +118,7 @@ def list_figures(
     survey: Survey,
     *,
     dataset: str,
-    kappa_target: float,
-    kappa: float | None,
-    kappa_why: str | None,
+    verdict: Verdict,
     coverage: Coverage,
     without_relevant: Iterable[str],
     requirements: Mapping[str, object] | None,
@@ -131,9 +130,7 @@ def list_figures(
     missing = [query_id for query_id in without_relevant if query_id not in known]
     return GateFigures(
         dataset=dataset,
-        kappa_target=kappa_target,
-        kappa=kappa,
-        kappa_why=kappa_why,
+        verdict=verdict,
         disagreements=survey.opened.count,
         reopened=survey.statuses["reopened"],
         open_pairs=survey.opened.first,

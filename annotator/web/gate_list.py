@@ -123,7 +123,9 @@ def _describe(gate: "Gate") -> str:
         measured=say_measured(gate),
     )
     told = tr(gate.why) if gate.why else ""
-    why = show_as("note", tr("{sentence}.", sentence=told[0].upper() + told[1:])) if told else ""
+    if told and not told.endswith((".", "。")):
+        told = tr("{sentence}.", sentence=told[0].upper() + told[1:])
+    why = show_as("note", told) if told else ""
     override, kept = gate.override, ""
     if override:
         told = tr("Published all the same, says {lead}: {reason}", lead=override.by, reason=override.reason)

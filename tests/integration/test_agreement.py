@@ -1,19 +1,21 @@
 """Agreement over the database: what counts, the shape of the JSON, who may see it; on both databases."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from annotator.agreement.service import compute_agreement, compute_kappa, measure_agreement
+from annotator.agreement.service import compute_agreement, compute_verdict, find_verdict, measure_agreement
 from annotator.cli.main import app
-from annotator.domain.agreement import AgreementReport, Value
+from annotator.datasets.service import change_settings
+from annotator.domain.agreement import AgreementReport, Verdict
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset
-from tests.integration.judged_world import JudgedWorld
+from tests.integration.judged_world import NOW, JudgedWorld
 
 GRADES = [(0, 0), (1, 1), (2, 3), (3, 3), (0, 1), (2, 2)]
 
@@ -54,8 +56,7 @@ def test_the_figures_are_those_of_the_current_independent_grades(world: TwoJudge
 
 def test_what_is_not_an_independent_grade_does_not_count(world: TwoJudges, database: Database) -> None:
     before = world.report()
-    with database.read() as session:
-        kappa = compute_kappa(session, world.dataset_pk)
+    verdict = judge_kappa(world)
     world.pair("q3", "z")
     world.judge(world.cat, "q3", "z", 3)
     world.judge(world.takahashi, "q3", "z", None)
@@ -66,12 +67,11 @@ def test_what_is_not_an_independent_grade_does_not_count(world: TwoJudges, datab
     assert after.annotators == before.annotators
     assert after.measured.cohen_kappa == before.measured.cohen_kappa
     assert (after.measured.pairs, after.measured.single_pairs) == (6, 1)
-    with database.read() as session:
-        assert compute_kappa(session, world.dataset_pk) == kappa
+    assert judge_kappa(world) == verdict
 
 
 def test_another_datasets_judgments_do_not_count(world: TwoJudges, database: Database) -> None:
-    before = world.report()
+    before, verdict = world.report(), judge_kappa(world)
     other = JudgedWorld(database, name="other")
     other.query("他", "다른 데이터셋")
     other.pair("他", "別の文書")
@@ -79,9 +79,7 @@ def test_another_datasets_judgments_do_not_count(world: TwoJudges, database: Dat
     for annotator, grade in ((world.cat, 0), (world.takahashi, 3)):
         other.judge(annotator, "他", "別の文書", grade)
     assert world.report() == before
-    with database.read() as session:
-        kappa = compute_kappa(session, world.dataset_pk).value
-    assert kappa == pytest.approx(before.measured.cohen_kappa["unweighted"].value)
+    assert judge_kappa(world) == verdict
 
 
 def test_a_revision_takes_the_place_of_the_judgment(world: TwoJudges) -> None:
@@ -90,22 +88,32 @@ def test_a_revision_takes_the_place_of_the_judgment(world: TwoJudges) -> None:
     assert world.report().measured.observed_agreement == 1.0
 
 
-def test_the_gates_figure_is_the_reported_one(world: TwoJudges, database: Database) -> None:
+def judge_kappa(world: JudgedWorld) -> Verdict:
+    with world.database.read() as session:
+        return compute_verdict(session, find_dataset(session, world.name))
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_the_gate_goes_by_the_verdict_of_the_report(world: TwoJudges, database: Database, seed: int) -> None:
+    change_settings(database, OPERATOR, world.name, {"seed": str(seed)}, now=NOW)
     world.pair("q3", "z")
     for annotator, grade in ((world.cat, 3), (world.zoe, 1), (world.takahashi, 3)):
         world.judge(annotator, "q3", "z", grade)
+    report = compute_agreement(database, OPERATOR, world.name, seed=seed)
+    assert judge_kappa(world) == report.verdict
     with database.read() as session:
-        kappa = compute_kappa(session, world.dataset_pk)
-    assert kappa.value is not None
-    assert kappa.value == pytest.approx(world.report().measured.cohen_kappa["unweighted"].value)
+        row = find_dataset(session, world.name)
+        assert find_verdict(report, row) == report.verdict
+        assert find_verdict(replace(report, seed=seed + 1), row) is None
+        assert find_verdict(replace(report, resamples=10), row) is None
+        assert find_verdict(replace(report, kappa_target=0.1), row) is None
 
 
-def test_the_gates_figure_of_an_empty_dataset_says_why_there_is_none(database: Database) -> None:
-    world = JudgedWorld(database)
-    with database.read() as session:
-        assert compute_kappa(session, world.dataset_pk) == Value(
-            None, None, "no pair was judged independently by two annotators"
-        )
+def test_the_verdict_on_an_empty_dataset_says_why_there_is_no_figure(database: Database) -> None:
+    verdict = judge_kappa(JudgedWorld(database))
+    assert (verdict.state, verdict.kappa.value) == ("unknown", None)
+    assert verdict.kappa.why == "no pair was judged independently by two annotators"
+    assert verdict.sentence == compute_agreement(database, OPERATOR, "d").diagnosis[0]
     assert "Nothing is judged yet" in compute_agreement(database, OPERATOR, "d").diagnosis[0]
 
 

@@ -83,7 +83,10 @@ def test_a_dataset_goes_from_disagreement_to_release_step_by_step(
         "unjudged": 0, "unrateable": 0, "imported": 0, "single": 0, "unanimous": 3, "disagreement": 1, "reopened": 0, "adjudicated": 0,
     }  # fmt: skip
     assert world.steps() == ["agreement", "disagreements"]
-    change_settings(database, OPERATOR, "d", {"kappa_target": "0.5"}, now=NOW)
+    change_settings(database, OPERATOR, "d", {"kappa_target": "-1"}, now=NOW)
+    assert world.steps() == ["agreement", "disagreements"], "four pairs are too few for a verdict"
+    monkeypatch.setattr("annotator.agreement.verdict.FEW_PAIRS", 1)
+    monkeypatch.setattr("annotator.agreement.verdict.FEW_QUERIES", 1)
     assert world.steps() == ["disagreements"]
     world.decide(world.pairs[3], 3)
     assert [(step.what, step.page) for step in world.look().steps] == [

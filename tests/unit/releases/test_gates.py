@@ -3,9 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from annotator.agreement.judged import Judged
+from annotator.agreement.measure import measure
+from annotator.agreement.verdict import judge
+from annotator.domain.agreement import Value, Verdict
 from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
 from annotator.releases.gates import (
     GateFigures,
     Override,
@@ -19,33 +25,37 @@ from annotator.releases.gates import (
     to_gate,
 )
 
-LOW = check_kappa(0.7, 0.25, None)
+SAID = say("Only that much is known.")
+
+
+def tell(state: str, value: float | None, target: float = 0.7) -> Verdict:
+    return Verdict(state, Value(value), target, None, SAID)  # type: ignore[arg-type]
+
+
+LOW = check_kappa(tell("not met", 0.25))
 OPEN = check_disagreements(3)
 
 
-@pytest.mark.parametrize(
-    ("value", "measured", "met"),
-    [
-        (0.7, 0.7, True),
-        (0.69999999999, 0.7, True),
-        (0.699, 0.699, False),
-        (1.0, 1.0, True),
-        (-0.5, -0.5, False),
-    ],
-)
-def test_kappa_is_met_from_its_target_on(value: float, measured: float, met: bool) -> None:
-    gate = check_kappa(0.7, value, None)
-    assert (gate.name, gate.required, gate.measured, gate.met) == ("kappa", 0.7, measured, met)
-    assert (gate.why is None) is met
+@pytest.mark.parametrize("value", [0.9, 0.7, None])
+@pytest.mark.parametrize("state", ["met", "not met", "unknown"])
+def test_kappa_is_met_where_the_verdict_says_so_and_unknown_is_not(state: str, value: float | None) -> None:
+    gate = check_kappa(tell(state, value), dataset="検索")
+    assert (gate.name, gate.required, gate.measured, gate.met) == ("kappa", 0.7, value, state == "met")
+    why = "Only that much is known. See where the annotators differ: annotator agreement 検索"
+    assert gate.why == (None if state == "met" else why)
 
 
-def test_an_undefined_kappa_is_not_met_and_says_why() -> None:
-    gate = check_kappa(-1, None, "nobody judged")
-    assert (gate.measured, gate.met, gate.why) == (
-        None,
-        False,
-        "nobody judged; see where the annotators differ (annotator agreement DATASET)",
-    )
+def test_four_pairs_on_which_all_agree_do_not_meet_the_target() -> None:
+    """The interval of so few is [1, 1]; the verdict says how many pairs are missing."""
+    grades = [0, 3, 0, 3]
+    rows = [(annotator, pair, grade) for pair, grade in enumerate(grades) for annotator in (0, 1)]
+    annotators, pairs, given = (np.array(column) for column in zip(*rows, strict=True))
+    judged = Judged(query=pairs // 2, pair=pairs, annotator=annotators, grade=given)
+    verdict = judge(measure(judged, ["a", "b"], resamples=100, seed=0), target=0.7)
+    gate = check_kappa(verdict)
+    assert (gate.measured, gate.met) == (1.0, False)
+    assert "too little is shared to rely on it" in str(gate.why)
+    assert "let two annotators judge about" in str(gate.why)
 
 
 def test_one_open_disagreement_is_one_too_many() -> None:
@@ -88,7 +98,7 @@ def test_an_override_needs_a_gate_and_words(overrides: dict[str, str], fault: st
 def test_what_is_missing_is_listed_with_the_first_pairs_and_the_way_out() -> None:
     assert explain([LOW, OPEN], [("Ｑ1", "문서"), ("Q2", "d")]).splitlines() == [
         "not ready to be published:",
-        "- kappa: 0.25 is below 0.7: see where the annotators differ (annotator agreement DATASET)",
+        "- kappa: Only that much is known. See where the annotators differ: annotator agreement DATASET",
         (
             "- disagreements: 3 open: decide them (annotator disagreements DATASET, "
             "annotator adjudicate DATASET FILE --as LEAD)"
@@ -102,7 +112,7 @@ def test_what_is_missing_is_listed_with_the_first_pairs_and_the_way_out() -> Non
     assert explain(overridden, [("Q", "d")]) == ""
 
 
-GOOD = GateFigures(dataset="検索", kappa_target=0.7, kappa=0.8)
+GOOD = GateFigures(dataset="検索", verdict=tell("met", 0.8))
 QUALITY_CONTROL = 3
 
 
@@ -120,8 +130,8 @@ def test_the_gates_stand_in_one_order_and_quality_control_is_not_done_by_itself(
 @pytest.mark.parametrize(
     ("name", "change", "required", "measured", "examples", "work"),
     [
-        ("kappa", {"kappa": 0.1}, 0.7, 0.1, (), "annotator agreement 検索"),
-        ("kappa", {"kappa": None, "kappa_why": "nobody judged"}, 0.7, None, (), "nobody judged"),
+        ("kappa", {"verdict": tell("not met", 0.1)}, 0.7, 0.1, (), "annotator agreement 検索"),
+        ("kappa", {"verdict": tell("unknown", None)}, 0.7, None, (), "Only that much is known."),
         ("disagreements", {"disagreements": 2, "open_pairs": [("Q1", "文書"), ("Q2", "d")]}, 0, 2,
          (("Q1", "文書"), ("Q2", "d")), "annotator adjudicate 検索 FILE --as LEAD"),
         ("overlap", {"short": 1, "short_pairs": [("Q1", "مستند")], "overlap": 3}, 0, 1, (("Q1", "مستند"),),

@@ -1,5 +1,6 @@
 """What is counted over the pairs for the gates."""
 
+from annotator.domain.agreement import Value, Verdict
 from annotator.domain.coverage import Coverage, CoverageRow
 from annotator.domain.ground_truth import Query
 from annotator.domain.settling import settle
@@ -7,6 +8,7 @@ from annotator.releases.survey import SHOWN, Survey, list_figures
 from annotator.storage.pairs import PairState
 
 QUERIES = {1: Query("Q1", "検索"), 2: Query("Q2", "검색"), 3: Query("Q3", "بحث"), 4: Query("Q4", "x")}
+UNKNOWN = Verdict("unknown", Value(None, None, "why"), 0.7, None, "Not known.")
 
 
 def state(
@@ -67,7 +69,7 @@ def test_a_reopened_pair_is_open_and_no_qrel() -> None:
     assert survey.opened.first == [("Q1", "d1"), ("Q1", "d2")]
     assert dict(survey.by_grade) == {1: 1}
     figures = list_figures(
-        survey, dataset="d", kappa_target=0.7, kappa=None, kappa_why="why", coverage=Coverage((), 0, 0),
+        survey, dataset="d", verdict=UNKNOWN, coverage=Coverage((), 0, 0),
         without_relevant=[], requirements=None,
     )  # fmt: skip
     assert (figures.disagreements, figures.reopened) == (2, 1)
@@ -83,7 +85,7 @@ def test_a_query_whose_grades_are_all_0_has_no_relevant_document_unless_it_is_de
     assert survey.list_without_relevant(QUERIES) == ["Q1", "Q4"]
     assert survey.list_without_qrels(QUERIES) == ["Q3"]
     figures = list_figures(
-        survey, dataset="d", kappa_target=0.7, kappa=None, kappa_why="why",
+        survey, dataset="d", verdict=UNKNOWN,
         coverage=Coverage((CoverageRow("size", "30", "4", False), CoverageRow("x", "", "1", None)), 1, 0),
         without_relevant=survey.list_without_relevant(QUERIES),
         requirements={"queries_without_relevant": ["Q4"]},
