@@ -18,7 +18,9 @@ Page = Literal[
     "label", "people", "agreement", "disagreements", "pool", "releases", "questions", "guideline", "quality"
 ]
 _NAMED = 3
-_GATES = {str(name): name for name in (say("relevant"), say("stale"))}  # the others have a step of their own
+_GATES = {
+    str(name): name for name in (say("unjudged_queries"), say("relevant"), say("stale"))
+}  # the others have a step of their own
 _QUALITY = "quality_control"
 
 

@@ -38,7 +38,7 @@ from annotator.storage.queue_counts import list_waiting_for
 from annotator.storage.releases import list_published_grades, list_releases_of_dataset
 
 OPEN_GATES = frozenset(
-    {"relevant", "stale", "quality_control"}
+    {"unjudged_queries", "relevant", "stale", "quality_control"}
 )  # the other gates follow from figures that have a step of their own
 
 

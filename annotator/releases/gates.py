@@ -2,7 +2,8 @@
 
 In this order: `kappa` (the verdict on the dataset's Cohen's kappa is that it reaches the setting `kappa_target`: what is
 not known is not met), `disagreements` (none is open, also of those that quality control reopened), `overlap` (no pair is short of judgments), `quality_control` (done and
-passed: `quality_gate.py`), `coverage` (what the dataset declares as required), `relevant` (every judged query has a relevant
+passed: `quality_gate.py`), `coverage` (what the dataset declares as required, counted over what the files would hold),
+`unjudged_queries` (every query of the dataset has a settled grade, so that the files hold it), `relevant` (every judged query has a relevant
 document, or is listed as having none), `stale` (nothing rests on an older meaning of the grades, or on an older text).
 A gate that is not met stops a release unless a lead overrides it by name with a reason, which the manifest
 keeps. Overriding a gate that is met changes nothing and is not kept: nothing was overridden.
@@ -35,7 +36,7 @@ class GateFigures:
     `verdict`: the report's, on the dataset's kappa and its target. `reopened`: of the open `disagreements`. `short`: pairs that lack judgments; `uneven`: not each needs as
     many as `overlap`. `requirements` and
     `requirements_met`: how many are declared and met; `unmet`: the others as (requirement, required, measured).
-    `without_relevant`: queries with a settled grade, but none from 1 on, that are not declared to have none.
+    `unjudged`: queries without a settled grade, which no file holds. `without_relevant`: queries with a settled grade, but none from 1 on, that are not declared to have none.
     `stale`: settled pairs that are stale (`staleness.py`), `stale_text` of them on an older text, `stale_both` on an
     older guideline as well; `meaning_since`: the latest guideline version with another
     meaning of the grades, None when the first one still holds. `quality`: None where nothing was ever drawn.
@@ -53,6 +54,8 @@ class GateFigures:
     requirements: int = 0
     requirements_met: int = 0
     unmet: Sequence[Names] = ()
+    unjudged: int = 0
+    unjudged_queries: Sequence[str] = ()
     without_relevant: int = 0
     without_relevant_queries: Sequence[str] = ()
     stale: int = 0
@@ -74,6 +77,7 @@ def check_gates(figures: GateFigures) -> tuple[Gate, ...]:
         _check_overlap(figures),
         check_quality(figures.quality, dataset=name),
         _check_coverage(figures),
+        _check_unjudged_queries(figures),
         _check_relevant(figures),
         _check_stale(figures),
     )
@@ -213,6 +217,19 @@ def _check_coverage(figures: GateFigures) -> Gate:
         dataset=figures.dataset,
     )
     return Gate("coverage", required, met, False, why=why, examples=tuple(figures.unmet)[:SHOWN])
+
+
+def _check_unjudged_queries(figures: GateFigures) -> Gate:
+    why = say_n(
+        "{n:,} query has no settled grade, so it would be in no file: have its documents judged (annotator progress "
+        "{dataset}), or pool some for it (annotator pool {dataset} --depth K)",
+        "{n:,} queries have no settled grade, so they would be in no file: have their documents judged (annotator progress "
+        "{dataset}), or pool some for them (annotator pool {dataset} --depth K)",
+        figures.unjudged,
+        dataset=figures.dataset,
+    )
+    names = [(query_id,) for query_id in figures.unjudged_queries]
+    return _check_none("unjudged_queries", figures.unjudged, why, names)
 
 
 def _check_relevant(figures: GateFigures) -> Gate:

@@ -299,11 +299,13 @@ def finish_publishing(database: Database, *, exports_dir: Path, now: datetime) -
 
 @dataclass(frozen=True, slots=True)
 class _Surveyed:
-    """What was counted over all pairs. `queries`: by query_pk, in order."""
+    """What was counted over all pairs. `queries`: by query_pk, in order. `coverage`: of what the files would hold; the
+    queries `without_qrels` are in none of them."""
 
     survey: Survey
     queries: Mapping[int, Query]
     coverage: Coverage
+    without_qrels: list[str]
     without_relevant: list[str]
     quality: QualityStatus
 
@@ -337,8 +339,14 @@ def _survey(session: Session, row: DatasetRow, states: Iterable[PairState]) -> _
         survey.add(names, state.query_pk, state.pair_pk, state.settlement, lacking=state.lacking)
     queries = list_queries(session, dataset_pk)
     coverage = measure_coverage(survey.list_facts(queries), row.requirements)
-    without = survey.list_without_relevant(queries)
-    return _Surveyed(survey, queries, coverage, without, compute_quality(session, dataset_pk))
+    return _Surveyed(
+        survey=survey,
+        queries=queries,
+        coverage=coverage,
+        without_qrels=survey.list_without_qrels(queries),
+        without_relevant=survey.list_without_relevant(queries),
+        quality=compute_quality(session, dataset_pk),
+    )
 
 
 def _judge_kappa(session: Session, row: DatasetRow) -> Verdict:
@@ -354,6 +362,7 @@ def _check(found: _Surveyed, row: DatasetRow, verdict: Verdict) -> tuple[Gate, .
         dataset=row.name,
         verdict=verdict,
         coverage=found.coverage,
+        unjudged=found.without_qrels,
         without_relevant=found.without_relevant,
         requirements=row.requirements,
         quality=found.quality,
@@ -446,7 +455,7 @@ def _write(session: Session, row: DatasetRow, plan: _Plan, order: Order, target:
                 given=given,
                 coverage=plan.found.coverage,
                 without_relevant=plan.found.without_relevant,
-                without_qrels=plan.found.survey.list_without_qrels(plan.found.queries),
+                without_qrels=plan.found.without_qrels,
                 remapped=len({old for old, _, _ in renames.rows}),
                 quality=plan.quality,
             ),

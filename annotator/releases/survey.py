@@ -4,7 +4,7 @@ The first of a release's two passes over its pairs; it keeps counts and the firs
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from annotator.domain.agreement import Verdict
 from annotator.domain.coverage import Coverage, QueryFacts
@@ -80,9 +80,11 @@ class Survey:
         self._note_stale(names, pair_pk, status)
 
     def list_facts(self, queries: Mapping[int, Query]) -> Iterable[QueryFacts]:
-        """Every query (by query_pk, in order) with its settled grades, for the coverage."""
+        """The queries that the files hold, in order, with their settled grades: what the coverage of a release counts."""
         for query_pk, query in queries.items():
-            zero, one, two, three = self.of_query.get(query_pk, (0, 0, 0, 0))
+            if query_pk not in self.of_query:
+                continue
+            zero, one, two, three = self.of_query[query_pk]
             yield QueryFacts(query, (zero, one, two, three))
 
     def list_without_relevant(self, queries: Mapping[int, Query]) -> list[str]:
@@ -120,6 +122,7 @@ def list_figures(
     dataset: str,
     verdict: Verdict,
     coverage: Coverage,
+    unjudged: Sequence[str],
     without_relevant: Iterable[str],
     requirements: Mapping[str, object] | None,
     quality: QualityStatus | None = None,
@@ -141,6 +144,8 @@ def list_figures(
         requirements=coverage.required,
         requirements_met=coverage.met,
         unmet=[(row.name, row.required, row.measured) for row in coverage.rows if row.met is False],
+        unjudged=len(unjudged),
+        unjudged_queries=unjudged[:SHOWN],
         without_relevant=len(missing),
         without_relevant_queries=missing[:SHOWN],
         stale=survey.stale.count,

@@ -23,6 +23,7 @@ NAMES = {
     "overlap": say("Every pair has the judgments it needs"),
     "quality_control": say("Quality control is passed"),
     "coverage": say("The declared requirements are met"),
+    "unjudged_queries": say("Every query has a settled grade"),
     "relevant": say("Every judged query has a relevant document"),
     "stale": say("Nothing rests on an older meaning of the grades"),
 }
@@ -32,10 +33,15 @@ WORK = {
     "overlap": ("label", "people"),
     "quality_control": ("quality",),
     "coverage": ("overview", "pool"),
+    "unjudged_queries": ("label", "pool"),
     "relevant": ("pool",),
     "stale": ("label",),
 }
-COLUMNS = {"relevant": (say("query"),), "coverage": (say("requirement"), say("required"), say("measured"))}
+COLUMNS = {
+    "unjudged_queries": (say("query"),),
+    "relevant": (say("query"),),
+    "coverage": (say("requirement"), say("required"), say("measured")),
+}
 PAIR = (say("query"), say("document"))
 
 
@@ -90,7 +96,7 @@ def say_measured(gate: "Gate") -> str:
         return tr("{share:.2%} by the dataset's rule", share=figure)
     if gate.name == "coverage":
         return tr("{n:,.0f} met", n=figure)
-    if gate.name == "relevant":
+    if gate.name in ("relevant", "unjudged_queries"):
         return tr("{n:,.0f} without", n=figure)
     if gate.name == "kappa":
         return show_beside(figure, gate.required)[0]

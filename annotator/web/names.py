@@ -23,7 +23,7 @@ NAMES = {
         say("category"), say("language"), say("query_type"), say("difficulty"), say("primary_domain"),
         say("revision"), say("further judgment"), say("adjudication"), say("re-import"), say("remap"),
         say("patch"), say("minor"), say("major"),
-        say("kappa"), say("disagreements"), say("overlap"), say("quality_control"), say("coverage"), say("relevant"), say("stale"),
+        say("kappa"), say("disagreements"), say("overlap"), say("quality_control"), say("coverage"), say("unjudged_queries"), say("relevant"), say("stale"),
         say("import"), say("proposed by an annotator"),
     )
 } | {"quality": say("quality control")}  # fmt: skip

@@ -8,6 +8,7 @@ NOT_DONE = {
     "kappa": "まだ半分 🙂",
     "overlap": "판정 중",
     "quality_control": "no sample was drawn",
+    "unjudged_queries": "읽을 수 없다",
 }  # fmt: skip  (what this world never meets: it is too small for a verdict on kappa)
 WAIVED = {"disagreements": "later", **NOT_DONE}
 

@@ -73,7 +73,7 @@ def test_from_a_disagreement_to_a_verified_release(terminal: Terminal) -> None:
     assert document["version"] is None
     assert [(gate["name"], gate["met"], gate["override"]) for gate in document["gates"]] == [
         ("kappa", False, None), ("disagreements", False, None), ("overlap", False, None),
-        ("quality_control", False, None), ("coverage", True, None), ("relevant", True, None), ("stale", True, None),
+        ("quality_control", False, None), ("coverage", True, None), ("unjudged_queries", False, None), ("relevant", True, None), ("stale", True, None),
     ]  # fmt: skip
     assert document["gates"][2]["examples"] == [["Q2", "e\u0301🎯"], ["Q2", "é"], ["Q3", "unjudged"]]
     refused = terminal.run("release", "publish", NAME, "1.0.0", "--as", "editor")
@@ -91,7 +91,7 @@ def test_from_a_disagreement_to_a_verified_release(terminal: Terminal) -> None:
     assert terminal.json("disagreements", NAME)[0]["status"] == "decided"
     checked = terminal.run("release", "check", NAME, "--json")
     unmet = [gate["name"] for gate in json.loads(checked.stdout)["gates"] if not gate["met"]]
-    assert (checked.code, unmet) == (3, ["kappa", "overlap", "quality_control"])
+    assert (checked.code, unmet) == (3, ["kappa", "overlap", "quality_control", "unjudged_queries"])
 
     made = terminal.json("release", "publish", NAME, "1.0.0", "--as", "editor", "--note", "初版", *LEFT)
     assert (made["created_at"], made["qrels"], made["folder"]) == ("2026-03-09T05:06:07Z", 6, "whole")
@@ -118,7 +118,7 @@ def test_check_says_of_every_gate_which_work_it_needs(terminal: Terminal) -> Non
     assert done.code == 3
     table = {line.split()[0]: line for line in done.stdout.splitlines()}
     assert list(table)[1:] == [
-        "kappa", "disagreements", "overlap", "quality_control", "coverage", "relevant", "stale",
+        "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale",
     ]  # fmt: skip
     assert f"annotator adjudicate {NAME} FILE --as LEAD" in table["disagreements"]
     assert f"annotator progress {NAME}" in table["overlap"]
@@ -172,7 +172,7 @@ def test_overrides_let_it_through_and_one_too_many_is_said(terminal: Terminal) -
     assert "coverage is met: its override was not needed and is not kept." in done.stderr
     manifest = json.loads((terminal.folder / "exports" / NAME / "0.1.0" / "manifest.json").read_bytes())
     assert [gate["override"] and gate["override"]["reason"] for gate in manifest["gates"]] == [
-        "まだ半分 🙂", "半分=half", "판정 중", "no sample was drawn", None, None, None,
+        "まだ半分 🙂", "半分=half", "판정 중", "no sample was drawn", None, "읽을 수 없다", None, None,
     ]  # fmt: skip
     table = terminal.run("release", "list", NAME).stdout
     assert "0.1.0" in table

@@ -100,7 +100,7 @@ def visible(folder: Path) -> list[str]:
 def test_the_gates_measure_kappa_and_open_disagreements(world: ReleaseWorld) -> None:
     found = check_release(world.database, world.lead, world.name)
     assert [gate.name for gate in found.gates] == [
-        "kappa", "disagreements", "overlap", "quality_control", "coverage", "relevant", "stale",
+        "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale",
     ]  # fmt: skip
     kappa, disagreements = found.gates[:2]
     # 5 shared pairs: (0,0) (2,2) (3,3) (1,1) (3,1); po = 4/5, pe = (1·1 + 1·2 + 1·1 + 2·1)/25 = 6/25
@@ -111,7 +111,12 @@ def test_the_gates_measure_kappa_and_open_disagreements(world: ReleaseWorld) -> 
     assert "Q2  법률_제17조" in explain_check(found)
     decide(world)
     found = check_release(world.database, world.lead, world.name)
-    assert [gate.name for gate in found.gates if not gate.met] == ["kappa", "overlap", "quality_control"]
+    assert [gate.name for gate in found.gates if not gate.met] == [
+        "kappa",
+        "overlap",
+        "quality_control",
+        "unjudged_queries",
+    ]
 
 
 def test_a_check_counts_what_a_release_would_hold_and_suggests_its_version(
@@ -156,6 +161,29 @@ def test_a_gate_that_is_not_met_stops_a_release_and_nothing_is_changed(
         assert session.scalars(select(PseudonymRow)).all() == []
 
 
+def test_the_coverage_counts_what_the_files_hold_and_a_gate_names_the_other_queries(
+    world: ReleaseWorld, tmp_path: Path
+) -> None:
+    """The dataset has three queries; nobody could rate the only document of the third."""
+    decide(world)
+    change_settings(
+        world.database, OPERATOR, world.name, {}, requirements={"queries": 3}, now=datetime.now(UTC)
+    )
+    gates = {gate.name: gate for gate in check_release(world.database, world.lead, world.name).gates}
+    assert (gates["coverage"].measured, gates["coverage"].met) == (0, False)
+    assert gates["coverage"].examples == (("queries", "at least 3", "2"),)
+    unjudged = gates["unjudged_queries"]
+    assert (unjudged.required, unjudged.measured, unjudged.met, unjudged.examples) == (
+        0,
+        1,
+        False,
+        (("Q3",),),
+    )
+    made = publish(world, tmp_path, overrides={**NOT_DONE, "coverage": "two will do"})
+    assert "| queries | at least 3 | 2 | no |" in (made.path / "DATASHEET.md").read_text("utf-8")
+    assert manifest(made)["gates"][5]["override"]["reason"] == NOT_DONE["unjudged_queries"]
+
+
 def test_an_override_lets_it_through_and_the_manifest_keeps_who_and_why(
     world: ReleaseWorld, tmp_path: Path
 ) -> None:
@@ -171,7 +199,7 @@ def test_an_override_lets_it_through_and_the_manifest_keeps_who_and_why(
     assert kappa["why"].startswith("Not yet known whether the target of 0.7 is met")
     assert disagreements["override"] == {"reason": "later", "by": "lead_3"}
     assert not disagreements["met"]
-    assert made.overridden == ("kappa", "disagreements", "overlap", "quality_control")
+    assert made.overridden == ("kappa", "disagreements", "overlap", "quality_control", "unjudged_queries")
     assert manifest(made)["note"] == "初版"
 
 

@@ -119,7 +119,7 @@ QUALITY_CONTROL = 3
 def test_the_gates_stand_in_one_order_and_quality_control_is_not_done_by_itself() -> None:
     gates = check_gates(GOOD)
     assert [gate.name for gate in gates] == [
-        "kappa", "disagreements", "overlap", "quality_control", "coverage", "relevant", "stale",
+        "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale",
     ]  # fmt: skip
     assert [gate.name for gate in gates if not gate.met] == ["quality_control"]
     control = gates[QUALITY_CONTROL]
@@ -138,6 +138,8 @@ def test_the_gates_stand_in_one_order_and_quality_control_is_not_done_by_itself(
          "1 pair judged by fewer than 3: they wait for the annotators on the page Label (who has what left: annotator progress 検索"),
         ("coverage", {"requirements": 3, "requirements_met": 1, "unmet": [("queries", "30", "3"), ("ja", "7", "1")]}, 3, 1,
          (("queries", "30", "3"), ("ja", "7", "1")), "annotator dataset set 検索 requirements="),
+        ("unjudged_queries", {"unjudged": 49, "unjudged_queries": ["질의", "検索"]}, 0, 49, (("질의",), ("検索",)),
+         "49 queries have no settled grade, so they would be in no file: have their documents judged (annotator progress 検索)"),
         ("relevant", {"without_relevant": 1, "without_relevant_queries": ["질의"]}, 0, 1, (("질의",),),
          "queries_without_relevant"),
         ("stale", {"stale": 2, "stale_pairs": [("Q", "d")], "meaning_since": 4}, 0, 2, (("Q", "d"),),

@@ -70,7 +70,7 @@ def test_a_reopened_pair_is_open_and_no_qrel() -> None:
     assert dict(survey.by_grade) == {1: 1}
     figures = list_figures(
         survey, dataset="d", verdict=UNKNOWN, coverage=Coverage((), 0, 0),
-        without_relevant=[], requirements=None,
+        unjudged=[], without_relevant=[], requirements=None,
     )  # fmt: skip
     assert (figures.disagreements, figures.reopened) == (2, 1)
 
@@ -87,17 +87,19 @@ def test_a_query_whose_grades_are_all_0_has_no_relevant_document_unless_it_is_de
     figures = list_figures(
         survey, dataset="d", verdict=UNKNOWN,
         coverage=Coverage((CoverageRow("size", "30", "4", False), CoverageRow("x", "", "1", None)), 1, 0),
+        unjudged=survey.list_without_qrels(QUERIES),
         without_relevant=survey.list_without_relevant(QUERIES),
         requirements={"queries_without_relevant": ["Q4"]},
     )  # fmt: skip
     assert (figures.without_relevant, list(figures.without_relevant_queries)) == (1, ["Q1"])
+    assert (figures.unjudged, list(figures.unjudged_queries)) == (1, ["Q3"])
     assert (figures.requirements, figures.requirements_met, list(figures.unmet)) == (
         1,
         0,
         [("size", "30", "4")],
     )
     facts = {fact.query.query_id: fact.by_grade for fact in survey.list_facts(QUERIES)}
-    assert facts == {"Q1": (1, 0, 0, 0), "Q2": (1, 1, 0, 0), "Q3": (0, 0, 0, 0), "Q4": (1, 0, 0, 0)}
+    assert facts == {"Q1": (1, 0, 0, 0), "Q2": (1, 1, 0, 0), "Q4": (1, 0, 0, 0)}, "no file holds Q3"
 
 
 def test_what_rests_on_an_older_meaning_of_the_grades_is_stale() -> None:
