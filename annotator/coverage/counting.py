@@ -6,6 +6,7 @@ counts as one without relevant documents. The figures come from `tally.py`, the 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from operator import ge
 from statistics import median
 from typing import Any
 
@@ -14,10 +15,13 @@ from annotator.coverage.tally import NAMED, Counts, Tally, count_others, match, 
 from annotator.coverage.wording import name_label, show_counts, show_found, show_ids, show_shares
 from annotator.coverage.words import LENGTHS
 from annotator.domain.coverage import Coverage, CoverageRow, QueryFacts
+from annotator.domain.figures import show_decimals
 from annotator.domain.messages import say
 
 Requirements = Mapping[str, Any]
 RELEVANT = say("relevant documents per query")
+MEAN = say("relevant documents per query, on the mean")
+TOTAL = say("relevant documents in all")
 _UNGRADED = say("queries without any graded document")
 _BY_KEY = {
     "most_without_relevant": say("queries without a relevant document"),
@@ -25,12 +29,16 @@ _BY_KEY = {
     "most_with_one_relevant": say("queries with one relevant document"),
     "most_with_one_grade": say("queries with one grade only"),
 }
-ROWS_OF_DOCUMENTS = frozenset({RELEVANT, _UNGRADED, *_BY_KEY.values()})  # the others are of queries alone
+ROWS_OF_DOCUMENTS = frozenset(
+    {RELEVANT, MEAN, TOTAL, _UNGRADED, *_BY_KEY.values()}
+)  # the others are of queries alone
 
 
 def measure_coverage(facts: Iterable[QueryFacts], requirements: Requirements | None) -> Coverage:
     """The coverage of these queries. `requirements`: as `read_requirements` gives them; None: figures only."""
-    tally, wanted = tally_queries(facts), requirements or {}
+    wanted = requirements or {}
+    across_field = wanted.get("domains", {}).get("across_field")
+    tally = tally_queries(facts, fields=list_fields(wanted), across_field=across_field)
     rows = (
         *_rows_of_size(tally, wanted),
         *_rows_of_categories(tally, wanted),
@@ -40,6 +48,11 @@ def measure_coverage(facts: Iterable[QueryFacts], requirements: Requirements | N
     )
     required = [row for row in rows if row.met is not None]
     return Coverage(rows, len(required), sum(bool(row.met) for row in required), _list_figures(tally, wanted))
+
+
+def list_fields(wanted: Requirements) -> tuple[str, ...]:
+    """The fields that the requirements name themselves."""
+    return tuple(dict.fromkeys([*wanted.get("shares", {}), *wanted.get("per_category", {})]))
 
 
 def find_size_tier(queries: int) -> int | None:
@@ -85,6 +98,9 @@ def _rows_of_categories(tally: Tally, wanted: Requirements) -> Iterator[Coverage
         least = wanted.get(key)
         if least:
             yield from _rows_by_category(name, by_category, least, named or present)
+    for field, counts in wanted.get("per_category", {}).items():
+        by_category = tally.by_field_and_category.get(field, {})
+        yield from _rows_by_category(field, by_category, counts, named or present)
 
 
 def _rows_by_category(
@@ -117,17 +133,39 @@ def _rows_of_shares(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]
         ("query_types", say("query types"), tally.query_types),
         ("lengths", say("query lengths"), tally.lengths),
     ):
-        shares: Mapping[str, float] = wanted.get(key, {})
-        required = ", ".join(f"{label} {share:g} %" for label, share in shares.items())
-        labels = list(shares) or (list(LENGTHS) if key == "lengths" else [])
-        others = sum(count_others(counts, shares).values())
-        found = [(match(counts, label), share) for label, share in shares.items()]
-        met = bool(tally.queries) and all(
-            _is_near(number, share, tally.queries, tolerance) for number, share in [*found, (others, 0.0)]
+        yield _row_of_shares(
+            name,
+            counts,
+            wanted.get(key, {}),
+            tally.queries,
+            tolerance,
+            always=LENGTHS if key == "lengths" else (),
         )
-        measured = show_shares(counts, labels, tally.queries)
-        near = say("{shares} (each ± {tolerance:g} points)", shares=required, tolerance=tolerance)
-        yield _row(name, near if shares else "", measured, met)
+    for field, shares in wanted.get("shares", {}).items():
+        name, counts = say("shares of {field}", field=field), tally.by_field.get(field, Counts())
+        yield _row_of_shares(name, counts, shares, tally.queries, tolerance)
+
+
+def _row_of_shares(
+    name: str,
+    counts: Counts,
+    shares: Mapping[str, float],
+    queries: int,
+    tolerance: float,
+    *,
+    always: Iterable[str] = (),
+) -> CoverageRow:
+    """`always`: the labels that are shown where no shares are required."""
+    required = ", ".join(f"{label} {share:g} %" for label, share in shares.items())
+    labels = list(shares) or list(always)
+    others = sum(count_others(counts, shares).values())
+    found = [(match(counts, label), share) for label, share in shares.items()]
+    met = bool(queries) and all(
+        _is_near(number, share, queries, tolerance) for number, share in [*found, (others, 0.0)]
+    )
+    measured = show_shares(counts, labels, queries)
+    near = say("{shares} (each ± {tolerance:g} points)", shares=required, tolerance=tolerance)
+    return _row(name, near if shares else "", measured, met)
 
 
 def _is_near(count: int, share: float, queries: int, tolerance: float) -> bool:
@@ -136,31 +174,36 @@ def _is_near(count: int, share: float, queries: int, tolerance: float) -> bool:
 
 def _rows_of_domains(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
     rule: Mapping[str, Any] = wanted.get("domains", {})
-    across_type = rule.get("across_query_type")
-    across, within = _split_domains(tally, across_type)
-    sizes = sorted((number for name, number in within.items() if name is not None), reverse=True)
-    measured = show_found(within, [])
-    if across_type:
+    across, within = _split_domains(tally, rule)
+    least: list[int] | Mapping[str, int] = rule.get("at_least", [])
+    measured = show_found(within, list(least) if isinstance(least, Mapping) else [])
+    if "across_query_type" in rule or "across_field" in rule:
         measured = say("{found}; across domains {across}", found=measured, across=across)
     if not rule:
         yield _row(say("domains"), "", measured, False)
         return
-    least = sorted(rule["at_least"], reverse=True)
-    required = say("at least {least}", least=", ".join(map(str, least)))
+    if isinstance(least, Mapping):
+        required = say("at least {least}", least=show_counts(least))
+        enough = all(match(within, name) >= number for name, number in least.items())
+    else:
+        sizes = sorted((number for name, number in within.items() if name is not None), reverse=True)
+        wanted_sizes = sorted(least, reverse=True)
+        required = say("at least {least}", least=", ".join(map(str, wanted_sizes)))
+        enough = len(sizes) >= len(wanted_sizes) and all(map(ge, sizes, wanted_sizes))
     if "across" in rule:
         required = say("{sizes}, and {across} across", sizes=required, across=rule["across"])
-    met: bool | None = (
-        len(sizes) >= len(least)
-        and all(found >= number for found, number in zip(sizes, least, strict=False))
-        and across >= rule.get("across", 0)
-    )
+    met: bool | None = enough and across >= rule.get("across", 0)
     start = rule.get("from_queries", 0)
     if tally.queries < start:
         required, met = say("from {start} queries on: {sizes}", start=start, sizes=required), None
     yield CoverageRow(say("domains"), required, measured, met)
 
 
-def _split_domains(tally: Tally, across_type: str | None) -> tuple[int, Counts]:
+def _split_domains(tally: Tally, rule: Mapping[str, Any]) -> tuple[int, Counts]:
+    """How many queries go across domains, and the domains of the others."""
+    if "across_field" in rule:
+        return tally.across, tally.domains_within
+    across_type: str | None = rule.get("across_query_type")
     across, within = 0, Counts()
     for query_type, domains in tally.domains_by_type.items():
         if across_type is not None and same_label(query_type, across_type):
@@ -173,6 +216,7 @@ def _split_domains(tally: Tally, across_type: str | None) -> tuple[int, Counts]:
 def _rows_of_documents(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
     listed = frozenset(wanted.get("queries_without_relevant", ()))
     yield _row_of_relevant(tally, wanted, listed)
+    yield from _rows_of_mean_and_total(tally, wanted, listed)
     yield _row(_UNGRADED, "", show_ids(tally.ungraded), True)
     ids_by_key = {
         "most_without_relevant": tally.without_relevant,
@@ -217,6 +261,42 @@ def _row_of_relevant(tally: Tally, wanted: Requirements, listed: frozenset[str])
     )
 
 
+def _rows_of_mean_and_total(
+    tally: Tally, wanted: Requirements, listed: frozenset[str]
+) -> Iterator[CoverageRow]:
+    """How many relevant documents there are on the mean and in all. Only where that is required: the figures stand in the
+    row of each query's as well."""
+    counted = [number for query_id, number in tally.relevant if query_id not in listed]
+    total = sum(counted)
+    limits = _choose_range(wanted.get("relevant_documents_mean"), tally.queries)
+    if limits is not None:
+        least, most = limits
+        enough = total >= least * len(counted) and (most is None or total <= most * len(counted))
+        mean = show_decimals(total / len(counted)) if counted else "0"
+        found = say("{mean} ({total:,} over {queries:,})", mean=mean, total=total, queries=len(counted))
+        yield CoverageRow(MEAN, _say_range(limits), found, bool(counted) and enough)
+    limits = _choose_total(wanted.get("relevant_documents_total"), tally.queries)
+    if limits is not None:
+        least, most = limits
+        yield CoverageRow(TOTAL, _say_range(limits), f"{total:,}", least <= total <= (most or total))
+
+
+def _say_range(limits: tuple[int, int | None]) -> str:
+    least, most = limits
+    if most is None:
+        return say("at least {least:,}", least=least)
+    return say("{least:,} to {most:,}", least=least, most=most)
+
+
+def _choose_total(ranges: Any, queries: int) -> tuple[int, int | None] | None:
+    """The range for a total: between two sizes it reaches from the least of the smaller to the most of the larger."""
+    if not isinstance(ranges, Mapping):
+        return _choose_range(ranges, queries)
+    least = _choose_range(ranges, queries)
+    not_exceeded = [size for size in sorted(map(int, ranges)) if size >= queries]
+    return (least[0] if least else 0), ranges[str(not_exceeded[0])][1] if not_exceeded else None
+
+
 def _choose_range(ranges: Any, queries: int) -> tuple[int, int | None] | None:
     """The range for this size: of the largest size that is reached, below the smallest that one's."""
     if ranges is None:
@@ -248,9 +328,9 @@ def _list_figures(tally: Tally, wanted: Requirements) -> dict[str, Any]:
         "languages_by_category": {name_label(name): _plain(counts) for name, counts in tally.languages_by_category.items()},
         "difficulty": _plain(tally.difficulty),
         "query_types": _plain(tally.query_types),
-        "lengths": {name: tally.lengths[name] for name in LENGTHS},
+        "lengths": _list_lengths(tally.lengths),
         "lengths_by_category": {
-            name_label(name): {length: counts[length] for length in LENGTHS}
+            name_label(name): _list_lengths(counts)
             for name, counts in tally.lengths_by_category.items()
         },
         "domains": _plain(sum(tally.domains_by_type.values(), Counts())),
@@ -271,8 +351,12 @@ def _list_figures(tally: Tally, wanted: Requirements) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _plain(counts: Counts) -> dict[str, int]:
+def _plain(counts: Mapping[str | None, int]) -> dict[str, int]:
     return {name_label(label): number for label, number in counts.items()}
+
+
+def _list_lengths(counts: Counts) -> dict[str, int]:
+    return {name: counts[name] for name in LENGTHS} | _plain(count_others(counts, LENGTHS))
 
 
 def _first(ids: list[str]) -> dict[str, Any]:

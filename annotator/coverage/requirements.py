@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from annotator.coverage.tally import LENGTH
 from annotator.coverage.words import LENGTHS
 from annotator.formats.tree import Place, TreeProblems, is_nothing
 from annotator.formats.yaml_tree import load_yaml, resolve
@@ -109,6 +110,24 @@ def _length_shares(value: Any, place: Place, problems: TreeProblems) -> dict[str
     return _shares(value, place, problems)
 
 
+def _shares_by_field(value: Any, place: Place, problems: TreeProblems) -> dict[str, dict[str, float]]:
+    return _by_field(value, place, problems, _shares)
+
+
+def _counts_by_field(value: Any, place: Place, problems: TreeProblems) -> dict[str, dict[str, int]]:
+    return _by_field(value, place, problems, _counts)
+
+
+def _by_field(value: Any, place: Place, problems: TreeProblems, read: Read) -> dict[str, Any]:
+    items = problems.mapping(value, place)
+    if isinstance(value, dict) and not value:
+        problems.add(place, "a mapping with at least one field", value)
+    for name, item in items.items():
+        if name == LENGTH:
+            _check_lengths(item, (*place, name), problems)
+    return {name: read(item, (*place, name), problems) for name, item in items.items()}
+
+
 def _check_lengths(value: Any, place: Place, problems: TreeProblems) -> None:
     for name in value if isinstance(value, dict) else ():
         if name not in LENGTHS:
@@ -147,8 +166,9 @@ def _as_number(name: str) -> Any:
 
 def _domains(value: Any, place: Place, problems: TreeProblems) -> dict[str, Any]:
     known: dict[str, Read] = {
-        "at_least": _count_list,
+        "at_least": _counts_by_name_or_size,
         "across": _whole,
+        "across_field": _text,
         "across_query_type": _text,
         "from_queries": _whole,
     }
@@ -159,10 +179,25 @@ def _domains(value: Any, place: Place, problems: TreeProblems) -> dict[str, Any]
         else:
             found[name] = known[name](item, (*place, name), problems)
     if isinstance(value, dict) and "at_least" not in value:
-        problems.add((*place, "at_least"), "a list of numbers, one for each domain", None)
-    if "across" in found and "across_query_type" not in found:
-        problems.add((*place, "across_query_type"), "the query type of those across domains", None)
+        problems.add(
+            (*place, "at_least"), "{domain: number}, or a list of numbers, one for each domain", None
+        )
+    marks = [name for name in ("across_field", "across_query_type") if name in found]
+    if "across" in found and not marks:
+        problems.add(
+            (*place, "across_field"),
+            "the field that marks a query as across domains (or across_query_type)",
+            None,
+        )
+    if len(marks) > 1:
+        problems.add(
+            (*place, "across_query_type"), "left out where across_field is given", found["across_query_type"]
+        )
     return found
+
+
+def _counts_by_name_or_size(value: Any, place: Place, problems: TreeProblems) -> Any:
+    return (_counts if isinstance(value, dict) else _count_list)(value, place, problems)
 
 
 def _count_list(value: Any, place: Place, problems: TreeProblems) -> list[int]:
@@ -181,15 +216,22 @@ KEYS: tuple[Key, ...] = (
     Key("queries_per_category", "a number, or {category: number}", "at least so many in each category", _count_or_counts),
     Key("languages_per_category", "{language: number}", "at least so many of each language in each category", _counts),
     Key("lengths_per_category", "{short|medium|long: number}", "at least so many of each length in each category", _lengths),
+    Key("per_category", "{field: {value: number}}", "at least so many of each value of any field in each category", _counts_by_field),
+    Key("shares", "{field: {value: %}}", "shares of any field over all queries", _shares_by_field),
     Key("languages", "{language: %}", "shares over all queries", _shares),
     Key("difficulty", "{difficulty: %}", "shares over all queries", _shares),
     Key("query_types", "{query type: %}", "shares over all queries", _shares),
     Key("lengths", "{short|medium|long: %}", "shares over all queries", _length_shares),
     Key("tolerance", "percentage points", f"how far each share may be off ({DEFAULT_TOLERANCE:g} without it)", _percent),
-    Key("domains", "{at_least: [numbers], across: number, across_query_type: text, from_queries: number}",
-        "at least so many queries in each primary_domain, the largest first, and across domains", _domains),
+    Key("domains", "{at_least: {domain: number} or [numbers], across: number, across_field: text, across_query_type: text, "
+        "from_queries: number}",
+        "at least so many queries in each primary_domain, by name or the largest first, and across domains", _domains),
     Key("relevant_documents", "[least, most], or {30|100|500: [least, most]}",
         "how many documents of grade 1-3 each query has", _ranges),
+    Key("relevant_documents_mean", "[least, most], or {30|100|500: [least, most]}",
+        "how many documents of grade 1-3 a query has on the mean", _ranges),
+    Key("relevant_documents_total", "[least, most], or {30|100|500: [least, most]}",
+        "how many documents of grade 1-3 all queries have together", _ranges),
     Key("most_without_relevant", "a number", "at most so many queries without any document of grade 1-3", _whole),
     Key("most_without_grade_2", "a number", "at most so many queries without any document of grade 2-3", _whole),
     Key("most_with_one_relevant", "a number", "at most so many queries with a single document of grade 1-3", _whole),

@@ -8,11 +8,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from annotator.coverage.words import name_length
 from annotator.domain.coverage import QueryFacts
+from annotator.domain.ground_truth import QUERY_FIELDS, Query
 
 NAMED = 20
+LENGTH = "length"  # counted like a field: short, medium or long
+_YES = frozenset({"true", "yes", "1"})
 Counts = Counter[str | None]
 
 
@@ -20,6 +24,8 @@ Counts = Counter[str | None]
 class Tally:
     """Counts over all queries. `None` as a label: the query does not say.
 
+    `by_field`, `by_field_and_category`: of the further fields that were asked for. `across`, `domains_within`: the queries
+    that a field of their own marks as across domains, and the domains of the others.
     `relevant` lists the number of relevant documents of each query; the `without_…` and `one_…` lists hold
     query ids, in order.
     """
@@ -34,6 +40,10 @@ class Tally:
     languages_by_category: dict[str | None, Counts] = field(default_factory=dict)
     lengths_by_category: dict[str | None, Counts] = field(default_factory=dict)
     domains_by_type: dict[str | None, Counts] = field(default_factory=dict)
+    by_field: dict[str, Counts] = field(default_factory=dict)
+    by_field_and_category: dict[str, dict[str | None, Counts]] = field(default_factory=dict)
+    across: int = 0
+    domains_within: Counts = field(default_factory=Counter)
     relevant: list[tuple[str, int]] = field(default_factory=list)
     ungraded: list[str] = field(default_factory=list)
     without_relevant: list[str] = field(default_factory=list)
@@ -42,11 +52,19 @@ class Tally:
     one_grade: list[str] = field(default_factory=list)
 
 
-def tally_queries(facts: Iterable[QueryFacts]) -> Tally:
-    """Everything there is to count, in one pass."""
-    tally = Tally()
+def tally_queries(
+    facts: Iterable[QueryFacts], *, fields: Iterable[str] = (), across_field: str | None = None
+) -> Tally:
+    """Count everything in one pass. `fields`: further ones to count by; `across_field`: the field that marks a query as
+    across domains."""
+    tally, names = Tally(), tuple(dict.fromkeys(fields))
     for fact in facts:
         _count_query(tally, fact)
+        _count_fields(tally, fact.query, names)
+        if across_field is not None and _is_across(_find_value(fact.query, across_field)):
+            tally.across += 1
+        else:
+            tally.domains_within[fact.query.primary_domain] += 1
         _count_documents(tally, fact)
     return tally
 
@@ -62,6 +80,36 @@ def _count_query(tally: Tally, fact: QueryFacts) -> None:
     tally.languages_by_category.setdefault(query.category, Counter())[query.language] += 1
     tally.lengths_by_category.setdefault(query.category, Counter())[length] += 1
     tally.domains_by_type.setdefault(query.query_type, Counter())[query.primary_domain] += 1
+
+
+def _count_fields(tally: Tally, query: Query, names: tuple[str, ...]) -> None:
+    for name in names:
+        label = name_value(_find_value(query, name))
+        tally.by_field.setdefault(name, Counter())[label] += 1
+        by_category = tally.by_field_and_category.setdefault(name, {})
+        by_category.setdefault(query.category, Counter())[label] += 1
+
+
+def _find_value(query: Query, name: str) -> Any:
+    if name == LENGTH:
+        return name_length(query.text)
+    return getattr(query, name) if name in QUERY_FIELDS else query.metadata.get(name)
+
+
+def name_value(value: Any) -> str | None:
+    """A field's value as a label; None where the query does not say."""
+    if value is None or value == "" or value == []:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _is_across(value: Any) -> bool:
+    """Whether a query's value says that it goes across domains: true, or a list of two or more of them."""
+    if isinstance(value, list):
+        return len(value) > 1
+    return value is True or (isinstance(value, str) and _fold(value) in _YES)
 
 
 def _count_documents(tally: Tally, fact: QueryFacts) -> None:

@@ -27,8 +27,10 @@ def count_words(text: str) -> int:
     return sum(_count_in_piece(piece) for piece in text.split())
 
 
-def name_length(text: str) -> str:
-    """The length class of a query: short (up to 3 words), medium (4 to 8) or long (9 and more)."""
+def name_length(text: str) -> str | None:
+    """The length class of a query: short (up to 3 words), medium (4 to 8) or long (9 and more); None without a text."""
+    if not text.strip():
+        return None
     words = count_words(text)
     return SHORT if words <= 3 else MEDIUM if words <= 8 else LONG
 

@@ -1,6 +1,12 @@
 """A figure beside the one that it is compared with, shown so that both can be told apart."""
 
 
+def show_decimals(figure: float, digits: int = 2) -> str:
+    """A figure with at most so many decimals, without zeros at its end: 6.5, 12, 0.07."""
+    shown = f"{figure:,.{digits}f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
 def show_beside(measured: float, target: float) -> tuple[str, str]:
     """Both figures with two digits, or with as many as it takes to tell them apart (six at most)."""
     for digits in range(2, 6):

@@ -1,6 +1,7 @@
 """A requirements file is read whole: each bad key and value is named with its line."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,11 @@ difficulty: {easy: 40, medium: 40, hard: 20}
 query_types: {a: 33.3, b: 33.3, c: 33.4}
 lengths: {short: 50, long: 50}
 tolerance: 2.5
-domains: {at_least: [20, 15], across: 10, across_query_type: cross_law, from_queries: 100}
+per_category: {specificity: {concrete: 4, abstract: 3, fqcn: 3}, length: {short: 3}}
+shares: {law_type: {법률: 60, 시행령: 40}, length: {short: 100}}
+domains: {at_least: {도시계획: 20, 환경: 15}, across: 10, across_field: 여러_분야, from_queries: 100}
+relevant_documents_mean: {30: [5, 10], 100: [8, 15]}
+relevant_documents_total: [150, null]
 relevant_documents: {30: [5, 10], 100: [8, null]}
 most_without_relevant: 0
 most_without_grade_2: 1
@@ -31,7 +36,7 @@ queries_without_relevant: [Q1, 007, "1e3", no]
 """
 
 
-def read(text: str) -> dict[str, object]:
+def read(text: str) -> dict[str, Any]:
     return read_requirements(text.encode(), "requirements.yaml")
 
 
@@ -49,6 +54,15 @@ def test_every_key_is_read_as_plain_values() -> None:
     assert found["queries_without_relevant"] == ["Q1", "007", "1e3", "no"]
     assert found["query_types"] == {"a": 33.3, "b": 33.3, "c": 33.4}
     assert type(found["about"]) is str
+    assert found["per_category"] == {
+        "specificity": {"concrete": 4, "abstract": 3, "fqcn": 3},
+        "length": {"short": 3},
+    }
+    assert found["shares"]["law_type"] == {"법률": 60.0, "시행령": 40.0}
+    assert found["domains"]["at_least"] == {"도시계획": 20, "환경": 15}
+    assert (found["relevant_documents_mean"], found["relevant_documents_total"]) == (
+        {"30": [5, 10], "100": [8, 15]}, [150, None],
+    )  # fmt: skip
 
 
 def test_a_key_that_is_not_known_is_refused_with_its_line_and_the_likely_one() -> None:
@@ -90,7 +104,13 @@ def test_every_bad_value_is_named_at_once() -> None:
         ("queries: true\n", "a whole number"),
         ("queries: 99999999999999\n", "a whole number"),
         ("languages_per_category: {}\n", "at least one number"),
-        ("domains: {at_least: [1], across: 1}\n", "the query type of those across domains"),
+        ("domains: {at_least: [1], across: 1}\n", "the field that marks a query as across domains"),
+        ("domains: {at_least: [1], across: 1, across_field: a, across_query_type: b}\n", "left out where across_field is given"),
+        ("domains: {at_least: [1], across_feild: a}\n", "did you mean across_field?"),
+        ("per_category: {a: 4}\n", "per_category.a to be a mapping"),
+        ("per_category: {length: {tiny: 4}}\n", "one of short, medium, long"),
+        ("shares: {}\n", "at least one field"),
+        ("shares: {a: {b: 40, c: 40}}\n", "100 together, found 80.0"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(text: str, said: str) -> None:

@@ -63,7 +63,7 @@ def test_composed_and_decomposed_texts_have_as_many_words(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "length"), [(0, "short"), (3, "short"), (4, "medium"), (8, "medium"), (9, "long")]
+    ("words", "length"), [(1, "short"), (3, "short"), (4, "medium"), (8, "medium"), (9, "long")]
 )
 def test_the_classes_are_up_to_3_then_4_to_8_then_9_and_more(words: int, length: str) -> None:
     assert name_length(" ".join(["단어"] * words)) == length
