@@ -19,7 +19,7 @@ DRAWING = frozenset({
     "title", "header", "subheader", "caption", "markdown", "info", "warning", "error", "success", "toast", "button",
     "form_submit_button", "text_input", "text_area", "number_input", "selectbox", "multiselect", "radio", "checkbox",
     "toggle", "segmented_control", "expander", "popover", "tabs", "spinner", "metric", "download_button", "link_button",
-    "dataframe", "text", "draw_note", "draw_numbers", "draw_table", "file_uploader", "slider", "date_input",
+    "dataframe", "text", "draw_note", "draw_numbers", "draw_table", "file_uploader", "draw_file_field", "slider", "date_input",
 })  # fmt: skip
 # Text that is the same in every language: names of things, formats, and what only a program reads.
 SAME_EVERYWHERE: dict[str, frozenset[str]] = {

@@ -3,6 +3,7 @@
 Everything that is served is put together here. `main_page.py` is what it runs.
 """
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -45,6 +46,7 @@ from annotator.web.no_outgoing import forbid_outgoing_requests
 from annotator.web.plain_text import escape_markdown
 from annotator.web.process import set_served
 from annotator.web.signed_in import require_signed_in
+from annotator.web.uploads import UploadGuard, free_files_of_ended_sessions
 
 SCRIPT = Path(__file__).parent / "script" / "main.py"
 
@@ -75,7 +77,11 @@ def make_app(database: Database, settings: Settings) -> App:
             *work_api.routes(database),
             *downloads.routes(database, settings),
         ],
-        middleware=[Middleware(Gate, database=database, settings=settings), Middleware(HostConfig)],
+        middleware=[
+            Middleware(Gate, database=database, settings=settings),
+            Middleware(HostConfig),
+            Middleware(UploadGuard),
+        ],
         on_script_error=show_error,
         lifespan=_live,
     )
@@ -109,4 +115,8 @@ def _home(database: Database) -> list[Route]:
 @asynccontextmanager
 async def _live(_app: App) -> AsyncIterator[None]:
     take_over_loggers()
-    yield
+    freeing = asyncio.create_task(free_files_of_ended_sessions())
+    try:
+        yield
+    finally:
+        freeing.cancel()

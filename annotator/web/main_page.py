@@ -17,6 +17,7 @@ from annotator.web.page_context import PageContext, draw_signed_out, find_contex
 from annotator.web.preload import preload
 from annotator.web.roles import name_role
 from annotator.web.sidebar import draw_sidebar, list_parameters
+from annotator.web.uploads import note_file_fields
 
 HERE = Path(__file__).parent
 
@@ -36,7 +37,8 @@ def draw_app() -> None:
     if context is not None:
         with st.sidebar:
             draw_sidebar(context, known)
-    asked.run()
+    with note_file_fields():
+        asked.run()
 
 
 def _register(page: Page, context: PageContext | None) -> st.Page:

@@ -11,9 +11,9 @@ from annotator.web.messages import show_refusal, tr, tr_n
 from annotator.web.page_context import PageContext, require_context
 from annotator.web.queue_address import QueueAddress
 from annotator.web.queue_download import list_address
+from annotator.web.uploads import draw_file_field
 
 DONE, TIMES = "queue file done", "queue file times"
-MOST_MB = 20
 
 
 def draw_files(context: PageContext, dataset: str, here: QueueAddress) -> None:
@@ -30,8 +30,8 @@ def draw_files(context: PageContext, dataset: str, here: QueueAddress) -> None:
         if said:
             st.success(said, icon=":material/check:")
     key = f"queue file {st.session_state.get(TIMES, 0)}"
-    file = st.file_uploader(
-        tr("The file with its decisions"), type="csv", key=key, max_upload_size=MOST_MB,
+    file = draw_file_field(
+        tr("The file with its decisions"), person_id=context.actor.person_id, type="csv", key=key,
         help=tr("All of its rows are decided, or none. Rows without a grade stay open; a row whose pair has changed since is refused."),
     )  # fmt: skip
     if file is not None:

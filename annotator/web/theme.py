@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from annotator.web.uploads import MOST_MB
+
 FONT = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Hiragino Sans', 'Yu Gothic UI', Meiryo, "
     "'Apple SD Gothic Neo', 'Malgun Gothic', 'Noto Sans CJK JP', 'Noto Sans CJK KR', sans-serif"
@@ -56,7 +58,7 @@ def make_config(host: str, port: int) -> Mapping[str, Any]:
         "server.headless": True,
         "server.fileWatcherType": "none",
         "server.runOnSave": False,
-        "server.maxUploadSize": 50,
+        "server.maxUploadSize": MOST_MB,
         "runner.postScriptGC": False,
         "runner.magicEnabled": False,
         "client.toolbarMode": "minimal",

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 from streamlit.runtime import Runtime
-from streamlit.starlette import App
 
 from annotator.settings import Settings
 from annotator.storage.database import Database
@@ -35,15 +34,9 @@ class Attacker(Visitor):
 
 
 @pytest.fixture
-def app(database: Database) -> Iterator[App]:
+def visitor(database: Database) -> Iterator[Attacker]:
     """The application over the database of tests/browser: its dataset, and the people PEOPLE."""
     Runtime._instance = None  # Streamlit allows one runtime a process
-    made = make_app(database, Settings())
-    with TestClient(made):
-        yield made
+    with TestClient(make_app(database, Settings()), follow_redirects=False) as client:
+        yield Attacker(client)
     Runtime._instance = None
-
-
-@pytest.fixture
-def visitor(app: App) -> Attacker:
-    return Attacker(TestClient(app, follow_redirects=False))
