@@ -20,7 +20,7 @@ from annotator.cli.terminal import (
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.importing.report import ImportReport
+    from annotator.importing.report import FolderReport, ImportReport
 
 app = typer.Typer(
     help="Read files into a dataset: all of a file, or nothing and every bad line.", no_args_is_help=True
@@ -37,14 +37,6 @@ EncodingOption = Annotated[
 ]
 SystemOption = Annotated[
     str | None, typer.Option("--system", metavar="S", help="The system's name, instead of the file's own.")
-]
-OrderOption = Annotated[
-    str,
-    typer.Option(
-        "--order",
-        metavar="score|rank",
-        help="Order results by score, as trec_eval does, or by the file's ranks.",
-    ),
 ]
 SectionsOption = Annotated[
     bool, typer.Option("--sections", help="Make a document of every section: PATH#heading.")
@@ -94,23 +86,62 @@ def documents(
 @app.command()
 def run(
     dataset: DatasetArgument,
-    path: PathArgument,
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The file, or a folder of runs.")],
     system: SystemOption = None,
-    order: OrderOption = "score",
+    order: Annotated[
+        str,
+        typer.Option(
+            metavar="score|rank",
+            help="Order results by score, as trec_eval does, or by the file's ranks.",
+        ),
+    ] = "score",
+    skip_unknown_queries: Annotated[
+        bool, typer.Option(help="Leave out results for queries that the dataset does not have.")
+    ] = False,
+    duplicates: Annotated[
+        str,
+        typer.Option(
+            metavar="refuse|first", help="A document twice in a query: refuse, or keep its best place."
+        ),
+    ] = "refuse",
+    id_field: Annotated[
+        str | None, typer.Option(metavar="NAME", help="JSON: the field that names a result's document.")
+    ] = None,
+    response_time_unit: Annotated[
+        str | None, typer.Option(metavar="ms|s", help="JSON: the unit of response_time (default: ms).")
+    ] = None,
     format_name: FormatOption = None,
     encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """One system's run: TREC lines (query_id Q0 doc_id rank score tag) or JSONL with any further signals."""
-    from annotator.importing.service import import_run
+    """One system's run, or a folder of runs: TREC lines (query_id Q0 doc_id rank score tag), or JSON with any further
+    fields."""
+    from annotator.domain.errors import ValidationError
+    from annotator.importing.service import import_run, import_runs
 
-    common = _common(format_name, encoding, dry_run=dry_run)
-    report = import_run(
-        open_database(database), OPERATOR, dataset, path, system=system, order=order, **common
-    )
-    _show(report, f"annotator pool {dataset} --depth 10", json=json)
+    common = {
+        "order": order,
+        "duplicates": duplicates,
+        "skip_unknown_queries": skip_unknown_queries,
+        "id_field": id_field,
+        "response_time_unit": response_time_unit,
+        **_common(format_name, encoding, dry_run=dry_run),
+    }
+    following = f"annotator pool {dataset} --depth 10"
+    if not path.is_dir():
+        report = import_run(open_database(database), OPERATOR, dataset, path, system=system, **common)
+        _show(report, following, json=json)
+        return
+    if system is not None:
+        raise ValidationError(
+            f"--system: {path} is a folder, whose files are systems of their own, named by tag or file name"
+        )
+    folder = import_runs(open_database(database), OPERATOR, dataset, path, **common)
+    for report in () if json else folder.files:
+        _show_counts(report)
+    _show(folder, following, json=json)
 
 
 @app.command()
@@ -199,17 +230,21 @@ def _common(format_name: str | None, encoding: str | None, *, dry_run: bool) -> 
     return {**common, "tell": lambda step: typer.echo(f"{step} …", err=True)}
 
 
-def _show(report: "ImportReport", following: str, *, json: bool) -> None:
+def _show(report: "ImportReport | FolderReport", following: str, *, json: bool) -> None:
     if json:
         print_json(report)
         return
-    counts = f"{report.read:,} read, {report.added:,} new, {report.changed:,} changed, {report.unchanged:,} as before"
-    typer.echo(f"{report.path}: {report.kind}: {counts}")
-    for note in report.notes:
-        typer.echo(f"- {note}")
+    _show_counts(report)
     if report.dry_run:
         typer.echo("A dry run: nothing was stored.")
     elif not report.added and not report.changed:
         typer.echo("Nothing changed: all of it was there already.")
     else:
         typer.echo(f"Next: {following}")
+
+
+def _show_counts(report: "ImportReport | FolderReport") -> None:
+    counts = f"{report.read:,} read, {report.added:,} new, {report.changed:,} changed, {report.unchanged:,} as before"
+    typer.echo(f"{report.path}: {report.kind}: {counts}")
+    for note in report.notes:
+        typer.echo(f"- {note}")

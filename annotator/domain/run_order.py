@@ -29,6 +29,16 @@ class OrderedResults:
     reordered_ties: int = 0
 
 
+def sort_results(entries: Sequence[RunEntry], order: Order) -> list[RunEntry]:
+    """The results of one query in their order: by score where `order` says so and each has one, else by rank, and as they
+    come where one has no rank."""
+    if order == "score" and _has_all(entries, "score"):
+        return sort_by_score(entries)
+    if _has_all(entries, "rank"):
+        return sorted(entries, key=lambda entry: entry.rank or 0)
+    return list(entries)
+
+
 def sort_by_score(entries: Sequence[RunEntry]) -> list[RunEntry]:
     """The results of one query as trec_eval orders them. Each needs a score."""
     scores = read_as_floats(entries)
@@ -48,20 +58,21 @@ def order_results(entries: Sequence[RunEntry], order: Order, *, first: int = 1) 
     By rank where `order` says so or a result has no score; every result then needs a rank. The rank that the file
     gave is kept among the signals (`file_rank`) where it is another.
     """
-    has_scores = all(entry.score is not None for entry in entries)
-    has_ranks = all(entry.rank is not None for entry in entries)
-    by_rank = sorted(entries, key=lambda entry: entry.rank or 0) if has_ranks else list(entries)
-    by_score = sort_by_score(entries) if has_scores else by_rank
-    ordered = by_score if order == "score" else by_rank
+    has_scores = _has_all(entries, "score")
     contradictions = ties = 0
-    if has_scores and has_ranks:
-        contradictions, ties = _compare(by_rank, by_score)
+    if has_scores and _has_all(entries, "rank"):
+        contradictions, ties = _compare(sort_results(entries, "rank"), sort_by_score(entries))
+    ordered = sort_results(entries, order)
     return OrderedResults(
         tuple(_place(entry, rank) for rank, entry in enumerate(ordered, first)),
         "score" if order == "score" and has_scores else "rank",
         contradictions,
         ties,
     )
+
+
+def _has_all(entries: Sequence[RunEntry], name: Literal["score", "rank"]) -> bool:
+    return all(getattr(entry, name) is not None for entry in entries)
 
 
 def _compare(by_rank: Sequence[RunEntry], by_score: Sequence[RunEntry]) -> tuple[int, int]:

@@ -22,6 +22,7 @@ _TOKEN = re.compile(
     r'[ \t\r\n]*+(?:([{}\[\],:])|("[^"\\]*+(?:\\.[^"\\]*+)*+")|([^\s{}\[\],:"]++))', re.DOTALL
 )
 
+_SPACE = re.compile(r"[ \t\r\n]*")
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
@@ -67,6 +68,70 @@ def parse_json(text: str) -> Any:
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise _Refused(f"nesting of at most {MAX_DEPTH} levels")
     return value
+
+
+def parse_json_items(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of JSON Lines, of an array, or the one of a single document, each with the line it begins on.
+
+    What is no object is noted; what is no JSON ends an array, and of JSON Lines only its line.
+    """
+    if not text.strip():
+        return
+    first = text.lstrip().split("\n", 1)[0].rstrip()
+    if first.startswith("["):
+        found = _array_items(text, problems)
+    elif first.startswith("{") and not first.endswith("}"):
+        found = _checked(1, text, problems)
+    else:
+        lines = enumerate(text.split("\n"), 1)
+        found = (item for line, part in lines if part.strip() for item in _checked(line, part, problems))
+    for line, value in found:
+        if isinstance(value, dict):
+            yield line, value
+        else:
+            problems.add(line, "a JSON object", describe(value))
+
+
+def _array_items(text: str, problems: Problems) -> Iterator[tuple[int, Any]]:
+    """The items of an array, one parsed after the other, so that each has its line."""
+    position = _SPACE.match(text, text.index("[") + 1).end()  # type: ignore[union-attr]  # it matches everywhere
+    line = text.count("\n", 0, position) + 1
+    closed = text[position : position + 1] == "]"
+    position += closed
+    while not closed:
+        try:
+            _, end = _LENIENT.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            end = len(text)
+        items = list(_checked(line, text[position:end], problems))
+        if not items:
+            return
+        yield from items
+        after = _SPACE.match(text, end).end()  # type: ignore[union-attr]
+        line += text.count("\n", position, after)
+        mark = text[after : after + 1]
+        if mark not in (",", "]"):
+            problems.add(
+                line,
+                "JSON",
+                f"{describe(mark) if mark else 'the end of the file'} after an item of the array",
+            )
+            return
+        closed = mark == "]"
+        position = _SPACE.match(text, after + 1).end()  # type: ignore[union-attr]
+        line += text.count("\n", after, position)
+    if position < len(text.rstrip()):
+        problems.add(line, "the end of the file", describe(text[position : position + 20]))
+
+
+def _checked(line: int, part: str, problems: Problems) -> Iterator[tuple[int, Any]]:
+    """The value of a JSON text that begins on this line; nothing after noting what is wrong with it."""
+    try:
+        yield line, parse_json(part)
+    except json.JSONDecodeError as error:
+        problems.add(line + error.lineno - 1, "a JSON object", f"{error.msg} at character {error.colno}")
+    except ValueError as error:
+        problems.add(line, str(error), describe(part[:200]))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """What every import answers: how much it read, and what that changed."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from annotator.domain.import_records import ImportKind
 
@@ -10,9 +11,10 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """`read` counts what the file holds; `added + changed + unchanged` is the same number.
+    """`read` counts what the file holds; `added + changed + unchanged` is the same number, less what a run left out.
 
-    `notes` are sentences for people: what was left out, what came along. With `dry_run` nothing was stored.
+    `notes` are sentences for people: what was left out, what came along. `figures`: the counts behind them, as the record
+    of the import keeps them. With `dry_run` nothing was stored.
     """
 
     kind: ImportKind
@@ -23,11 +25,36 @@ class ImportReport:
     unchanged: int
     notes: tuple[str, ...]
     dry_run: bool
+    figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def changes_something(self) -> bool:
         """Whether anything of the file is new or different from what is stored."""
         return self.added + self.changed > 0
+
+
+@dataclass(frozen=True, slots=True)
+class FolderReport:
+    """What importing a folder of runs answers: the sums, and the report of every file, in the order of their names."""
+
+    kind: ImportKind
+    path: str
+    read: int
+    added: int
+    changed: int
+    unchanged: int
+    notes: tuple[str, ...]
+    dry_run: bool
+    files: tuple[ImportReport, ...]
+
+    @classmethod
+    def of(
+        cls, path: str, files: Sequence[ImportReport], notes: tuple[str, ...], *, dry_run: bool
+    ) -> "FolderReport":
+        """The report of a folder by those of its files."""
+        read, added = sum(file.read for file in files), sum(file.added for file in files)
+        changed, unchanged = sum(file.changed for file in files), sum(file.unchanged for file in files)
+        return cls("run", path, read, added, changed, unchanged, notes, dry_run, tuple(files))
 
 
 def silent(_: str) -> None:

@@ -17,18 +17,20 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from annotator.accounts.service import require_role
-from annotator.domain.errors import ConflictError
+from annotator.domain.errors import BadInput, ConflictError, Problems
 from annotator.domain.import_records import ImportRecord
 from annotator.domain.people import Actor
 from annotator.formats.judgments import read_judgments
 from annotator.formats.pairs import read_pairs
-from annotator.formats.trec_run import read_run_lines
+from annotator.formats.run_lines import RunFile
+from annotator.formats.runs import read_run_file
 from annotator.importing.document_plan import KnownDocument, plan_documents
 from annotator.importing.judgment_plan import JudgmentEvent, check_targets, list_events, name_pairs, to_rows
 from annotator.importing.qrel_plan import list_imports, note_plan, plan_qrels
 from annotator.importing.qrel_source import hash_content, match_qrels, read_qrel_source
 from annotator.importing.query_plan import KnownQuery, plan_queries
 from annotator.importing.report import (
+    FolderReport,
     ImportReport,
     Progress,
     note_by_id,
@@ -37,7 +39,8 @@ from annotator.importing.report import (
     note_retexted,
     silent,
 )
-from annotator.importing.run_plan import RESERVED, check_order, check_queries, plan_run
+from annotator.importing.run_folder import list_run_files, name_systems
+from annotator.importing.run_plan import RESERVED, RunOptions, RunPlan, check_options, check_queries, plan_run
 from annotator.importing.sources import read_document_source, read_query_source, read_source
 from annotator.storage import imported, intake, intake_judgments
 from annotator.storage.database import Database, lock_dataset
@@ -129,49 +132,81 @@ def import_run(
     now: datetime,
     system: str | None = None,
     order: str = "score",
+    duplicates: str = "refuse",
+    skip_unknown_queries: bool = False,
+    id_field: str | None = None,
+    response_time_unit: str | None = None,
     format_name: str | None = None,
     encoding: str | None = None,
     dry_run: bool = False,
     tell: Progress = silent,
 ) -> ImportReport:
-    """One system's run, from TREC lines or JSONL. `system` overrides the name in the file; `order`: score or rank.
+    """One system's run, from TREC lines or JSON. `system` overrides the name in the file.
 
-    Documents not known yet are added by their id only. The same file again changes nothing but the order, when it
-    is stored in another one. ConflictError when the system has another run already.
+    `order`, `duplicates` and `skip_unknown_queries` are those of `RunOptions`; `id_field` and `response_time_unit` those
+    of `read_json_run`. Documents not known yet are added by their id only. The same file again changes nothing but the
+    order, when it is stored in another one. ConflictError when the system has another run already.
     """
-    by = check_order(order)
+    options = check_options(order=order, duplicates=duplicates, skip_unknown_queries=skip_unknown_queries)
+    reader = _RunReader(format_name, encoding, id_field, response_time_unit)
     tell(f"reading {path}")
-    lines = read_run_lines(read_source(path, encoding=encoding), str(path), kind=format_name)
-    plan = plan_run(lines, str(path), system=system, order=by)
-    run, size, notes = plan.run, len(lines), plan.notes
+    file = reader.read(path)
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
-        queries = intake.map_queries(session, place.pk)
-        check_queries(((line.line, line.entry.query_id) for line in lines), queries, str(path))
-        stored = intake.find_run(session, place.pk, run.system)
-        if stored is not None and stored.content_sha256 != plan.content_sha256:
-            raise ConflictError(
-                f"the system {run.system!r} has another run in this dataset already; use another --system"
-            )
-        tell(f"storing {size:,} results")
-        if stored is None:
-            report = ImportReport("run", str(path), size, size, 0, 0, notes, dry_run)
-        else:
-            moved = intake.count_moved(session, place.pk, stored.pk, run, queries=queries)
-            notes = (*notes, *note_moved(moved))
-            report = ImportReport("run", str(path), size, 0, moved or 0, size - (moved or 0), notes, dry_run)
-        if not report.changes_something:
-            return report
-        record = _record(
-            session, place, actor, report, path,
-            now=now, format=format_name, system=run.system, options={"order": by}, figures=plan.figures,
+        queries = intake.list_query_texts(session, place.pk)
+        plan = plan_run(file, str(path), queries=queries.values(), options=options, system=system)
+        tell(f"storing {len(plan.run.entries):,} results")
+        return _store_run(
+            session, place, actor, path, plan,
+            now=now, options=options, format_name=format_name, queries=queries, dry_run=dry_run,
         )  # fmt: skip
-        if stored is not None:
-            intake.reorder_run(session, place.pk, stored.pk, run, queries=queries, import_record_pk=record)
-            return report
-        by_id_only = intake.add_run(
-            session, place.pk, run, plan.content_sha256, queries=queries, now=now, import_record_pk=record
-        )
-    return replace(report, notes=(*notes, *note_by_id(by_id_only)))
+
+
+def import_runs(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    folder: Path,
+    *,
+    now: datetime,
+    order: str = "score",
+    duplicates: str = "refuse",
+    skip_unknown_queries: bool = False,
+    id_field: str | None = None,
+    response_time_unit: str | None = None,
+    format_name: str | None = None,
+    encoding: str | None = None,
+    dry_run: bool = False,
+    tell: Progress = silent,
+) -> FolderReport:
+    """All runs of a folder, or none: each file is one system's, named by its tag or else by the file.
+
+    The options are those of `import_run`. BadInput names every bad line of every file, and files that name one system.
+    """
+    options = check_options(order=order, duplicates=duplicates, skip_unknown_queries=skip_unknown_queries)
+    reader = _RunReader(format_name, encoding, id_field, response_time_unit)
+    paths, notes = list_run_files(folder)
+    # Read twice, so that the database is locked for the storing only and no more than one run is in memory.
+    systems = name_systems(paths, reader.read)
+    reports, found = [], Problems(str(folder))
+    with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
+        queries = intake.list_query_texts(session, place.pk)
+        for path, system in systems.items():
+            tell(f"storing {path}")
+            try:
+                plan = plan_run(
+                    reader.read(path), str(path), queries=queries.values(), options=options, system=system
+                )
+            except BadInput as error:
+                found.found += error.problems
+                continue
+            reports.append(
+                _store_run(
+                    session, place, actor, path, plan,
+                    now=now, options=options, format_name=format_name, queries=queries, dry_run=dry_run,
+                )
+            )  # fmt: skip
+        found.raise_if_any()
+    return FolderReport.of(str(folder), reports, notes, dry_run=dry_run)
 
 
 def import_pairs(
@@ -318,6 +353,69 @@ def _writing(
             session.rollback()
 
 
+@dataclass(frozen=True, slots=True)
+class _RunReader:
+    """How run files are read; see `read_run_file`."""
+
+    format_name: str | None
+    encoding: str | None
+    id_field: str | None
+    response_time_unit: str | None
+
+    def read(self, path: Path) -> RunFile:
+        return read_run_file(
+            read_source(path, encoding=self.encoding),
+            str(path),
+            kind=self.format_name,
+            id_field=self.id_field,
+            response_time_unit=self.response_time_unit,
+        )
+
+
+def _store_run(
+    session: Session,
+    place: _Place,
+    actor: Actor,
+    path: Path,
+    plan: RunPlan,
+    *,
+    now: datetime,
+    options: RunOptions,
+    format_name: str | None,
+    queries: Mapping[int, tuple[str, str]],
+    dry_run: bool,
+) -> ImportReport:
+    """Store a run that is new, or in another order one that is there with the same content."""
+    run, size, notes = plan.run, len(plan.run.entries), plan.notes
+    read = size + sum(plan.figures.get(name, 0) for name in ("skipped_unknown_results", "duplicates"))
+    keys = {query_id: pk for pk, (query_id, _) in queries.items()}
+    stored = intake.find_run(session, place.pk, run.system)
+    if stored is not None and stored.content_sha256 != plan.content_sha256:
+        raise ConflictError(
+            f"{path}: the system {run.system!r} has another run in this dataset already; use another --system"
+        )
+    if stored is None:
+        report = ImportReport("run", str(path), read, size, 0, 0, notes, dry_run, plan.figures)
+    else:
+        moved = intake.count_moved(session, place.pk, stored.pk, run, queries=keys)
+        notes = (*notes, *note_moved(moved))
+        counts = (read, 0, moved or 0, size - (moved or 0))
+        report = ImportReport("run", str(path), *counts, notes, dry_run, plan.figures)
+    if not report.changes_something:
+        return report
+    record = _record(
+        session, place, actor, report, path,
+        now=now, format=format_name, system=run.system, options=options.to_record(),
+    )  # fmt: skip
+    if stored is not None:
+        intake.reorder_run(session, place.pk, stored.pk, run, queries=keys, import_record_pk=record)
+        return report
+    by_id_only = intake.add_run(
+        session, place.pk, run, plan.content_sha256, queries=keys, now=now, import_record_pk=record
+    )
+    return replace(report, notes=(*notes, *note_by_id(by_id_only)))
+
+
 def _record(
     session: Session,
     place: _Place,
@@ -329,9 +427,8 @@ def _record(
     format: str | None,
     system: str | None = None,
     options: Mapping[str, Any] = MappingProxyType({}),
-    figures: Mapping[str, Any] = MappingProxyType({}),
 ) -> int:
-    """Store the record of an import that changes something, and return its primary key. `figures`: further counts."""
+    """Store the record of an import that changes something, and return its primary key."""
     counts = {
         "read": report.read,
         "added": report.added,
@@ -347,7 +444,7 @@ def _record(
         system=system,
         imported_by=actor.person_id,
         options=options,
-        figures={**counts, **figures},
+        figures={**counts, **report.figures},
     )
     return add_import_record(session, place.pk, record)
 

@@ -41,6 +41,13 @@ def map_queries(session: Session, dataset_pk: int) -> dict[str, int]:
     return {query_id: pk for query_id, pk in session.execute(statement) if pk is not None}
 
 
+def list_query_texts(session: Session, dataset_pk: int) -> dict[int, tuple[str, str]]:
+    """The query_id and the text of every query, by query_pk."""
+    statement = select(col(QueryRow.pk), col(QueryRow.query_id), col(QueryRow.text))
+    rows = session.execute(statement.where(col(QueryRow.dataset_pk) == dataset_pk))
+    return {key_of(pk): (query_id, text) for pk, query_id, text in rows}
+
+
 def list_queries(session: Session, dataset_pk: int) -> list[tuple[int, Query, bool]]:
     """The key of every query, the query, and whether it has a judgment or a decision."""
     judged = _list_judged_queries(session, dataset_pk)
@@ -204,6 +211,7 @@ def add_run(
             "dataset_pk": dataset_pk,
             "system": run.system,
             "content_sha256": content_sha256,
+            "query_signals": {query_id: dict(signals) for query_id, signals in run.query_signals.items()},
             "imported_at": now,
             "import_record_pk": import_record_pk,
         }

@@ -168,7 +168,8 @@ class ImportRecordRow(SQLModel, table=True):
 
 
 class RunRow(SQLModel, table=True):
-    """One system's run over a dataset."""
+    """One system's run over a dataset. `query_signals`: what its file says of an answer as a whole, by query_id: its
+    `latency_ms`, and every further field; a query that was answered with nothing is there too."""
 
     __tablename__ = "run"
     __table_args__ = (UniqueConstraint("dataset_pk", "system"),)
@@ -177,6 +178,7 @@ class RunRow(SQLModel, table=True):
     dataset_pk: int = Field(foreign_key="dataset.pk")
     system: str
     content_sha256: str
+    query_signals: dict[str, Any] = json_column()
     imported_at: datetime = time_column()
     import_record_pk: int | None = Field(default=None, foreign_key="import_record.pk")
 

@@ -596,6 +596,22 @@ def test_options_reach_the_import(desk: Desk, command: Command) -> None:
     assert "- warning: the ranks contradict the scores" in command("run", "d", contradictory)[1]
     assert "ordered by rank; trec_eval" in command("run", "d", contradictory, "--order", "rank")[1]
     assert command("run", "d", contradictory, "--order", "tag")[0] == 1
+    answers = '{"query": "ascii", "results": [{"key": "d1", "id": 1}], "response_time": 2}\n{"query": "x", "results": []}'
+    path = desk.put("runs/api.jsonl", answers)
+    options = (
+        "--id-field",
+        "key",
+        "--response-time-unit",
+        "s",
+        "--skip-unknown-queries",
+        "--duplicates",
+        "first",
+    )
+    code, out, _ = command("run", "d", path.parent, *options)
+    assert (code, out.count("runs/api.jsonl: run: 1 read, 1 new"), "- system api" in out) == (0, 1, True)
+    report = json.loads(command("run", "d", path.parent, *options, "--json")[1])
+    assert (report["unchanged"], report["files"][0]["figures"]) == (1, {"skipped_unknown_queries": 1})
+    assert "--system" in command("run", "d", path.parent, "--system", "x")[2]
     folder = desk.put("docs/a.md", "# A\nx\n# B\ny\n").parent
     assert command("documents", "d", folder, "--sections")[0] == 0
     assert {("a.md#a",), ("a.md#b",)} <= set(desk.rows(DocumentRow.doc_id))

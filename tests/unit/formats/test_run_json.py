@@ -1,0 +1,131 @@
+"""Runs as JSON: what search APIs answer, one a line, as an array or alone; nothing of it is lost, every bad place is named."""
+
+import json
+from typing import Any
+
+import pytest
+
+from annotator.domain.errors import BadInput, ValidationError
+from annotator.domain.ground_truth import RunEntry
+from annotator.formats.runs import find_system, read_run_file
+
+ANSWERS: list[dict[str, Any]] = [
+    {
+        "query_id": 7,
+        "system": "hybrid",
+        "results": [
+            {"hang_id": "제17조", "id": "x1", "score": 0.9, "stage": ["rne"]},
+            {"hang_id": "b", "id": "x2", "score": 0.5},
+        ],
+        "response_time": 120,
+        "total": 40,
+    },
+    {"query": " 検索 ", "system": "hybrid", "results": [], "latency_ms": 12.5},
+]
+FORMS = {
+    "lines": "\n".join(json.dumps(answer) for answer in ANSWERS),
+    "array": json.dumps(ANSWERS, indent=2),
+    "array in one line": json.dumps(ANSWERS),
+}
+
+
+def read(text: str, **options: Any) -> Any:
+    return read_run_file(text.encode(), "f", **options)
+
+
+def messages(text: str, **options: Any) -> list[str]:
+    with pytest.raises(BadInput) as caught:
+        read(text, **options)
+    return [str(problem) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_answers_of_a_search_api_are_read_with_everything_they_say(form: str) -> None:
+    file = read(FORMS[form])
+    assert find_system(file, "f") == "hybrid"
+    assert [line.entry for line in file.lines] == [
+        RunEntry("7", "제17조", 1, 0.9, {"id": "x1", "stage": ["rne"]}),
+        RunEntry("7", "b", 2, 0.5, {"id": "x2"}),
+    ]
+    assert [(answer.query_id, answer.query, dict(answer.signals)) for answer in file.answers] == [
+        ("7", None, {"latency_ms": 120.0, "response_time": 120, "total": 40}),
+        ("", " 検索 ", {"latency_ms": 12.5}),
+    ]
+    assert file.notes == (
+        "documents named by the field 'hang_id' (--id-field names another)",
+        "response_time read as milliseconds (median 120); --response-time-unit s reads seconds",
+    )
+
+
+def test_one_answer_alone_is_a_file_however_it_is_laid_out() -> None:
+    for text in (json.dumps(ANSWERS[0]), json.dumps(ANSWERS[0], indent=4)):
+        assert [line.entry.doc_id for line in read(text).lines] == ["제17조", "b"]
+
+
+def test_the_unit_of_response_time_can_be_named() -> None:
+    file = read(FORMS["lines"], response_time_unit="s")
+    assert file.answers[0].signals["latency_ms"] == 120_000
+    assert file.answers[1].signals["latency_ms"] == 12.5
+    assert file.notes[1] == "response_time read as seconds (median 120)"
+    with pytest.raises(ValidationError, match="--response-time-unit: expected one of ms, s"):
+        read(FORMS["lines"], response_time_unit="min")
+
+
+def test_the_id_field_is_the_first_known_one_that_every_result_has_or_the_one_named() -> None:
+    text = '{"query_id": "q", "results": [{"id": 1, "hang_id": "h1"}, {"id": 2}]}'
+    assert [line.entry for line in read(text).lines] == [
+        RunEntry("q", "1", 1, None, {"hang_id": "h1"}),
+        RunEntry("q", "2", 2),
+    ]
+    named = '{"query_id": "q", "results": [{"doc_id": "no", "chunk": "c"}]}'
+    assert read(named, id_field="chunk").lines[0].entry == RunEntry("q", "c", 1, None, {"doc_id": "no"})
+    assert messages(text, id_field="hang_id") == [
+        "f:1: expected results[1].hang_id to be a text that is not empty, found nothing"
+    ]
+    with pytest.raises(ValidationError, match="--id-field: f is no JSON"):
+        read("q Q0 a 1 1.0 s\n", id_field="id")
+
+
+def test_the_order_of_results_gives_ranks_only_where_the_file_gives_none() -> None:
+    ranked = '{"query_id": "q", "results": [{"id": "a", "rank": 2}, {"id": "b", "rank": 1}]}'
+    assert [line.entry.rank for line in read(ranked).lines] == [2, 1]
+    flat = '{"query_id": "q", "doc_id": "a", "score": 1}\n{"query_id": "q", "doc_id": "b", "score": 2}'
+    assert [line.entry.rank for line in read(flat).lines] == [None, None]
+
+
+def test_every_bad_place_of_an_answer_is_named_with_its_line() -> None:
+    text = """[
+  {"query_id": "q", "results": [{"id": "a"}, 5, {"id": "b", "score": "high"}]},
+  {"results": [], "query": 3},
+
+  {"query_id": "r", "results": {"id": "a"}, "latency_ms": -1},
+  "s"
+]"""
+    assert messages(text) == [
+        "f:2: expected results[1] to be an object, found 5",
+        "f:2: expected results[2].score to be a finite number, found 'high'",
+        "f:3: expected query_id to be a text that is not empty, found nothing",
+        "f:5: expected latency_ms to be a number from 0, found -1",
+        "f:5: expected results to be a list, found a mapping",
+        "f:6: expected a JSON object, found 's'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[", "f:1: expected a JSON object, found Expecting value"),
+        ('[{"query_id": "q", "results": []},\n]', "f:2: expected a JSON object, found Expecting value"),
+        ('[{"query_id": "q", "results": []}\n{}]', "f:2: expected JSON, found '{' after an item"),
+        ('[{"query_id": "q", "results": []}', "f:1: expected JSON, found the end of the file"),
+        ('[{"query_id": "q", "results": []}] x', "f:1: expected the end of the file, found 'x'"),
+        ('[{"a": ' * 5_000, "nesting of at most 50 levels"),
+        ("[" * 5_000, "nesting of at most 50 levels"),
+        ('[{"query_id": "q", "query_id": "r"}]', "expected each key once"),
+        ('[{"query_id": "q", "results": [{"id": "a", "score": NaN}]}]', "expected JSON without NaN"),
+        ('{"query_id": "q", "results": []}', "expected a result of at least one query, found none"),
+        ("[]", "found an empty file"),
+    ],
+)
+def test_what_is_no_json_or_holds_no_result_is_refused(text: str, message: str) -> None:
+    assert message in "\n".join(messages(text))
