@@ -15,6 +15,8 @@ from annotator.domain.messages import Message, join, say, say_n
 
 APART_SHARE = 0.25
 NEAR_MISSES = 0.15
+ORDERED_ALIKE = 0.7
+FEW_DIFFERING = 10
 MOST_NAMED = 3
 MOST_CATEGORIES = 5
 
@@ -70,7 +72,7 @@ def say_confused(found: Confused | None, names: Sequence[str]) -> list[Finding]:
     said = [Finding("confused", sentence, Selection("differing", grades=grades))]
     said += [_say_direction(one, grades) for one in found.directions[:MOST_NAMED]]
     said += [_say_concentration(one, grades) for one in found.concentrations[:MOST_NAMED]]
-    if found.far / found.total >= APART_SHARE:
+    if found.total >= FEW_DIFFERING and found.far / found.total >= APART_SHARE:
         sentence = say(
             "{far} of the {times} that two annotators differ, they are two or three grades apart: more than a question "
             "of where one grade ends. Look whether a query can be read in two ways.",
@@ -111,22 +113,42 @@ def _say_concentration(one: Concentration, grades: tuple[int, int]) -> Finding:
     return Finding("concentrated", sentence, place)
 
 
-def say_order(measured: Measured) -> list[Finding]:
-    """That near misses are what keeps kappa down."""
+def say_order(measured: Measured, tau: float | None) -> list[Finding]:
+    """That near misses are what keeps kappa down; and that documents are ordered alike, only where they are (`tau`, from
+    ordering.measure_order)."""
     plain, squared = (measured.cohen_kappa[name].value for name in ("unweighted", "quadratic"))
     if plain is None or squared is None or squared - plain < NEAR_MISSES or measured.pairs < FEW_PAIRS:
         return []
-    sentence = say(
-        "With near misses forgiven kappa is much higher (quadratic {squared:.2f}, unweighted {plain:.2f}): the annotators "
-        "order documents alike and differ in where a grade begins.",
-        squared=squared,
-        plain=plain,
-    )
+    if tau is not None and tau >= ORDERED_ALIKE:
+        sentence = say(
+            "With near misses forgiven kappa is much higher (quadratic {squared:.2f}, unweighted {plain:.2f}): within a query "
+            "the annotators order documents alike (Kendall's tau-b {tau:.2f}) and differ in where a grade begins.",
+            squared=squared,
+            plain=plain,
+            tau=tau,
+        )
+    elif _are_mostly_near(measured):
+        sentence = say(
+            "With near misses forgiven kappa is much higher (quadratic {squared:.2f}, unweighted {plain:.2f}): most "
+            "differences are of one grade. Make the rubric say where each grade begins.",
+            squared=squared,
+            plain=plain,
+        )
+    else:
+        return []
     return [Finding("near", sentence, Selection("differing"))]
 
 
+def _are_mostly_near(measured: Measured) -> bool:
+    """Whether more than half of the differences are of one grade."""
+    table = np.sum([pair.confusion for pair in measured.annotator_pairs], axis=0)
+    apart = np.abs(np.subtract.outer(np.arange(len(table)), np.arange(len(table))))
+    return bool(2 * table[apart == 1].sum() > table[apart > 0].sum())
+
+
 def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[Finding]:
-    """The groups whose kappa is surely below the target, lowest first; nothing where there is but one group."""
+    """The groups whose kappa is surely below the target, those first that lower the dataset's most (how far below, times
+    their pairs): the first is where to begin. Nothing where there is but one group."""
     asked = [
         group for group in groups
         if group.value is not None and group.measured.pairs >= FEW_PAIRS
@@ -138,11 +160,11 @@ def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[Find
     for group in asked:
         kappa = group.measured.cohen_kappa["unweighted"]
         if kappa.value is not None and kappa.ci95 and widen(kappa.value, kappa.ci95, len(asked))[1] < target:
-            below.append((kappa.value, group.value or "", group))
+            below.append(((kappa.value - target) * group.measured.pairs, group.value or "", group))
     below.sort(key=lambda one: one[:2])
     said = [
-        Finding("category", _say_category(group, target), Selection(by=group.by, value=group.value))
-        for _, _, group in below[:MOST_CATEGORIES]
+        Finding("category", _say_category(group, target, place), Selection(by=group.by, value=group.value))
+        for place, (_, _, group) in enumerate(below[:MOST_CATEGORIES])
     ]
     if len(below) > MOST_CATEGORIES:
         named: Message = join(value for _, value, _ in below[MOST_CATEGORIES:])
@@ -152,12 +174,18 @@ def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[Find
     return said
 
 
-def _say_category(group: GroupAgreement, target: float) -> Message:
+def _say_category(group: GroupAgreement, target: float, place: int) -> Message:
+    figures = {
+        "category": group.value, "target": target, "kappa": show_value(group.measured.cohen_kappa["unweighted"]),
+        "pairs": show_pairs(group.measured.pairs),
+    }  # fmt: skip
+    if place == 0:
+        return say(
+            "In {category} agreement is below its target of {target:g}: Cohen's kappa is {kappa} over {pairs}. Read its "
+            "disagreements first.",
+            **figures,
+        )
     return say(
-        "In {category} agreement is below its target of {target:g}: Cohen's kappa is {kappa} over {pairs}. Read its "
-        "disagreements first.",
-        category=group.value,
-        target=target,
-        kappa=show_value(group.measured.cohen_kappa["unweighted"]),
-        pairs=show_pairs(group.measured.pairs),
+        "In {category} agreement is below its target of {target:g}: Cohen's kappa is {kappa} over {pairs}.",
+        **figures,
     )

@@ -1,36 +1,110 @@
-"""The sentences about annotators: who is lenient or severe, what changed over time, who was in a hurry, who fails checks.
+"""The sentences about annotators: who gives one grade throughout, who is lenient or severe, who agrees less, what changed over time, who was in a hurry, who fails checks.
 
 They say what was seen and what to look at, never what a person is like.
 """
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from annotator.agreement.against_others import AgreesLess
 from annotator.agreement.checks import Failing
+from annotator.agreement.constant import Constants
 from annotator.agreement.drift import Change
+from annotator.agreement.leaning import Lean
 from annotator.agreement.speed import Quick
-from annotator.agreement.wording import show_both, show_figure, show_pairs, show_value
-from annotator.domain.agreement import Finding, Interval, Leaning, Measured, Selection, Value
+from annotator.agreement.wording import (
+    show_annotators,
+    show_both,
+    show_comparisons,
+    show_figure,
+    show_pairs,
+    show_value,
+)
+from annotator.domain.agreement import Finding, Interval, Leaning, Measured, PairAgreement, Selection
 from annotator.domain.enough_pairs import FEW_PAIRS
 from annotator.domain.messages import Message, join, say
 
 ALPHA_GAINS = 0.02
+MOST_NAMED = 5
 
 
-def say_leanings(leanings: Sequence[Leaning], alpha: Value) -> list[Finding]:
-    """Who grades higher or lower than the others (leaning.find_leaning). `alpha`: ordinal, of all."""
+def say_constants(found: Constants, measured: Measured, grade_names: Sequence[str]) -> list[Finding]:
+    """Who gives one grade almost throughout: each of the first, what they are together, and what alpha is without them."""
+    people = found.people
+    if not people:
+        return []
+    said = [
+        Finding(
+            "constant",
+            say(
+                "{annotator} gave {grade} ({name}) in {own:.0%} of {judgments} judged with others, who gave it to "
+                "{others:.0%} of the same pairs: look whether they judge each document.",
+                annotator=one.annotator, grade=one.grade, name=grade_names[one.grade], own=one.own,
+                judgments=show_pairs(one.judgments), others=one.others,
+            ),
+            Selection("given", (one.annotator,), grade=one.grade),
+        )
+        for one in people[:MOST_NAMED]
+    ]  # fmt: skip
+    alpha = measured.krippendorff_alpha["ordinal"].value
+    figures = {
+        "people": show_annotators(len(people)), "share": found.share, "without": f"{found.alpha_without:.2f}",
+        "pairs": show_pairs(found.pairs_without), "alpha": None if alpha is None else f"{alpha:.2f}",
+        "all": show_pairs(measured.pairs),
+    }  # fmt: skip
+    if alpha is None or np.isnan(found.alpha_without) or found.pairs_without < FEW_PAIRS:
+        if len(people) == 1:
+            return said
+        sentence = say(
+            "One grade almost throughout, where the others differ: {people}, {share:.0%} of the judgments of shared pairs.",
+            **figures,
+        )
+    else:
+        sentence = say(
+            "One grade almost throughout, where the others differ: {people}, {share:.0%} of the judgments of shared pairs. "
+            "Ordinal alpha of all others is {without} over the {pairs} that they share, with these {alpha} over {all}.",
+            **figures,
+        )
+    return [Finding("constants", sentence), *said]
+
+
+def say_leanings(leanings: Sequence[Lean], measured: Measured) -> list[Finding]:
+    """Who grades higher or lower than the others, or than one of them (leaning.find_leaning)."""
     return [
         Finding(
-            "lenient" if one.mean > 0 else "severe",
-            _say_leaning(one, alpha.value),
-            Selection("differing", annotators=(one.annotator,)),
+            "lenient" if one.leaning.mean > 0 else "severe",
+            _say_leaning(one.leaning, measured) if one.than is None else _say_between(one.leaning, one.than),
+            Selection(
+                "differing",
+                annotators=(one.leaning.annotator,)
+                if one.than is None
+                else tuple(sorted((one.leaning.annotator, one.than))),
+            ),
         )
         for one in leanings
     ]
 
 
-def _say_leaning(one: Leaning, alpha: float | None) -> Message:
+def _say_between(one: Leaning, than: str) -> Message:
+    figures = {"annotator": one.annotator, "than": than, "by": show_figure(abs(one.mean), _of_size(one))}
+    if one.mean > 0:
+        return say(
+            "{annotator} grades higher than {than} on the same pairs, by {by} grades on average: compare how the two read "
+            "the rubric.",
+            **figures,
+        )
+    return say(
+        "{annotator} grades lower than {than} on the same pairs, by {by} grades on average: compare how the two read the "
+        "rubric.",
+        **figures,
+    )
+
+
+def _say_leaning(one: Leaning, measured: Measured) -> Message:
+    alpha = measured.krippendorff_alpha["ordinal"].value
     figures = {"annotator": one.annotator, "by": show_figure(abs(one.mean), _of_size(one))}
-    if one.alpha_without is None or alpha is None or one.alpha_without - alpha < ALPHA_GAINS:
+    if alpha is None or not _gains(one, alpha):
         if one.mean > 0:
             return say(
                 "{annotator} grades higher than the others on the same pairs, by {by} grades on average: compare how "
@@ -42,18 +116,55 @@ def _say_leaning(one: Leaning, alpha: float | None) -> Message:
             "read the rubric.",
             **figures,
         )
-    figures |= {"alpha": f"{alpha:.2f}", "without": f"{one.alpha_without:.2f}"}
+    figures |= {
+        "alpha": f"{alpha:.2f}", "without": f"{one.alpha_without:.2f}", "pairs": show_pairs(one.pairs_without or 0),
+        "all": show_pairs(measured.pairs),
+    }  # fmt: skip
     if one.mean > 0:
         return say(
-            "{annotator} grades higher than the others on the same pairs, by {by} grades on average; among the others "
-            "alone ordinal alpha is {without} instead of {alpha}. Compare how they read the rubric.",
+            "{annotator} grades higher than the others on the same pairs, by {by} grades on average; ordinal alpha of the "
+            "others alone is {without} over the {pairs} that they share, with {annotator} {alpha} over {all}. Compare how "
+            "they read the rubric.",
             **figures,
         )
     return say(
-        "{annotator} grades lower than the others on the same pairs, by {by} grades on average; among the others alone "
-        "ordinal alpha is {without} instead of {alpha}. Compare how they read the rubric.",
+        "{annotator} grades lower than the others on the same pairs, by {by} grades on average; ordinal alpha of the "
+        "others alone is {without} over the {pairs} that they share, with {annotator} {alpha} over {all}. Compare how "
+        "they read the rubric.",
         **figures,
     )
+
+
+def _gains(one: Leaning, alpha: float) -> bool:
+    """Whether alpha of the others alone is higher, over enough pairs to say so."""
+    if one.alpha_without is None or (one.pairs_without or 0) < FEW_PAIRS:
+        return False
+    return one.alpha_without - alpha >= ALPHA_GAINS
+
+
+def say_agrees_less(found: Sequence[AgreesLess]) -> list[Finding]:
+    """Who agrees surely less with the others than everybody does, those first who weigh most; of many the rest by name."""
+    said = [
+        Finding(
+            "less",
+            say(
+                "{annotator} agrees less than the others do: Cohen's kappa with all of them together is {kappa} over "
+                "{comparisons}, that of everybody {everybody}. See whether their queries are harder, or they read the "
+                "rubric differently.",
+                annotator=one.annotator, kappa=show_value(one.kappa), comparisons=show_comparisons(one.couples),
+                everybody=f"{one.everybody:.2f}",
+            ),
+            Selection("differing", annotators=(one.annotator,)),
+        )
+        for one in found[:MOST_NAMED]
+    ]  # fmt: skip
+    if len(found) > MOST_NAMED:
+        rest = found[MOST_NAMED:]
+        named: Message = join(one.annotator for one in rest[:MOST_NAMED])
+        if len(rest) > MOST_NAMED:
+            named = say("{named} and {n} more", named=named, n=len(rest) - MOST_NAMED)
+        said.append(Finding("less", say("These agree less than the others do too: {named}.", named=named)))
+    return said
 
 
 def _of_size(one: Leaning) -> Interval | None:
@@ -177,8 +288,10 @@ def say_quick(quick: Sequence[Quick]) -> list[Finding]:
     ]  # fmt: skip
 
 
-def say_annotator_pairs(measured: Measured) -> list[Finding]:
-    """Which annotator pairs have no kappa, and who agree least."""
+def say_annotator_pairs(
+    measured: Measured, extremes: tuple[PairAgreement, PairAgreement] | None
+) -> list[Finding]:
+    """Which annotator pairs have no kappa, and who agree least and most where they surely differ."""
     pairs = measured.annotator_pairs
     found = []
     undefined = [pair for pair in pairs if pair.cohen_kappa["unweighted"].value is None]
@@ -195,12 +308,8 @@ def say_annotator_pairs(measured: Measured) -> list[Finding]:
                 ),
             )
         )
-    known = [
-        pair for pair in pairs if pair.pairs >= FEW_PAIRS and pair.cohen_kappa["unweighted"].value is not None
-    ]
-    known.sort(key=lambda pair: (pair.cohen_kappa["unweighted"].value or 0.0, pair.annotators))
-    if len(known) > 1:
-        low, high = known[0], known[-1]
+    if extremes is not None:
+        low, high = extremes
         found.append(
             Finding(
                 "least",

@@ -3,21 +3,25 @@
 Intervals here are drawn from the queries' influences (claims.py), not from resamples, so that no seed is needed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from annotator.agreement.against_others import find_less, measure_against_others
 from annotator.agreement.checks import find_failing
 from annotator.agreement.confused import find_confused
+from annotator.agreement.constant import find_constants
 from annotator.agreement.couples import list_couples
 from annotator.agreement.diagnosis import diagnose
 from annotator.agreement.drift import Change, complete, find_changes, find_periods
+from annotator.agreement.extremes import find_extremes
 from annotator.agreement.judged import Floats, Ints, Judged
 from annotator.agreement.leaning import find_leaning, leave_one_out
+from annotator.agreement.ordering import measure_order
 from annotator.agreement.speed import find_quick
 from annotator.agreement.verdict import judge
-from annotator.domain.agreement import Finding, GroupAgreement, Leaning, Measured, Period, Verdict
+from annotator.domain.agreement import Finding, GroupAgreement, Leaning, Measured, Period, Value, Verdict
 from annotator.domain.calibration import AnnotatorResult
 
 
@@ -49,7 +53,11 @@ def assess(
     every row of `judged`; None leaves out what rests on it. `groups`: by category. `checks`: named as in `names`."""
     verdict = judge(measured, target=target, unrateable=unrateable)
     couples = list_couples(judged)
-    leanings = _add_alpha(measured.leanings, leave_one_out(judged, len(names)), names)
+    constants = find_constants(judged, couples, names)
+    named = [one.annotator for one in constants.people]
+    leanings = _add_to_leanings(
+        measured.leanings, leave_one_out(judged, len(names)), measure_against_others(couples, names), names
+    )
     periods: tuple[Period, ...] = ()
     changes: tuple[Change, ...] = ()
     if made_at is not None:
@@ -58,20 +66,35 @@ def assess(
     findings = diagnose(
         measured=measured,
         verdict=verdict,
-        leanings=find_leaning(leanings, couples, names),
+        constants=constants,
+        leanings=find_leaning(leanings, couples, names, named),
+        less=find_less(couples, names, named),
         groups=groups,
         changes=changes,
         quick=() if seconds is None else find_quick(judged, seconds, couples, names),
         failing=find_failing(checks),
         confused=find_confused(measured, groups, couples, names),
+        tau=measure_order(couples, len(names)),
+        extremes=find_extremes(measured, couples, names),
         simulated=simulated,
         grade_names=grade_names,
     )
     return Assessment(verdict, findings, periods, leanings)
 
 
-def _add_alpha(
-    leanings: Sequence[Leaning], alphas: Sequence[float], names: Sequence[str]
+def _add_to_leanings(
+    leanings: Sequence[Leaning],
+    alphas: Sequence[tuple[float, int]],
+    kappas: Mapping[str, Value],
+    names: Sequence[str],
 ) -> tuple[Leaning, ...]:
-    without = {name: None if np.isnan(alpha) else alpha for name, alpha in zip(names, alphas, strict=True)}
-    return tuple(replace(one, alpha_without=without[one.annotator]) for one in leanings)
+    without = dict(zip(names, alphas, strict=True))
+    return tuple(
+        replace(
+            one,
+            alpha_without=None if np.isnan(without[one.annotator][0]) else without[one.annotator][0],
+            pairs_without=without[one.annotator][1],
+            kappa=kappas.get(one.annotator),
+        )
+        for one in leanings
+    )

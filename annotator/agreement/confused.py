@@ -13,7 +13,7 @@ import numpy as np
 
 from annotator.agreement.claims import confidence, exact_interval, misses, normal_reach
 from annotator.agreement.couples import Couples, Estimate, estimate_mean, tally
-from annotator.agreement.judged import CATEGORIES, Flags, Floats
+from annotator.agreement.judged import CATEGORIES, Flags, Floats, Ints
 from annotator.domain.agreement import GroupAgreement, Interval, Measured
 
 FEW_CONFUSIONS = 10
@@ -94,13 +94,13 @@ def _are_confused(couples: Couples, low: int, high: int) -> tuple[Flags, Flags]:
 def _find_directions(couples: Couples, names: Sequence[str], low: int, high: int) -> tuple[Direction, ...]:
     down, up = _are_confused(couples, low, high)
     own = couples.take(np.flatnonzero(down | up))
-    shares = _share_higher(own, len(names), high)
+    shares, pairs = _share_higher(own, len(names), high), _count_pairs(own, len(names))
     asked = [who for who, share in enumerate(shares) if share.couples >= FEW_CONFUSIONS]
     two = (
         sum(share.couples > 0 for share in shares) == 2
     )  # the one gives the higher where the other gives the lower
     level = confidence(1 if two else len(asked))
-    suspects = [who for who in asked if _is_one_sided(shares[who], level)]
+    suspects = [who for who in asked if _is_one_sided(shares[who], int(pairs[who]), level)]
     suspects.sort(key=lambda who: (-abs(shares[who].value - 0.5), shares[who].value < 0.5, who))
     found: list[Direction] = []
     for who in suspects:
@@ -108,7 +108,7 @@ def _find_directions(couples: Couples, names: Sequence[str], low: int, high: int
         if found and not (
             rest.couples >= FEW_CONFUSIONS
             and (rest.value > 0.5) == (shares[who].value > 0.5)
-            and _is_one_sided(rest, level)
+            and _is_one_sided(rest, int(_count_pairs(own, len(names))[who]), level)
         ):
             continue
         found.append(
@@ -126,8 +126,15 @@ def _share_higher(own: Couples, annotators: int, high: int) -> list[Estimate]:
     return [estimate_mean(*both) for both in zip(sums, counts, strict=True)]
 
 
-def _is_one_sided(share: Estimate, level: float) -> bool:
-    return abs(share.value - 0.5) >= ONE_SIDED - 0.5 and misses(_widen_exact(share, level), 0.5)
+def _count_pairs(own: Couples, annotators: int) -> Ints:
+    """Of how many pairs each annotator's couples are: one judgment that differs from four others' is no four cases."""
+    who, place = np.concatenate([own.first, own.second]), np.tile(own.place, 2)
+    found = np.unique(np.stack([who, place], axis=1), axis=0)
+    return np.bincount(found[:, 0], minlength=annotators)
+
+
+def _is_one_sided(share: Estimate, pairs: int, level: float) -> bool:
+    return abs(share.value - 0.5) >= ONE_SIDED - 0.5 and misses(_widen_exact(share, pairs, level), 0.5)
 
 
 def _find_concentrations(
@@ -160,10 +167,10 @@ def _rate(group: GroupAgreement, low: int, high: int) -> tuple[int, int]:
     return int(table[low, high] + table[high, low]), int(table.sum())
 
 
-def _widen_exact(share: Estimate, level: float) -> Interval:
-    """The exact binomial interval of a share, as of so few independent couples as its spread by query amounts to: near 0
-    and 1 the spread alone would be too sure of itself."""
-    effective = share.couples / _stretch(share) ** 2
+def _widen_exact(share: Estimate, pairs: int, level: float) -> Interval:
+    """The exact binomial interval of a share, as of so few independent couples as its spread by query amounts to, and no more
+    than there are pairs: near 0 and 1 the spread alone would be too sure of itself."""
+    effective = min(share.couples / _stretch(share) ** 2, pairs)
     return exact_interval(share.value * effective, effective, level=level)
 
 

@@ -102,6 +102,17 @@ def estimate_kappa(couples: Couples, annotators: int) -> Estimate:
     return Estimate(value, len(both), np.asarray(summed, dtype=np.float64), seen)
 
 
+def estimate_table(cell: Ints, query: Ints, queries: int) -> Estimate:
+    """Cohen's kappa, unweighted, of the one table that these couples make: `cell` (4 x the row + the column) and `query` of
+    each."""
+    table = np.bincount(cell, minlength=CELLS).reshape(1, CATEGORIES, CATEGORIES).astype(np.float64)
+    value = float(cohen_kappa(table, _APART)[0])
+    derived = np.zeros(CELLS) if np.isnan(value) else _derive_kappa(table, value)[0]
+    summed = np.bincount(query, weights=derived[cell], minlength=queries)
+    seen = np.bincount(query, minlength=queries) > 0
+    return Estimate(value, len(cell), np.asarray(summed, dtype=np.float64), seen)
+
+
 def _derive_kappa(tables: Floats, value: float) -> Floats:
     """The derivative of the mean kappa by each cell of each table: p x 16; zeros where a table has no kappa."""
     kappa = cohen_kappa(tables, _APART)[:, None]

@@ -9,17 +9,22 @@ from collections.abc import Sequence
 
 from annotator.agreement.about_grades import say_categories, say_confused, say_order, say_paradox
 from annotator.agreement.about_people import (
+    say_agrees_less,
     say_annotator_pairs,
     say_changes,
+    say_constants,
     say_failing,
     say_leanings,
     say_quick,
 )
+from annotator.agreement.against_others import AgreesLess
 from annotator.agreement.checks import Failing
 from annotator.agreement.confused import Confused
+from annotator.agreement.constant import Constants
 from annotator.agreement.drift import Change
+from annotator.agreement.leaning import Lean
 from annotator.agreement.speed import Quick
-from annotator.domain.agreement import Finding, GroupAgreement, Leaning, Measured, Selection, Verdict
+from annotator.domain.agreement import Finding, GroupAgreement, Measured, PairAgreement, Selection, Verdict
 from annotator.domain.messages import Message, say
 
 
@@ -27,31 +32,38 @@ def diagnose(
     *,
     measured: Measured,
     verdict: Verdict,
-    leanings: Sequence[Leaning] = (),
+    constants: Constants | None = None,
+    leanings: Sequence[Lean] = (),
+    less: Sequence[AgreesLess] = (),
     groups: Sequence[GroupAgreement] = (),
     changes: Sequence[Change] = (),
     quick: Sequence[Quick] = (),
     failing: Sequence[Failing] = (),
     confused: Confused | None = None,
+    tau: float | None = None,
+    extremes: tuple[PairAgreement, PairAgreement] | None = None,
     simulated: Sequence[str] = (),
     grade_names: Sequence[str],
 ) -> tuple[Finding, ...]:
     """The findings. `leanings`: those that are sure; `groups`: by category, or none; `grade_names`: the rubric's
-    names of the grades 0 to 3; `simulated`: who is no person."""
+    names of the grades 0 to 3; `tau`: of the order within queries; `simulated`: who is no person."""
     found = [Finding("verdict", verdict.sentence, Selection() if measured.pairs else None)]
     if simulated:
         found.append(Finding("simulated", _say_simulated(simulated)))
     if measured.pairs:
+        if constants is not None:
+            found += say_constants(constants, measured, grade_names)
         found += say_paradox(measured, verdict.target, grade_names)
         found += say_confused(confused, grade_names)
-        found += say_leanings(leanings, measured.krippendorff_alpha["ordinal"])
+        found += say_leanings(leanings, measured)
+        found += say_agrees_less(less)
         found += say_changes(changes)
     found += say_failing(failing)
     if measured.pairs:
         found += say_quick(quick)
         found += say_categories(groups, verdict.target)
-        found += say_order(measured)
-        found += say_annotator_pairs(measured)
+        found += say_order(measured, tau)
+        found += say_annotator_pairs(measured, extremes)
     return tuple(found)
 
 

@@ -216,17 +216,21 @@ def _show_people(report: AgreementReport) -> str:
         alpha = found.krippendorff_alpha["ordinal"].value
         rows = [
             (
-                name(one.annotator), f"{one.couples:,}", f"{one.mean:+.3f}",
-                f"{one.ci95[0]:+.3f} to {one.ci95[1]:+.3f}" if one.ci95 else "",
+                name(one.annotator), f"{one.couples:,}", "" if one.kappa is None else show_value(one.kappa),
+                f"{one.mean:+.3f}", f"{one.ci95[0]:+.3f} to {one.ci95[1]:+.3f}" if one.ci95 else "",
                 "" if one.alpha_without is None else show_number(one.alpha_without),
+                "" if one.pairs_without is None else f"{one.pairs_without:,}",
             )
             for one in found.leanings
         ]  # fmt: skip
         caption = (
-            "How much higher each grades than the others on the same pairs, in grades; and ordinal α without them "
-            f"(of all: {show_number(alpha)})"
+            "Cohen's κ of each with all the others together; how much higher each grades than they do on the same pairs, in "
+            f"grades; and ordinal α without them (of all: {show_number(alpha)}), over the pairs that the others share"
         )
-        columns = ("annotator", "#comparisons", "#higher by", "#95 % interval", "#α without")
+        columns = (
+            "annotator", "#comparisons", "#κ with the others [95 %]", "#higher by", "#95 % interval", "#α without",
+            "#pairs without",
+        )  # fmt: skip
         parts.append(table(caption, columns, rows))
     counts = found.grades_by_annotator
     if counts:

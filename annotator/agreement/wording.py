@@ -27,6 +27,14 @@ def show_pairs(number: int) -> Message:
     return say_n("{n} pair", "{n} pairs", number)
 
 
+def show_annotators(number: int) -> Message:
+    return say_n("{n} annotator", "{n} annotators", number)
+
+
+def show_comparisons(number: int) -> Message:
+    return say_n("{n} comparison", "{n} comparisons", number)
+
+
 def show_queries(number: int) -> Message:
     return say_n("{n} query", "{n} queries", number)
 

@@ -152,4 +152,6 @@ def _show_leaning(one: "Leaning") -> dict[str, Any]:
         "ci95": one.ci95,
         **({"why": str(one.why)} if one.why else {}),
         "krippendorff_alpha_ordinal_without": one.alpha_without,
+        **({} if one.pairs_without is None else {"pairs_without": one.pairs_without}),
+        **({} if one.kappa is None else {"cohen_kappa_with_others": one.kappa.as_json()}),
     }

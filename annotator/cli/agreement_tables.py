@@ -155,9 +155,21 @@ def _choose_listed(report: "AgreementReport") -> "Sequence[PairAgreement]":
 def _print_people(report: "AgreementReport") -> None:
     found = report.measured
     rows = [
-        (one.annotator, one.couples, *_lean(one), _share(one.alpha_without, "")) for one in found.leanings
-    ]
-    _print(("annotator", "comparisons", "grades higher by", "alpha ordinal without"), rows)
+        (
+            one.annotator, one.couples, "" if one.kappa is None else say_value(one.kappa), *_lean(one),
+            _share(one.alpha_without, ""), "" if one.pairs_without is None else one.pairs_without,
+        )
+        for one in found.leanings
+    ]  # fmt: skip
+    columns = (
+        "annotator",
+        "comparisons",
+        "kappa with the others",
+        "grades higher by",
+        "alpha ordinal without",
+        "pairs without",
+    )
+    _print(columns, rows)
     grades = [(name, *counts, sum(counts)) for name, counts in found.grades_by_annotator.items()]
     _print(("grades given by", *(str(grade) for grade in range(len(found.grade_counts))), "all"), grades)
 

@@ -135,7 +135,8 @@ class Leaning:
     """How much higher one annotator grades than the others on the same pairs, in grades.
 
     `couples` counts the comparisons: one for each other annotator of each shared pair. `alpha_without`: ordinal alpha
-    of the others' judgments alone, to hold beside the alpha of all. `why`: why there is no interval.
+    of the others' judgments alone, to hold beside the alpha of all, over the `pairs_without` pairs that two or more of
+    them judged. `why`: why there is no interval. `kappa`: Cohen's (unweighted) with all the others together.
     """
 
     annotator: str
@@ -144,6 +145,8 @@ class Leaning:
     ci95: Interval | None
     alpha_without: float | None = None
     why: str | None = None
+    pairs_without: int | None = None
+    kappa: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)

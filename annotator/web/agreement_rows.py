@@ -118,16 +118,21 @@ def list_period_rows(report: AgreementReport) -> list[Row]:
 
 
 def list_leaning_rows(report: AgreementReport) -> list[Row]:
-    """How much higher each annotator grades than the others, and what alpha is without them."""
+    """Each annotator's kappa with all the others, how much higher they grade, and what alpha is without them, over how many
+    pairs."""
     alpha = report.measured.krippendorff_alpha.get("ordinal")
     return [
         {
             tr("annotator"): one.annotator,
             tr("comparisons"): one.couples,
+            tr("κ with the others"): _round(one.kappa.value if one.kappa else None),
+            tr("κ from"): _round(one.kappa.ci95[0] if one.kappa and one.kappa.ci95 else None),
+            tr("κ to"): _round(one.kappa.ci95[1] if one.kappa and one.kappa.ci95 else None),
             tr("grades higher than the others"): _round(one.mean),
             tr("from"): _round(one.ci95[0] if one.ci95 else None),
             tr("to"): _round(one.ci95[1] if one.ci95 else None),
             tr("ordinal α without them"): _round(one.alpha_without),
+            tr("pairs without them"): one.pairs_without,
             tr("ordinal α of all"): _round(alpha.value if alpha else None),
         }
         for one in report.measured.leanings

@@ -82,7 +82,8 @@ def test_the_json_keeps_every_documented_key_and_adds_what_else_there_is(world: 
     assert kinds == {"unrateable": 1, "later": 1, "revised": 1}
     assert {one["annotator"] for one in found["leanings"]} == set(found["annotators"])
     assert set(found["leanings"][0]) == {
-        "annotator", "comparisons", "mean", "ci95", "krippendorff_alpha_ordinal_without",
+        "annotator", "comparisons", "mean", "ci95", "krippendorff_alpha_ordinal_without", "pairs_without",
+        "cohen_kappa_with_others",
     }  # fmt: skip
     assert "estimates" not in found
 

@@ -10,6 +10,7 @@ from annotator.agreement.about_people import say_changes, say_failing, say_leani
 from annotator.agreement.assess import assess
 from annotator.agreement.checks import Failing
 from annotator.agreement.drift import Change
+from annotator.agreement.leaning import Lean
 from annotator.agreement.measure import measure
 from annotator.agreement.speed import Quick
 from annotator.domain.agreement import GroupAgreement, Interval, Leaning, Measured, Selection, Value
@@ -62,6 +63,15 @@ def test_a_category_with_few_pairs_or_queries_and_one_alone_are_not_told() -> No
     assert say_categories(nameless, 0.7) == []
 
 
+def test_one_category_is_where_to_begin_that_which_lowers_kappa_most() -> None:
+    """Three that each ask to be read first help nobody."""
+    low = _groups([(0.3, (0.2, 0.4)), (0.5, (0.4, 0.55))])
+    large = GroupAgreement("category", "large", _measured(Value(0.5, (0.4, 0.55)), pairs=900))
+    found = say_categories([*_groups([GOOD]), *low, large], 0.7)
+    assert [one.pairs.value for one in found if one.pairs] == ["large", "c0", "c1"]
+    assert ["first" in one.sentence for one in found] == [True, False, False]
+
+
 def test_many_categories_below_are_told_lowest_first_and_the_rest_by_name() -> None:
     lows = [(0.5 - number / 50, (0.4 - number / 50, 0.55 - number / 50)) for number in range(8)]
     found = say_categories(_groups([GOOD, *lows]), 0.7)
@@ -69,16 +79,23 @@ def test_many_categories_below_are_told_lowest_first_and_the_rest_by_name() -> N
     assert found[-1].sentence == "Agreement is below its target in these too: c3, c2, c1."
 
 
+def _of_alpha(alpha: float) -> Measured:
+    measured = _measured(Value(0.5))
+    return replace(measured, krippendorff_alpha={**measured.krippendorff_alpha, "ordinal": Value(alpha)})
+
+
 def test_who_leans_is_told_with_what_alpha_would_be_without_them() -> None:
-    leaning = Leaning("a", 100, -0.5, (-0.7, -0.3), alpha_without=0.65)
-    (found,) = say_leanings([leaning], Value(0.6))
+    leaning = Leaning("a", 100, -0.5, (-0.7, -0.3), alpha_without=0.65, pairs_without=40)
+    (found,) = say_leanings([Lean(leaning)], _of_alpha(0.6))
     assert (found.kind, found.pairs) == ("severe", Selection("differing", annotators=("a",)))
     assert found.sentence == (
-        "a grades lower than the others on the same pairs, by 0.50 [0.30, 0.70] grades on average; among the others "
-        "alone ordinal alpha is 0.65 instead of 0.60. Compare how they read the rubric."
+        "a grades lower than the others on the same pairs, by 0.50 [0.30, 0.70] grades on average; ordinal alpha of the "
+        "others alone is 0.65 over the 40 pairs that they share, with a 0.60 over 100 pairs. Compare how they read the "
+        "rubric."
     )
-    for without in (None, 0.61, 0.5):
-        (bare,) = say_leanings([replace(leaning, mean=0.5, alpha_without=without)], Value(0.6))
+    for without, pairs in ((None, 40), (0.61, 40), (0.5, 40), (0.65, 29)):
+        changed = replace(leaning, mean=0.5, alpha_without=without, pairs_without=pairs)
+        (bare,) = say_leanings([Lean(changed)], _of_alpha(0.6))
         assert bare.kind == "lenient" and "alpha" not in bare.sentence
 
 

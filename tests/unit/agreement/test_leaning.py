@@ -6,7 +6,7 @@ import pytest
 
 from annotator.agreement.couples import list_couples
 from annotator.agreement.judged import Judged, sort_judged
-from annotator.agreement.leaning import find_leaning, leave_one_out
+from annotator.agreement.leaning import Lean, find_leaning, leave_one_out
 from annotator.agreement.measure import measure
 from annotator.domain.agreement import Leaning
 from tests.unit.agreement.simulated import Faults, simulate
@@ -28,38 +28,41 @@ def test_it_is_alpha_over_the_judgments_of_the_others(seed: int) -> None:
     found = leave_one_out(
         sort_judged(pair // 4, pair, annotator, grades[pair, annotator].astype(np.int64)), annotators=6
     )
-    for out, alpha in enumerate(found):
+    for out, (alpha, pairs) in enumerate(found):
         others = np.delete(grades, out, axis=1).T
         held = krippendorff.alpha(others, value_domain=[0, 1, 2, 3], level_of_measurement="ordinal")
         assert alpha == pytest.approx(held)
+        assert pairs == ((~np.isnan(others)).sum(axis=0) >= 2).sum()
 
 
 def test_who_disagrees_with_all_others_leaves_them_in_better_agreement() -> None:
     rows = [(pair, who, (pair + (who == 2)) % 4) for pair in range(40) for who in range(4)]
-    found = leave_one_out(_judged(rows), annotators=4)
+    found = [alpha for alpha, _pairs in leave_one_out(_judged(rows), annotators=4)]
     assert found[2] == pytest.approx(1.0)
     assert max(found[:2]) < 0.9
 
 
 def test_it_is_undefined_where_the_others_share_no_pair_or_do_not_vary() -> None:
-    assert np.isnan(leave_one_out(_judged([(0, 0, 1), (0, 1, 2)]), annotators=2)).all()
-    assert np.isnan(leave_one_out(_judged([]), annotators=3)).all()
+    assert np.isnan(
+        [alpha for alpha, _ in leave_one_out(_judged([(0, 0, 1), (0, 1, 2)]), annotators=2)]
+    ).all()
+    assert np.isnan([alpha for alpha, _ in leave_one_out(_judged([]), annotators=3)]).all()
     only_one_varies = [(pair, who, pair % 4 if who == 0 else 2) for pair in range(7) for who in range(3)]
-    found = leave_one_out(_judged(only_one_varies), annotators=3)
+    found = [alpha for alpha, _pairs in leave_one_out(_judged(only_one_varies), annotators=3)]
     assert np.isnan(found[0]) and not np.isnan(found[1])
 
 
 def test_who_judged_nothing_changes_nothing() -> None:
     rows = [(pair, who, (pair * who) % 4) for pair in range(12) for who in range(3)]
     found = leave_one_out(_judged(rows), annotators=5)
-    assert found[3] == found[4] and not np.isnan(found[3])
+    assert found[3] == found[4] and not np.isnan(found[3][0])
 
 
 def _find(faults: Faults, *, annotators: int = 5, overlap: int = 3, seed: int = 0) -> list[str]:
     judged = simulate(seed, queries=60, annotators=annotators, overlap=overlap, faults=faults).judged
     names = tuple("abcdefghijklmnopqrstuvwxyz"[:annotators])
     measured = measure(judged, names, resamples=300, seed=0).leanings
-    return [one.annotator for one in find_leaning(measured, list_couples(judged), names)]
+    return [one.leaning.annotator for one in find_leaning(measured, list_couples(judged), names)]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -93,4 +96,4 @@ def test_what_is_small_or_unsure_is_not_named(leaning: Leaning) -> None:
     assert find_leaning([leaning, *others], couples, "abc") == ()
     assert find_leaning([Leaning("a", 99, 0.5, (0.02, 0.98)), others[0]], couples, "ab") == ()
     sure = Leaning("a", 99, 0.5, (0.08, 0.92))
-    assert find_leaning([sure, others[0]], couples, "ab") == (sure,)
+    assert find_leaning([sure, others[0]], couples, "ab") == (Lean(sure),)

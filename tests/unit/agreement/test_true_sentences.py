@@ -1,0 +1,203 @@
+"""Each sentence of the diagnosis in worlds in which it is true, and in worlds in which it is not."""
+
+import re
+
+import numpy as np
+import pytest
+
+from annotator.agreement.assess import Assessment, assess
+from annotator.agreement.judged import Judged, sort_judged
+from annotator.agreement.measure import measure
+from annotator.domain.agreement import Finding, GroupAgreement, Selection
+from tests.unit.agreement.simulated import Faults, Work, simulate
+
+GRADES = ("none", "some", "high", "full")
+SEEDS = range(3)
+
+
+def _assess(work: Work | Judged, people: int, groups: tuple[GroupAgreement, ...] = ()) -> Assessment:
+    judged = work.judged if isinstance(work, Work) else work
+    names = tuple(f"p{number:03}" for number in range(people))
+    measured = measure(judged, names, resamples=200, seed=0)
+    return assess(judged, names=names, measured=measured, target=0.7, grade_names=GRADES, groups=groups)
+
+
+def _say(kind: str, faults: Faults | None = None, *, people: int = 4, **size: object) -> list[Finding]:
+    work = simulate(annotators=people, faults=faults, **{"queries": 60, "overlap": 3, **size})  # type: ignore[arg-type]
+    return [finding for finding in _assess(work, people).findings if finding.kind == kind]
+
+
+# who gives one grade almost throughout
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_constant_annotator_is_named_with_what_the_others_gave(seed: int) -> None:
+    (found,) = _say("constant", Faults(constant={1: 0}), seed=seed)
+    assert found.sentence.startswith("p001 gave 0 (none) in 9")
+    assert found.pairs == Selection("given", ("p001",), grade=0)
+    (together,) = _say("constants", Faults(constant={1: 0}), seed=seed)
+    assert re.search("1 annotator, 2[0-9]% of the judgments of shared pairs", together.sentence)
+    assert "Ordinal alpha of all others is" in together.sentence and "over 600 pairs" in together.sentence
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nobody_is_constant_where_the_documents_are(seed: int) -> None:
+    assert _say("constant", Faults(narrow=0.98), seed=seed, right=1.0) == []
+    assert _say("constant", seed=seed) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_beside_a_constant_annotator_nobody_else_is_lenient_severe_or_apart(seed: int) -> None:
+    faults = Faults(constant={1: 0})
+    for kind in ("lenient", "severe", "less"):
+        assert _say(kind, faults, seed=seed) == []
+
+
+# who grades higher than the others, or than one of them
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_higher_than_the_others_is_said_of_who_is_so_beside_each_of_them(seed: int) -> None:
+    (found,) = _say("lenient", Faults(leans={1: 0.6}), people=3, overlap=2, seed=seed)
+    assert found.sentence.startswith("p001 grades higher than the others on the same pairs")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_higher_than_one_of_the_others_names_that_one(seed: int) -> None:
+    """One couple out of three: nothing is said of the others."""
+    found = _say("lenient", Faults(between={(1, 2): 0.8}), people=3, overlap=2, seed=seed)
+    found += _say("severe", Faults(between={(1, 2): 0.8}), people=3, overlap=2, seed=seed)
+    assert len(found) == 1
+    assert (
+        "p001 grades higher than p002" in found[0].sentence
+        or "p002 grades lower than p001" in found[0].sentence
+    )
+    assert found[0].pairs == Selection("differing", annotators=("p001", "p002"))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_of_two_annotators_the_other_is_named(seed: int) -> None:
+    (found,) = _say("lenient", Faults(leans={1: 0.6}), people=2, overlap=2, seed=seed)
+    assert found.sentence.startswith("p001 grades higher than p000 on the same pairs")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nobody_is_lenient_or_severe_where_nobody_leans(seed: int) -> None:
+    assert _say("lenient", seed=seed) == _say("severe", seed=seed) == []
+
+
+# alpha without somebody
+
+
+def test_alpha_without_somebody_says_over_how_many_pairs() -> None:
+    (found,) = _say("lenient", Faults(leans={1: 0.8}), people=3, overlap=2, seed=1)
+    assert "of the others alone is" in found.sentence
+    work = simulate(1, annotators=3, queries=60, overlap=2, faults=Faults(leans={1: 0.8}))
+    theirs = set(work.judged.pair[work.judged.annotator == 1].tolist())
+    rest = len(set(work.judged.pair.tolist()) - theirs)
+    assert f"over the {rest} pairs that they share" in found.sentence and "over 600 pairs" in found.sentence
+
+
+def test_alpha_without_somebody_is_not_told_of_a_handful_of_pairs() -> None:
+    """All but 20 pairs were judged by the one who leans."""
+    work = simulate(1, annotators=3, queries=60, overlap=2, faults=Faults(leans={1: 0.8}))
+    by_others = ~np.isin(work.judged.pair, work.judged.pair[work.judged.annotator == 1])
+    few = by_others & (work.judged.pair > np.sort(np.unique(work.judged.pair[by_others]))[19])
+    found = [one for one in _assess(work.judged.where(~few), 3).findings if one.kind == "lenient"]
+    assert found and "alpha" not in found[0].sentence
+
+
+# who agrees less than the others do
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_guesses_agrees_less_and_is_the_only_one_named(seed: int) -> None:
+    (found,) = _say("less", Faults(guesses=frozenset({2})), seed=seed)
+    assert found.sentence.startswith(
+        "p002 agrees less than the others do: Cohen's kappa with all of them together is"
+    )
+    assert found.pairs == Selection("differing", annotators=("p002",))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nobody_agrees_less_where_all_are_alike(seed: int) -> None:
+    assert _say("less", seed=seed) == []
+    assert _say("less", people=2, overlap=2, seed=seed) == []
+
+
+# who agrees least and most
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_agrees_least_is_told_only_where_annotator_pairs_surely_differ(seed: int) -> None:
+    (found,) = _say("least", Faults(guesses=frozenset({2})), seed=seed)
+    assert "p002" in found.sentence.split("most")[0]
+    assert _say("least", seed=seed) == []
+
+
+# whether documents are ordered alike
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ordered_alike_is_said_where_they_differ_in_where_a_grade_begins(seed: int) -> None:
+    (found,) = _say("near", Faults(begins={1: 1}), people=2, overlap=2, right=0.95, seed=seed)
+    assert "order documents alike (Kendall's tau-b" in found.sentence
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ordered_alike_is_not_said_where_near_misses_are_noise(seed: int) -> None:
+    (found,) = _say("near", people=2, overlap=2, right=0.45, seed=seed)
+    assert "order documents alike" not in found.sentence
+    assert found.sentence.endswith(
+        "most differences are of one grade. Make the rubric say where each grade begins."
+    )
+
+
+def test_near_misses_are_not_told_where_differences_are_wide() -> None:
+    assert _say("near", Faults(guesses=frozenset({0, 1})), people=2, overlap=2, seed=0) == []
+
+
+# hundreds of annotators
+
+
+def _crowd(seed: int, people: int = 300, *, constant: int = 0, guesses: int = 0) -> Judged:
+    """4,000 pairs of 400 queries with five judgments each. The first `constant` annotators give 0 almost throughout, the
+    next `guesses` random grades; all others are right in four of five cases."""
+    random = np.random.default_rng(seed)
+    pairs = 4_000
+    pair = np.repeat(np.arange(pairs), 5)
+    annotator = (random.integers(0, people, pairs)[:, None] + np.array([0, 7, 61, 133, 211])) % people
+    who = annotator.ravel()
+    truth = random.choice(4, pairs, p=[0.4, 0.25, 0.2, 0.15])[pair]
+    off = np.clip(truth + random.choice([-1, 1], len(pair)), 0, 3)
+    grade = np.where(random.random(len(pair)) < 0.8, truth, off)
+    grade = np.where(who < constant, np.where(random.random(len(pair)) < 0.98, 0, grade), grade)
+    lost = (who >= constant) & (who < constant + guesses)
+    grade = np.where(lost, random.integers(0, 4, len(pair)), grade)
+    return sort_judged(pair // 10, pair, who, grade)
+
+
+def test_in_a_crowd_those_who_give_one_grade_are_told_together_and_the_first_by_name() -> None:
+    found = _assess(_crowd(0, constant=60), 300)
+    kinds = [finding.kind for finding in found.findings]
+    assert kinds.count("constants") == 1 and kinds.count("constant") == 5
+    (together,) = (finding for finding in found.findings if finding.kind == "constants")
+    number = int(together.sentence.split(": ")[1].split(" ")[0])
+    assert 50 <= number <= 60
+    assert {one.sentence[:4] for one in found.findings if one.kind == "constant"} <= {
+        f"p{n:03}" for n in range(60)
+    }
+
+
+def test_in_a_crowd_that_is_well_nobody_is_named() -> None:
+    for seed in SEEDS:
+        kinds = {finding.kind for finding in _assess(_crowd(seed), 300).findings}
+        assert not kinds & {"constant", "constants", "lenient", "severe", "less", "least", "direction"}
+
+
+def test_in_a_crowd_who_guesses_is_told_most_weight_first_and_many_by_name() -> None:
+    found = [one for one in _assess(_crowd(1, guesses=30), 300).findings if one.kind == "less"]
+    assert len(found) == 6
+    assert found[-1].sentence.startswith("These agree less than the others do too: p0")
+    named = {sentence[:4] for sentence in (one.sentence for one in found[:5])}
+    assert named <= {f"p{number:03}" for number in range(30)}
