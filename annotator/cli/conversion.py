@@ -152,6 +152,8 @@ def check(
         print_json(_show_report(report))
     elif report.valid:
         _print_report(report)
+    for wrong in report.wrong_counts:
+        typer.echo(f"Warning: {wrong}", err=True)
     if not report.valid:
         raise BadInput(report.problems)
     if report.coverage is not None and report.coverage.met < report.coverage.required:
@@ -206,6 +208,7 @@ def _show_report(report: "CheckReport") -> dict[str, Any]:
         "grades_by": report.grades_by,
         "problems": [],
         "coverage": report.coverage,
+        "wrong_counts": report.wrong_counts,
     }
     for problem in report.problems:
         place, expected = split_place(problem)

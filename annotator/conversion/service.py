@@ -18,6 +18,7 @@ from annotator.formats.format import Format
 from annotator.formats.losses import Loss, find_losses, list_wrong
 from annotator.formats.registry import detect_format, find_format, read_truth, write_pieces
 from annotator.formats.source import Source
+from annotator.formats.stated_counts import say_wrong_counts
 
 Tell = Callable[[str], None]
 
@@ -26,7 +27,7 @@ Tell = Callable[[str], None]
 class Conversion:
     """A conversion that was read and not yet written. `losses`: what the target cannot hold, wrong ones first.
 
-    `notes`: what `--queries` did not fit. `can_be_written`: whether no loss is wrong.
+    `notes`: counts that the source states wrongly, and what `--queries` did not fit. `can_be_written`: whether no loss is wrong.
     """
 
     source: str
@@ -67,10 +68,11 @@ def prepare_conversion(
     known = detect_format(source) if source_format is None else find_format(source_format)
     tell(f"reading {source.path} as {known.name}")
     _, truth = read_truth(source, format_name=known.name, grades_by=grades_by)
-    notes: tuple[str, ...] = ()
+    notes = tuple(say_wrong_counts(truth.wrong_counts))
     if queries is not None:
         by_text = "query_ids" not in known.features
-        truth, notes = supply_texts(truth, read_query_file(queries), by_text=by_text)
+        truth, unfit = supply_texts(truth, read_query_file(queries), by_text=by_text)
+        notes = (*notes, *unfit)
     tell(f"looking for what {wanted.name} cannot hold")
     losses = find_losses(truth, wanted, list_grade_0=list_grade_0)
     return Conversion(source.path, known, place, wanted, truth, losses, notes, list_grade_0)

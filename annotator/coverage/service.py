@@ -21,7 +21,7 @@ from annotator.coverage.schema_check import join_problems, list_schema_problems
 from annotator.coverage.schema_check import split_place as split_place
 from annotator.domain.coverage import Coverage, QueryFacts
 from annotator.domain.errors import BadInput, FormatError, ValidationError
-from annotator.domain.ground_truth import GroundTruth, Query
+from annotator.domain.ground_truth import GroundTruth, Query, WrongCount
 from annotator.formats.format import Format
 from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
 from annotator.formats.source import Source
@@ -38,7 +38,8 @@ _FOLDER = Path(__file__).parent / "templates"
 class CheckReport:
     """What `annotator check` found. Without a valid file there are problems, no counts and no coverage.
 
-    `problems`: all of them, by line. `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file
+    `problems`: all of them, by line. `wrong_counts`: what the file states of itself and is not so, which leaves it valid.
+    `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file
     has none of its own ("all=1" unless another is given: every listed document counts as relevant).
     """
 
@@ -52,6 +53,7 @@ class CheckReport:
     grades_by: str | None = None
     problems: tuple[FormatError, ...] = ()
     coverage: Coverage | None = None
+    wrong_counts: tuple[WrongCount, ...] = ()
 
 
 def check_file(
@@ -97,6 +99,7 @@ def check_file(
         by_grade={str(grade): counts[grade] for grade in sorted({0, 1, 2, 3, *counts})},
         grades_by=grades_by,
         coverage=measure_coverage(list_facts(truth), requirements),
+        wrong_counts=truth.wrong_counts,
     )
 
 

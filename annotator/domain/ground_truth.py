@@ -66,17 +66,36 @@ class Qrel:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongCount:
+    """A count that a file states of itself and that is not what it holds. `place`: where it stands, such as
+    `queries[3].total_relevant`; `stated`: as it stands there; `what`: what is counted, in words."""
+
+    path: str
+    line: int | None
+    place: str
+    stated: str
+    counted: int
+    what: str
+
+    def __str__(self) -> str:
+        where = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{where}: {self.place} says {self.stated}, counted: {self.counted:,} {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
 class GroundTruth:
     """A set of queries with their qrels: the content of a ground-truth file or a release.
 
     `queries` and `qrels` keep file order. `metadata` is what the file says about itself. `documents`: those
-    that the file brings along (BEIR's corpus); most formats hold none.
+    that the file brings along (BEIR's corpus); most formats hold none. `wrong_counts`: what the file states of itself
+    and is not so; a file that is written states what it holds.
     """
 
     queries: tuple[Query, ...]
     qrels: tuple[Qrel, ...] = ()
     metadata: Metadata = field(default_factory=dict)
     documents: tuple[Document, ...] = ()
+    wrong_counts: tuple[WrongCount, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

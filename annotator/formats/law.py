@@ -4,7 +4,7 @@
       ground_truth: {doc_id: {relevance, law_type, annotator_1, annotator_2, notes}}, total_relevant, …}]}
 
 Every key without a name here is kept, at its level: the file's, the query's, the document's. `annotator_1` and
-`annotator_2` are the first two independent grades; `total_relevant` counts grades from 1 and is counted anew.
+`annotator_2` are the first two independent grades; `total_relevant` counts grades from 1 and is counted anew; a wrong one in a file, and a wrong `total_queries`, is told with both numbers.
 Refused: a query or a document of one twice, a grade other than 0-3, a text that is empty.
 """
 
@@ -19,6 +19,7 @@ from annotator.formats.grouping import list_fields
 from annotator.formats.json_text import quote, write_entry, write_value
 from annotator.formats.json_tree import load_json
 from annotator.formats.source import Source
+from annotator.formats.stated_counts import QUERIES, RELEVANT, StatedCount, find_wrong_counts
 from annotator.formats.tree import Place, TreeProblems, is_nothing, locate_items
 from annotator.formats.writing import ONE_FILE, FileWriter
 
@@ -44,6 +45,7 @@ def read_law(source: Source, read_qrels: ReadQrels, *, counted: Sequence[str]) -
     top = dict(problems.mapping(tree.value, ()))
     queries: dict[str, Query] = {}
     qrels: list[Qrel] = []
+    stated: list[StatedCount] = []
     if "queries" not in top and not problems:
         problems.add(("queries",), "a list", None)
     for index, item in enumerate(problems.list(top.pop("queries", []), ("queries",))):
@@ -53,14 +55,19 @@ def read_law(source: Source, read_qrels: ReadQrels, *, counted: Sequence[str]) -
             continue
         judged = item.get("ground_truth")
         query = _read_query(item, place, problems, counted)
+        before = len(qrels)
         if not is_nothing(judged):
             here = (*place, "ground_truth")
             qrels.extend(read_qrels(query.query_id, problems.mapping(judged, here), here, problems))
+        relevant = sum(qrel.grade >= RELEVANT_FROM for qrel in qrels[before:])
+        stated.append(StatedCount((*place, "total_relevant"), item.get("total_relevant"), relevant, RELEVANT))
         if query.query_id in queries and query.query_id:
             problems.add((*place, "query_id"), "given once", query.query_id)
         queries[query.query_id] = query
     problems.raise_if_any()
-    return GroundTruth(tuple(queries.values()), tuple(qrels), top)
+    total = StatedCount(("total_queries",), top.get("total_queries"), len(queries), QUERIES)
+    wrong = find_wrong_counts(tree, [total, *stated])
+    return GroundTruth(tuple(queries.values()), tuple(qrels), top, wrong_counts=wrong)
 
 
 def find_query_lines(source: Source) -> list[int]:

@@ -5,7 +5,7 @@
 
 Every key without a name here is kept: of `dataset` in the truth's metadata (`created` as `created_at`), of a
 query's `metadata` in the query's, of an expected document in its qrel's; what stands beside `dataset` or
-beside a query's `metadata` under the key "(beside)" of the same. `total_queries` is counted anew.
+beside a query's `metadata` under the key "(beside)" of the same. `total_queries` is counted anew; a wrong one is told.
 Refused: a query or a document of one twice, a grade other than 0-3, a text that is empty.
 """
 
@@ -17,6 +17,7 @@ from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Me
 from annotator.formats.format import Format, Reserved
 from annotator.formats.grouping import list_fields
 from annotator.formats.source import Source
+from annotator.formats.stated_counts import QUERIES, StatedCount, find_wrong_counts
 from annotator.formats.tree import Place, TreeProblems, is_nothing, locate_items
 from annotator.formats.writing import ONE_FILE, FileWriter
 from annotator.formats.yaml_text import quote, write_entry
@@ -38,6 +39,7 @@ def read(source: Source) -> GroundTruth:
     problems = TreeProblems(tree)
     top = dict(problems.mapping(tree.value, ()))
     about = dict(_mapping_or_nothing(top.pop("dataset", None), ("dataset",), problems))
+    total = about.get("total_queries")
     queries: dict[str, Query] = {}
     qrels: list[Qrel] = []
     if "queries" not in top and not problems:
@@ -50,7 +52,9 @@ def read(source: Source) -> GroundTruth:
         queries[query.query_id] = query
     metadata = _read_about(about, top, problems)
     problems.raise_if_any()
-    return GroundTruth(tuple(queries.values()), tuple(qrels), metadata)
+    stated = StatedCount(("dataset", "total_queries"), total, len(queries), QUERIES)
+    wrong = find_wrong_counts(tree, [stated])
+    return GroundTruth(tuple(queries.values()), tuple(qrels), metadata, wrong_counts=wrong)
 
 
 def find_query_lines(source: Source) -> list[int]:

@@ -14,6 +14,7 @@ from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth, Qrel
 from annotator.formats.registry import Format, read_truth
 from annotator.formats.source import Source
+from annotator.formats.stated_counts import say_wrong_counts
 from annotator.formats.text import describe
 
 NAMED = 5
@@ -64,7 +65,9 @@ def match_qrels(
             problems.add(None, f"one grade for {_name(query_id, qrel)}", f"{before.grade} and {qrel.grade}")
     problems.raise_if_any()
     matched = [(queries[qrel.query_id][0], qrel) for qrel in found.values()]
-    return matched, (*_note_texts(file, queries), *_note_documents(file))
+    return matched, (
+        *say_wrong_counts(file.truth.wrong_counts), *_note_texts(file, queries), *_note_documents(file),
+    )  # fmt: skip
 
 
 def _match_queries(file: QrelFile, queries: Mapping[str, tuple[int, str]], command: str) -> dict[str, str]:

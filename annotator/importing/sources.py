@@ -12,6 +12,7 @@ from annotator.formats.documents import read_documents
 from annotator.formats.queries import QueryLine, read_queries
 from annotator.formats.registry import FORMATS, HEAD, Format, detect_format, find_format, list_certain
 from annotator.formats.source import Source
+from annotator.formats.stated_counts import say_wrong_counts
 from annotator.formats.tables import KINDS, check_kind, detect_kind, kind_of_name
 from annotator.formats.text import describe, to_utf8
 from annotator.importing.folder import MEDIA_TYPE_BY_SUFFIX, Folder, read_folder, read_one_file
@@ -39,10 +40,11 @@ def read_query_source(
     truth = known.read(source) if known.read_graded is None else known.read_graded(source, "all=1")
     lines = _locate(known, source, truth)
     _check_texts(lines, source, known)
+    notes = tuple(say_wrong_counts(truth.wrong_counts))
     if not truth.qrels:
-        return lines, ()
+        return lines, notes
     left = "judgment" if len(truth.qrels) == 1 else "judgments"
-    return lines, (f"{len(truth.qrels):,} {left} in the file left alone",)
+    return lines, (*notes, f"{len(truth.qrels):,} {left} in the file left alone")
 
 
 def read_document_source(
