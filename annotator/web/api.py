@@ -15,7 +15,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from annotator.domain.errors import AnnotatorError, ConflictError, NotAllowed, NotFound, ValidationError
+from annotator.domain.errors import (
+    AnnotatorError,
+    ConflictError,
+    DatabaseUnavailable,
+    NotAllowed,
+    NotFound,
+    ValidationError,
+)
 from annotator.domain.labeling import HandedPair
 from annotator.domain.people import Actor
 from annotator.domain.texts import holds_no_text
@@ -174,6 +181,8 @@ def show_pair(handed: HandedPair) -> dict[str, Any]:
 
 
 def refuse(error: AnnotatorError) -> JSONResponse:
-    """What was refused, with the status that says of which kind it is."""
+    """What was refused, with the status that says of which kind it is. An outage of the database is the gate's to answer."""
+    if isinstance(error, DatabaseUnavailable):
+        raise error
     status = next((number for kind, number in STATUSES.items() if isinstance(error, kind)), 400)
     return JSONResponse({"error": show_refusal(error)}, status_code=status)

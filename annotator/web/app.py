@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from streamlit.starlette import App
 
-from annotator.domain.errors import AnnotatorError
+from annotator.domain.errors import AnnotatorError, DatabaseUnavailable
 from annotator.log import take_over_loggers
 from annotator.settings import Settings
 from annotator.storage.database import Database
@@ -43,6 +43,7 @@ from annotator.web.host_config import HostConfig
 from annotator.web.messages import show_refusal, tr
 from annotator.web.navigation import find_home
 from annotator.web.no_outgoing import forbid_outgoing_requests
+from annotator.web.outage import note_outage, say_outage
 from annotator.web.plain_text import escape_markdown
 from annotator.web.process import set_served
 from annotator.web.signed_in import require_signed_in
@@ -91,6 +92,11 @@ def show_error(error: Exception) -> bool:
     """Tell the person on the page what was refused, or by which number the log knows what went wrong."""
     import streamlit as st
 
+    if isinstance(error, DatabaseUnavailable):
+        note_outage(error)
+        st.error(tr(say_outage(error)), icon=":material/cloud_off:")
+        st.button(tr("Try again"), key="outage")
+        return True
     if isinstance(error, AnnotatorError):
         lines = (escape_markdown(line) for line in show_refusal(error).splitlines())
         st.error("\n\n".join(lines), icon=":material/block:")

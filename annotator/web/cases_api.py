@@ -27,7 +27,13 @@ from annotator.adjudication.service import (
     show_origin,
 )
 from annotator.discussion.service import ask_to_discuss, close_discussion
-from annotator.domain.errors import AnnotatorError, ConflictError, StateError, ValidationError
+from annotator.domain.errors import (
+    AnnotatorError,
+    ConflictError,
+    DatabaseUnavailable,
+    StateError,
+    ValidationError,
+)
 from annotator.domain.people import Actor
 from annotator.domain.texts import holds_no_text
 from annotator.questions.service import answer_question
@@ -194,7 +200,9 @@ def _tell(database: Database, actor: Actor, asked: Given) -> dict[str, Any]:
 
 
 def _refuse(error: AnnotatorError) -> JSONResponse:
-    """What was refused, of which kind it is, and its code where the panel acts by it."""
+    """What was refused, of which kind it is, and its code where the panel acts by it. An outage is the gate's to answer."""
+    if isinstance(error, DatabaseUnavailable):
+        raise error
     status = next((number for kind, number in STATUSES.items() if isinstance(error, kind)), 400)
     told = {"error": show_refusal(error)}
     if status == 400:

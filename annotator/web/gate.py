@@ -9,6 +9,7 @@ proxy could say who somebody is are taken off: the cookie alone says it.
 
 import secrets
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -21,10 +22,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotator.accounts.service import find_session
 from annotator.domain.accounts import SignedIn
-from annotator.domain.errors import NotAllowed
+from annotator.domain.errors import DatabaseUnavailable, NotAllowed
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.headers import OWN_FILES, secure
+from annotator.web.outage import answer_outage, note_outage
+from annotator.web.plain_page import wants_page
 from annotator.web.reader import use_language_of
 from annotator.web.signed_in import COOKIE, is_https, require_own_page, require_same_origin
 
@@ -77,7 +80,11 @@ class Gate:
             )
             await _close(receive, send)
             return
-        scope["state"]["signed_in"] = await self._find(handshake)
+        try:
+            scope["state"]["signed_in"] = await self._find(handshake)
+        except DatabaseUnavailable as error:
+            note_outage(error)
+            scope["state"]["signed_in"] = None
         if scope["state"]["signed_in"] is None:
             await _close(receive, send)
             return
@@ -96,6 +103,9 @@ class Gate:
         try:
             response = await self._refuse(request, scope)
             await (response or self.app)(scope, receive, send_secured)
+        except DatabaseUnavailable as error:
+            with suppress(RuntimeError):  # the response had begun already
+                await answer_outage(request, error)(scope, receive, send_secured)
         except Exception:  # noqa: BLE001 - the edge: logged with a number, and answered
             await self._fail(scope, receive, send_secured)
         finally:
@@ -148,12 +158,11 @@ async def _close(receive: Receive, send: Send) -> None:
 
 
 def _send_to_login(request: HTTPConnection, scope: Scope) -> Response:
-    path = scope["path"]
-    if scope["method"] not in ("GET", "HEAD") or path.startswith(
-        ("/api/", "/_stcore/", "/media/", "/component")
-    ):
+    if not wants_page(scope):
         return JSONResponse({"error": "sign in first"}, 401)
-    wanted = quote(scope.get("raw_path", path.encode()).decode("latin-1").partition("?")[0], safe="/%")
+    wanted = quote(
+        scope.get("raw_path", scope["path"].encode()).decode("latin-1").partition("?")[0], safe="/%"
+    )
     query = request.url.query
     target = quote(f"{wanted}?{query}" if query else wanted, safe="/")
     return RedirectResponse("/login" if wanted == "/" and not query else f"/login?next={target}", 303)

@@ -4,11 +4,8 @@ Where everybody's walk begins. `POST /login` opens a new session (an earlier one
 sets the cookie; refuses wrong names and passwords alike (401), and guessing (429, with Retry-After).
 """
 
-import html
-import string
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 
 import structlog
@@ -17,12 +14,14 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from annotator import __version__
 from annotator.accounts.service import sign_in, sign_out
 from annotator.domain.accounts import TooManyAttempts, WrongSignIn
+from annotator.domain.errors import DatabaseUnavailable
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.messages import current_language, tr
+from annotator.web.messages import tr
+from annotator.web.outage import RETRY_SECONDS, note_outage
+from annotator.web.plain_page import draw_plain_page, fill_markup
 from annotator.web.signed_in import COOKIE, choose_local_path, clear_cookie, find_signed_in, set_cookie
 
 HERE = Path(__file__).parent
@@ -87,6 +86,11 @@ class Door:
                 status=429,
                 seconds=error.seconds,
             )
+        except DatabaseUnavailable as error:
+            note_outage(error)
+            return _draw_form(
+                problem="unavailable", wanted=wanted, username=username, status=503, seconds=RETRY_SECONDS
+            )
         response = RedirectResponse(wanted, 303)
         set_cookie(response, token, request, self.settings)
         return response
@@ -100,12 +104,12 @@ class Door:
             "question": tr("Sign out of this browser?"),
             "stay": tr("Back"),
         }
-        body = _fill(
+        body = fill_markup(
             '<h1>$sign_out</h1><p class="lead">$question</p>'
             '<form method="post" action="/logout"><button type="submit">$sign_out</button></form><a href="/">$stay</a>',
             text,
         )
-        return HTMLResponse(_draw(text["sign_out"], body))
+        return HTMLResponse(draw_plain_page(text["sign_out"], body))
 
     async def sign_out(self, request: Request) -> Response:
         """End this browser's session."""
@@ -149,7 +153,7 @@ def _draw_form(
         "wanted": wanted,
         "name": username[:200],
     }
-    body = _fill(
+    body = fill_markup(
         '<h1>$sign_in</h1><p class="lead">$lead</p><div role="alert" id="problem">$message</div>'
         '<form method="post" action="/login"><input type="hidden" name="next" value="$wanted">'
         '<label for="username">$username</label><input id="username" name="username" value="$name" required '
@@ -163,27 +167,12 @@ def _draw_form(
         focus_password=" autofocus" if username else "",
     )
     headers = {"Retry-After": str(seconds)} if seconds else None
-    return HTMLResponse(_draw(values["sign_in"], body), status, headers=headers)
+    return HTMLResponse(draw_plain_page(values["sign_in"], body), status, headers=headers)
 
 
 def _say_problem(problem: str, seconds: int) -> str:
     if problem == "limited":
         return tr("Too many failed attempts. Try again in {minutes} min.", minutes=-(-seconds // 60))
+    if problem == "unavailable":
+        return tr("The database cannot be used just now. Try again in a moment.")
     return tr("The username or the password is wrong.") if problem else ""
-
-
-def _fill(template: str, values: Mapping[str, str], **markup: str) -> str:
-    """The template with every value escaped; `markup` is ours and goes in as it is."""
-    escaped = {key: html.escape(value) for key, value in values.items()}
-    return string.Template(template).substitute(escaped, **markup)
-
-
-def _draw(title: str, body: str) -> str:
-    return string.Template(_read_frame()).substitute(
-        lang=current_language(), title=html.escape(title), body=body, version=__version__
-    )
-
-
-@cache
-def _read_frame() -> str:
-    return (HERE / "login.html").read_text(encoding="utf-8")

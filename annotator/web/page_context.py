@@ -50,8 +50,10 @@ def find_context() -> PageContext | None:
     """The context of this run; None when the browser's session has ended."""
     served, now = find_served(), datetime.now(UTC)
     token = st.context.cookies.get(COOKIE, "")
+    accepted = st.context.headers.get("Accept-Language") or st.context.locale or ""
+    use_language(find_language(None, accepted))  # in which it is said if the database does not answer
     person = find_session(served.database, token, now=now)
-    use_language(find_language(person, st.context.headers.get("Accept-Language") or st.context.locale or ""))
+    use_language(find_language(person, accepted))
     if person is None:
         st.session_state.clear()
         return None

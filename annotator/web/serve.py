@@ -23,8 +23,10 @@ def serve_app(
     check_port(host, port)
     set_up_logs(settings.log_format, settings.log_level)
     from annotator.web.app import make_app
+    from annotator.web.outage import PATIENCE_SECONDS
     from annotator.web.theme import make_config
 
+    database.wait_at_most(PATIENCE_SECONDS)
     app = make_app(database, settings)
     answer_without_delay()
     gc.collect()

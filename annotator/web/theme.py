@@ -66,6 +66,7 @@ def make_config(host: str, port: int) -> Mapping[str, Any]:
         "client.showErrorLinks": False,
         "client.showSidebarNavigation": False,
         "logger.hideWelcomeMessage": True,
+        "logger.enableRich": False,  # else it prints a traceback for every refusal, past our log
         "theme.font": FONT,
         "theme.codeFont": CODE_FONT,
         "theme.headingFontSizes": ["1.875rem", "1.375rem", "1.125rem", "1rem", "1rem", "1rem"],

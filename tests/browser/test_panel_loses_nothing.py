@@ -4,6 +4,7 @@ was on the screen, whatever happens to the tab, the network or the server."""
 from datetime import UTC, datetime
 
 from playwright.sync_api import BrowserContext, Page, expect
+from sqlalchemy import text
 
 from annotator.accounts.service import change_person
 from annotator.datasets.service import create_dataset
@@ -84,6 +85,25 @@ def test_kill_9_of_the_server_and_a_restart_lose_nothing(
     wait_saved(page)
     assert len(seen) == 15
     assert stored(database) == seen
+
+
+def test_while_another_program_locks_the_database_presses_wait_in_the_browser_and_it_says_so(
+    page: Page, database: Database, server: Server, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    other = Database(database.url)
+    with other.write() as session:
+        session.execute(text("SELECT 1"))  # takes the write lock
+        press(page, "23123")
+        said = panel(page).get_by_text("The database cannot be used just now")
+        expect(said).to_contain_text("kept in this browser")
+    other.dispose()
+    before = pressed(page)
+    wait_saved(page)
+    expect(said).to_be_hidden()
+    assert stored(database) == before
+    assert "Traceback" not in server.log
+    assert server.log.count("database unavailable") == 1
 
 
 def test_labeling_goes_on_while_the_server_is_away_for_long_by_key_and_by_click(

@@ -46,7 +46,7 @@ class CaseExchange {
       if (isStored(entry, told.case)) { this.unsent.remove(entry); this.panel.stored(entry, null, began); }
       else this.panel.refuse(entry, told.error, told.case);
     } else if (status === 400 || status === 404 || (status === 403 && told.code)) this.panel.refuse(entry, told.error ?? String(status), null);
-    else return this.retryLater({ 401: "signedout", 403: "notallowed", 409: "other_person" }[status] ?? (navigator.onLine ? "unreachable" : "offline"), status >= 500);
+    else return this.retryLater({ 401: "signedout", 403: "notallowed", 409: "other_person", 503: "database" }[status] ?? (navigator.onLine ? "unreachable" : "offline"), status >= 500);
     this.panel.saved.trouble = null;
     this.panel.saved.paint();
     return true;
@@ -82,7 +82,7 @@ class CaseExchange {
     } catch (error) {
       this.filling = false;
       if (pair && (error.status === 404 || error.status === 400)) { this.panel.saved.tell(error.message); return this.fill(); }
-      this.retryLater({ 401: "signedout", 403: "notallowed", 404: "nodataset" }[error.status] ?? (navigator.onLine ? "unreachable" : "offline"));
+      this.retryLater({ 401: "signedout", 403: "notallowed", 404: "nodataset", 503: "database" }[error.status] ?? (navigator.onLine ? "unreachable" : "offline"));
     }
     this.panel.saved.paint();
   }

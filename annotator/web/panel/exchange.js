@@ -65,7 +65,7 @@ class Exchange {
       });
     } catch { return this.retryLater(navigator.onLine ? "unreachable" : "offline"); }
     this.outbox.hearClock(answer.headers.get("date"));
-    const why = { 401: "signedout", 403: "notallowed", 404: "nodataset", 409: "other_person", 429: "unreachable" }[answer.status];
+    const why = { 401: "signedout", 403: "notallowed", 404: "nodataset", 409: "other_person", 429: "unreachable", 503: "database" }[answer.status];
     if (why) return this.retryLater(why);
     if (!answer.ok) return this.retryLater(answer.status < 500 ? "rejected" : "unreachable");
     let told;

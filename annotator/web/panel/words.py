@@ -136,6 +136,7 @@ def _states() -> dict[str, str]:
         "unsavedlong": tr("{n} not saved yet. They are kept in this browser."),
         "why_slow": tr("The server has not answered yet; trying again by itself."),
         "why_unreachable": tr("The server cannot be reached; trying again by itself."),
+        "why_database": tr("The database cannot be used just now; trying again by itself."),
         "why_offline": tr("This computer is offline; saving goes on by itself when it is back."),
         "why_signedout": tr(
             "You are signed out: in another tab, or because your session was ended or your account was closed."

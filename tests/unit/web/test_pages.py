@@ -26,6 +26,7 @@ from annotator.storage.database import Database
 from annotator.web.app import SCRIPT, show_error
 from annotator.web.navigation import PAGES
 from annotator.web.process import set_served
+from annotator.web.theme import make_config
 from tests.unit.web.conftest import NOW, PASSWORD
 
 Open = Callable[..., AppTest]
@@ -385,3 +386,19 @@ class TestErrors:
 
     def test_streamlit_is_told_not_to_show_it_again(self) -> None:
         assert show_error(KeyError("x")) is True
+
+    def test_while_the_database_is_away_a_page_says_so_and_offers_to_try_again(self) -> None:
+        def script() -> None:
+            from annotator.domain.errors import DatabaseUnavailable
+            from annotator.storage.unavailable import UNREACHABLE
+            from annotator.web.app import show_error
+
+            show_error(DatabaseUnavailable(UNREACHABLE, database="postgresql://u@h/n", detail="refused by h"))
+
+        page = AppTest.from_function(script).run()
+        assert "cannot be used just now: the database cannot be reached." in page.error[0].value
+        assert "postgresql" not in page.error[0].value
+        assert [button.label for button in page.button] == ["Try again"]
+
+    def test_streamlit_prints_no_traceback_of_its_own_past_our_log(self) -> None:
+        assert make_config("127.0.0.1", 8501)["logger.enableRich"] is False

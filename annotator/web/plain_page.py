@@ -1,0 +1,38 @@
+"""Pages that are plain HTML, without Streamlit and without a script: the door, and what is shown where the app cannot be."""
+
+import html
+import string
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from starlette.types import Scope
+
+from annotator import __version__
+from annotator.web.messages import current_language
+
+FRAME = Path(__file__).parent / "login.html"
+_NO_PAGES = ("/api/", "/_stcore/", "/media/", "/component")
+
+
+def wants_page(scope: Scope) -> bool:
+    """Whether a person waits for a page; otherwise a script does, for JSON."""
+    return scope["method"] in ("GET", "HEAD") and not scope["path"].startswith(_NO_PAGES)
+
+
+def fill_markup(template: str, values: Mapping[str, str], **markup: str) -> str:
+    """Fill the template with every value escaped; `markup` is ours and goes in as it is."""
+    escaped = {key: html.escape(value) for key, value in values.items()}
+    return string.Template(template).substitute(escaped, **markup)
+
+
+def draw_plain_page(title: str, body: str) -> str:
+    """Return the whole page, in the language in use. `body` is markup."""
+    return string.Template(_read_frame()).substitute(
+        lang=current_language(), title=html.escape(title), body=body, version=__version__
+    )
+
+
+@cache
+def _read_frame() -> str:
+    return FRAME.read_text(encoding="utf-8")
