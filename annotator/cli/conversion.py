@@ -24,7 +24,7 @@ GradesByOption = Annotated[
     typer.Option(
         "--grades-by",
         metavar="RULE",
-        help="Grades for a file without any (ranked): position (list length down to 1), or all=N with N from 1 to 3.",
+        help="Grades for a file without any (ranked): position (list length down to 1), all=N with N from 1 to 3, or places=3:3,6:2,10:1 (3 as far as place 3, …).",
     ),
 ]
 

@@ -195,8 +195,8 @@ def qrels(
         str | None,
         typer.Option(
             "--grades-by",
-            metavar="position|all=N",
-            help="For a file without grades: list length down to 1, or one grade.",
+            metavar="position|all=N|places=…",
+            help="For a file without grades: list length down to 1, one grade, or by place (3:3,6:2,10:1).",
         ),
     ] = None,
     format_name: FormatOption = None,

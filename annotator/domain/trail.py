@@ -51,8 +51,9 @@ class KeptGrade(NamedTuple):
 class JudgedPair(NamedTuple):
     """A pair of the pool with its settlement (`status`, `grade`) and what led to it.
 
-    `decided_by`, `rationale` and `decision` (the storage's key): of the decision that holds. `best_rank`: the best
-    at which a system proposed the pair, None when unknown. `title` and `document_metadata` are the document's.
+    `decided_by`, `rationale` and `decision` (the storage's key): of the decision that holds. `lead_place` and
+    `imported_place`: where a lead, and an earlier ground truth, put the document in its query's list; None without one.
+    `title` and `document_metadata` are the document's.
     """
 
     query_id: str
@@ -62,7 +63,8 @@ class JudgedPair(NamedTuple):
     judgments: tuple[GivenJudgment, ...] = ()
     decided_by: int | None = None
     rationale: str | None = None
-    best_rank: int | None = None
+    lead_place: int | None = None
+    imported_place: int | None = None
     title: str = ""
     document_metadata: Mapping[str, Any] = NOTHING
     decision: int | None = None

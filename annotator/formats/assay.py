@@ -118,4 +118,5 @@ FORMAT = Format(
     find_query_lines=find_query_lines,
     schema="assay.schema.json",
     reserved=RESERVED,
+    ordered=True,
 )

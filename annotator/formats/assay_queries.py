@@ -97,4 +97,5 @@ FORMAT = Format(
     find_query_lines=find_query_lines,
     schema="assay-queries.schema.json",
     reserved=RESERVED,
+    ordered=True,
 )

@@ -55,6 +55,8 @@ class Format:
     gives the line on which each query begins, for messages. `schema` names a file in `formats/schemas/`.
     `read_graded(source, grades_by)` reads a format without grades. `carries_id`: None where every id can be held.
     `lay_out(truth)`: the files for one truth, where their shape depends on all of it (a table's columns).
+    `ordered`: a query's documents stand in a list of their own, whose order somebody chose; in a table of lines it says
+    nothing.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Format:
     carries_id: Callable[[str], bool] | None = None
     reserved: Reserved = NONE_RESERVED
     lay_out: Callable[[GroundTruth], tuple[FileWriter, ...]] | None = None
+    ordered: bool = False
 
     @property
     def needs_grades_by(self) -> bool:

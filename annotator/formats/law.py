@@ -238,4 +238,5 @@ FORMAT = Format(
         query=QUERY_KEYS,
         qrel=frozenset({"relevance", "notes", "description", *ANNOTATORS}),
     ),
+    ordered=True,
 )

@@ -83,4 +83,5 @@ FORMAT = Format(
     find_query_lines=find_query_lines,
     schema="law-compact.schema.json",
     reserved=Reserved(file=frozenset({"queries"}), query=_QUERY_KEYS),
+    ordered=True,
 )

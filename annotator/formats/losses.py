@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from annotator.domain.grades import GRADES
-from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth
+from annotator.domain.grades import GRADES, RELEVANT_FROM
+from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Query
 from annotator.formats.format import Format
 from annotator.formats.text import describe
 
@@ -51,14 +51,22 @@ def _ids(truth: GroundTruth, known: Format) -> Iterator[Loss]:
             found = sorted(documents)
             yield Loss(f"{_count(found, 'document id')} that {known.name} cannot carry: {_name(found)}", True)
     if "query_ids" not in known.features and truth.queries:
-        places = enumerate(truth.queries, 1)
+        places = enumerate(_list_held(truth, known), 1)
         changed = [query.query_id for place, query in places if query.query_id != f"q{place}"]
         if changed:
             yield Loss(f"{_count(changed, 'query id')} left out; a query is known by its text and place")
 
 
+def _list_held(truth: GroundTruth, known: Format) -> list[Query]:
+    """The queries that a file of the format has: a format without grades lists relevant documents, and no query without."""
+    if "grades" in known.features:
+        return list(truth.queries)
+    relevant = {qrel.query_id for qrel in truth.qrels if qrel.grade >= RELEVANT_FROM}
+    return [query for query in truth.queries if query.query_id in relevant]
+
+
 def _texts(truth: GroundTruth, known: Format) -> Iterator[Loss]:
-    missing = [query.query_id for query in truth.queries if not query.text]
+    missing = [query.query_id for query in _list_held(truth, known) if not query.text]
     if "query_texts" not in known.features:
         held = [query for query in truth.queries if query.text]
         if held:
@@ -110,7 +118,14 @@ def _grades(truth: GroundTruth, known: Format, *, list_grade_0: bool) -> Iterato
 
 
 def _queries(truth: GroundTruth, known: Format) -> Iterator[Loss]:
-    if "queries_without_qrels" not in known.features:
+    listed = {query.query_id for query in _list_held(truth, known)}
+    irrelevant = [query.query_id for query in truth.queries if query.query_id not in listed]
+    if irrelevant:
+        yield Loss(
+            f"{_count(irrelevant, 'query', 'queries')} without a relevant document left out, since the evaluator divides "
+            f"by the number of relevant documents: {_name(irrelevant)}"
+        )
+    elif "queries_without_qrels" not in known.features:
         judged = {qrel.query_id for qrel in truth.qrels}
         bare = [query.query_id for query in truth.queries if query.query_id not in judged]
         if bare:

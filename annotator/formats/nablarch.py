@@ -214,4 +214,5 @@ FORMAT = Format(
     reserved=Reserved(
         file=frozenset({"created", "total_queries"}), query=frozenset(QUERY_FIELDS), qrel=_QREL_KEYS
     ),
+    ordered=True,
 )

@@ -4,12 +4,15 @@
 
 Every further key of an item is the query's field or metadata. A query has no id: it is read as q1, q2, … by its
 place. A document has no grade: `position` gives the list's length to the first one, down to 1 for the last (the
-evaluator's own convention, not the 0-3 scale); `all=N` gives every one N. Writing lists the documents graded 1 and
-more by grade, best first; those of one grade in the truth's order. Refused: a document twice in a list.
+evaluator's own convention, not the 0-3 scale); `all=N` gives every one N; `places=3:3,6:2,10:1` gives 3 as far as place 3,
+2 as far as place 6, 1 as far as place 10. Writing lists the documents graded 1 and more by grade, best first; those of
+one grade in the truth's order; a query without any is left out, since the evaluator divides by the list's length.
+Refused: a document twice in a list, and one behind the last place that has a grade.
 """
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from annotator.domain.errors import ValidationError
@@ -24,6 +27,8 @@ from annotator.formats.tree import Place, TreeProblems, locate_items
 from annotator.formats.writing import ONE_FILE, FileWriter
 
 GRADES_BY = ("position", "all=1", "all=2", "all=3")
+RULES = "position, all=N, or places=PLACE:GRADE,… (places=3:3,6:2,10:1), grades from 1 to 3"
+_PLACES = re.compile(r"places=([1-9]\d{0,8}:[1-3](?:,[1-9]\d{0,8}:[1-3])*)", re.ASCII)
 _TAKEN = frozenset({"query", "relevant_documents"})
 _CERTAIN = re.compile(rb'\s*\[\s*\{.*"relevant_documents"\s*:\s*\[', re.DOTALL)
 
@@ -32,14 +37,16 @@ def read(source: Source) -> GroundTruth:
     """Always ValidationError: the file holds no grades, so somebody must say which ones are meant."""
     raise ValidationError(
         f"{source.path}: a ranked file holds no grades; say --grades-by position (the list's length for the "
-        "first document, down to 1 for the last: not the 0-3 scale) or --grades-by all=N, N from 1 to 3"
+        "first document, down to 1 for the last: not the 0-3 scale) or --grades-by all=N, N from 1 to 3; or "
+        "--grades-by places=3:3,6:2,10:1 (3 for the first three documents, 2 up to the sixth, 1 up to the tenth)"
     )
 
 
 def read_graded(source: Source, grades_by: str) -> GroundTruth:
-    """The queries and qrels, graded as `grades_by` says: one of GRADES_BY. BadInput names every bad place."""
-    if grades_by not in GRADES_BY:
-        raise ValidationError(f"--grades-by: expected position or all=N, N from 1 to 3, found {grades_by!r}")
+    """The queries and qrels, graded as `grades_by` says (RULES). BadInput names every bad place."""
+    steps = _read_places(grades_by)
+    if steps is None and grades_by not in GRADES_BY:
+        raise ValidationError(f"--grades-by: expected {RULES}, found {grades_by!r}")
     tree = load_json(source.read_bytes(), source.path)
     problems = TreeProblems(tree)
     queries: list[Query] = []
@@ -51,11 +58,40 @@ def read_graded(source: Source, grades_by: str) -> GroundTruth:
         query_id = f"q{index + 1}"
         queries.append(_read_query(item, query_id, (index,), problems))
         doc_ids = _read_documents(item, (index, "relevant_documents"), problems)
+        if steps is not None and len(doc_ids) > steps[-1][0]:
+            problems.add(
+                (index, "relevant_documents"),
+                f"a list of {steps[-1][0]:,} documents at most, since {grades_by} gives no grade behind that place (add one)",
+                len(doc_ids),
+            )
+            continue
         for place, doc_id in enumerate(doc_ids):
-            grade = len(doc_ids) - place if grades_by == "position" else int(grades_by[-1])
-            qrels.append(Qrel(query_id, doc_id, grade))
+            qrels.append(Qrel(query_id, doc_id, _grade_place(place, len(doc_ids), grades_by, steps)))
     problems.raise_if_any()
     return GroundTruth(tuple(queries), tuple(qrels))
+
+
+def _read_places(grades_by: str) -> list[tuple[int, int]] | None:
+    """(last place, grade) of each step of `places=…`, best first; None for another rule. ValidationError for steps that
+    do not go on, or a grade that is higher than the one before it."""
+    match = _PLACES.fullmatch(grades_by)
+    if match is None:
+        return None
+    steps = [(int(place), int(grade)) for place, grade in (step.split(":") for step in match[1].split(","))]
+    for (place, grade), (next_place, next_grade) in pairwise(steps):
+        if next_place <= place or next_grade > grade:
+            raise ValidationError(
+                f"--grades-by: expected places that go up and grades that do not, found {place}:{grade} before "
+                f"{next_place}:{next_grade}"
+            )
+    return steps
+
+
+def _grade_place(place: int, length: int, grades_by: str, steps: list[tuple[int, int]] | None) -> int:
+    """The grade of the document at this place (from 0) of a list of this length."""
+    if steps is not None:
+        return next(grade for last, grade in steps if place < last)
+    return length - place if grades_by == "position" else int(grades_by[-1])
 
 
 def find_query_lines(source: Source) -> list[int]:
@@ -80,12 +116,16 @@ def _read_documents(item: dict[str, Any], place: Place, problems: TreeProblems) 
     return list(found)
 
 
-def _begin(_: Metadata, queries: int) -> str:
-    return "[" if queries else "[]\n"
+def _begin(_: Metadata, __: int) -> str:
+    return "["
 
 
 def _end(queries: int) -> str:
-    return "\n]\n" if queries else ""
+    return "\n]\n" if queries else "]\n"
+
+
+def _takes(_: Query, qrels: Sequence[Qrel]) -> bool:
+    return any(qrel.grade >= RELEVANT_FROM for qrel in qrels)
 
 
 def _add(query: Query, qrels: Sequence[Qrel], place: int) -> str:
@@ -96,7 +136,7 @@ def _add(query: Query, qrels: Sequence[Qrel], place: int) -> str:
         [
             ",\n  {\n" if place else "\n  {\n",
             f'    "query": {quote(query.text)},\n    "relevant_documents": ',
-            f"[\n{documents}\n    ]" if listed else "[]",
+            f"[\n{documents}\n    ]",
             *(",\n" + write_entry(key, value, "    ") for key, value in kept.items()),
             "\n  }",
         ]
@@ -112,7 +152,8 @@ FORMAT = Format(
     holds=("query texts", "query metadata", "the order of relevant documents"),
     cannot_hold=(
         "query ids (read as q1, q2, … by place)",
-        "grades (reading needs --grades-by position|all=N)",
+        "queries without a relevant document",
+        "grades (reading needs --grades-by position|all=N|places=3:3,6:2,10:1)",
         "grade 0",
         "notes",
         "descriptions",
@@ -123,18 +164,18 @@ FORMAT = Format(
             "query_texts",
             "query_fields",
             "query_metadata",
-            "queries_without_qrels",
             "large_grades",
             "typed_metadata",
             "empty_texts",
         )
     ),
     read=read,
-    files=(FileWriter(ONE_FILE, begin=_begin, add=_add, end=_end),),
+    files=(FileWriter(ONE_FILE, begin=_begin, add=_add, end=_end, takes=_takes),),
     certain=lambda head: bool(_CERTAIN.match(head)),
     tells_grade_0=False,
     find_query_lines=find_query_lines,
     schema="ranked.schema.json",
     read_graded=read_graded,
     reserved=Reserved(query=_KEYS),
+    ordered=True,
 )

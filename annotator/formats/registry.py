@@ -102,7 +102,7 @@ def read_truth(
 ) -> tuple[Format, GroundTruth]:
     """A ground-truth file or folder, and the format that it was read as.
 
-    `grades_by` ("position" or "all=N", N from 1 to 3) is for formats that hold no grades, and only for those.
+    `grades_by` ("position", "all=N" or "places=3:3,6:2,10:1") is for formats that hold no grades, and only for those.
     BadInput names every bad place; ValidationError asks for what is missing.
     """
     known = detect_format(source) if format_name is None else find_format(format_name)

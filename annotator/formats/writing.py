@@ -20,13 +20,18 @@ def _nothing(*_: object) -> str:
     return ""
 
 
+def _take_every(_: Query, __: Sequence[Qrel]) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class FileWriter:
     """One file of a format. `path` is its place within the format's folder, ONE_FILE where the format is one file.
 
     `begin(metadata, queries)`: the text before the first query; `queries` is how many will follow, which some
     files state. `add(query, qrels, place)`: one query with its qrels; `place` counts from 0. `add_document`: one document
-    (BEIR's corpus). `end(queries)`: the text after the last one. Each raises ValidationError for an id that the
+    (BEIR's corpus). `end(queries)`: the text after the last one; `queries` is how many were added. `takes(query, qrels)`:
+    whether the file has a place for this query; `add` is not asked for one that it has none for. Each raises ValidationError for an id that the
     format cannot carry. Line ends are LF, and the same truth gives the same text.
 
     `by_qrel`: each qrel is a line of its own, so that the qrels of a query need not stand together. `add` then comes
@@ -39,6 +44,7 @@ class FileWriter:
     end: Callable[[int], str] = _nothing
     add_document: Callable[[Document], str] = _no_document
     by_qrel: bool = False
+    takes: Callable[[Query, Sequence[Qrel]], bool] = _take_every
 
 
 def write_file(
@@ -48,11 +54,14 @@ def write_file(
 ) -> Iterator[str]:
     """The pieces of one file. `groups`: every query with the qrels to be listed (see `grouping`)."""
     yield writer.begin(truth.metadata, len(truth.queries))
-    for place, (query, qrels) in enumerate(groups):
-        yield writer.add(query, qrels, place)
+    place = 0
+    for query, qrels in groups:
+        if writer.takes(query, qrels):
+            yield writer.add(query, qrels, place)
+            place += 1
     for document in truth.documents:
         yield writer.add_document(document)
-    yield writer.end(len(truth.queries))
+    yield writer.end(place)
 
 
 def join_pieces(pieces: Iterable[str]) -> bytes:

@@ -4,6 +4,7 @@ A rule between the reader and the database. A grade settles its pair as long as 
 somebody has, or where the lead wants the pair judged, it is a suggestion.
 """
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,6 +29,8 @@ class Brought(Protocol):
     def annotator_grades(self) -> tuple[tuple[str, int], ...]: ...
     @property
     def extra(self) -> Mapping[str, Any]: ...
+    @property
+    def place(self) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,14 @@ class QrelPlan:
     """`rows`: (pair_pk, qrel, whether to keep it), each to be appended; what was there already is not among them.
 
     `added` of them are the first of their pair. `judged_here` counts the file's pairs that were judged or decided.
+    `places`: by pair_pk, at which place of its query's list the file has the document, counted from 1; empty where the
+    file's order says nothing.
     """
 
     rows: tuple[tuple[int, Qrel, bool], ...]
     added: int
     judged_here: int
+    places: Mapping[int, int]
 
 
 def plan_qrels(
@@ -48,22 +54,30 @@ def plan_qrels(
     settled_here: Container[int],
     *,
     rejudge: bool,
+    ordered: bool = False,
 ) -> QrelPlan:
     """Compare each pair's qrel with what an earlier import brought (`known`, by pair_pk).
 
-    `settled_here`: the pairs that somebody has judged, or a lead decided.
+    `settled_here`: the pairs that somebody has judged, or a lead decided. `qrels` come in the file's order; `ordered`: that
+    order, within a query, is somebody's word on which document is better.
     """
+    places: dict[int, int] = {}
+    listed: Counter[str] = Counter()
     rows: list[tuple[int, Qrel, bool]] = []
     added = judged_here = 0
     for pair_pk, qrel in qrels:
+        if ordered:
+            listed[qrel.query_id] += 1
+            places[pair_pk] = listed[qrel.query_id]
         judged = pair_pk in settled_here
         judged_here += judged
         keep = not rejudge and not judged
         before = known.get(pair_pk)
-        if before is None or not _is_same(before, qrel) or (before.keep != keep and not judged):
+        moved = ordered and before is not None and before.place != places[pair_pk]
+        if before is None or moved or not _is_same(before, qrel) or (before.keep != keep and not judged):
             rows.append((pair_pk, qrel, keep))
             added += before is None
-    return QrelPlan(tuple(rows), added, judged_here)
+    return QrelPlan(tuple(rows), added, judged_here, places)
 
 
 def list_imports(plan: QrelPlan, file: QrelFile, *, now: datetime) -> list[dict[str, Any]]:
@@ -75,7 +89,7 @@ def list_imports(plan: QrelPlan, file: QrelFile, *, now: datetime) -> list[dict[
             "pair_pk": pair_pk,
             "grade": qrel.grade,
             "keep": keep,
-            "source": {**source, "origin": qrel.origin},
+            "source": {**source, "origin": qrel.origin, **_say_place(plan.places.get(pair_pk))},
             "description": qrel.description,
             "note": qrel.note,
             "annotator_grades": [list(given) for given in qrel.annotator_grades],
@@ -84,6 +98,10 @@ def list_imports(plan: QrelPlan, file: QrelFile, *, now: datetime) -> list[dict[
         }
         for pair_pk, qrel, keep in plan.rows
     ]
+
+
+def _say_place(place: int | None) -> dict[str, int]:
+    return {} if place is None else {"place": place}
 
 
 def note_plan(plan: QrelPlan) -> tuple[str, ...]:

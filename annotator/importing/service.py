@@ -314,7 +314,7 @@ def import_qrels(
         pairs, joined = add_missing(session, place.pk, place.name, names, system=RESERVED, now=now)
         known, judged = imported.list_known_qrels(session, place.pk), imported.list_judged(session, place.pk)
         by_pair = ((pairs[key], qrel) for key, qrel in places.items())
-        plan = plan_qrels(by_pair, known, judged, rejudge=rejudge)
+        plan = plan_qrels(by_pair, known, judged, rejudge=rejudge, ordered=file.known.ordered)
         tell(f"storing {len(plan.rows):,} grades")
         notes = (*notes, *note_plan(plan), *note_joined(joined), *note_by_id(by_id_only))
         size, added, stored = len(file.truth.qrels), plan.added, len(plan.rows)

@@ -8,13 +8,15 @@ which nothing is relevant. Works query by query, so that a million qrels are nev
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from json.encoder import encode_basestring
+from math import inf
 from typing import Any
 
 from annotator.domain.errors import StateError
-from annotator.domain.grades import GRADES
+from annotator.domain.grades import GRADES, RELEVANT_FROM
 from annotator.domain.ground_truth import NOTHING, Metadata, Origin, Qrel
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.domain.trail import GivenJudgment, JudgedPair
@@ -30,13 +32,54 @@ _name = lru_cache(4096)(name_annotator)  # a few names, wanted millions of times
 _LISTED = ("unanimous", "adjudicated", "single", "imported", "disagreement", "unrateable", "unjudged")
 
 
-def list_settled(pairs: Iterable[JudgedPair]) -> list[JudgedPair]:
+@dataclass(slots=True)
+class Ties:
+    """What decided the order of relevant documents (grade 1 and more) whose settled grade and mean annotator grade are
+    those of another one of their query. `tied`: how many there are. Of these `by_lead` have a place in a lead's order,
+    `by_earlier` only one in an earlier ground truth; `undecided`: only the hash told them apart from another one;
+    `queries_undecided`: in how many queries."""
+
+    tied: int = 0
+    by_lead: int = 0
+    by_earlier: int = 0
+    undecided: int = 0
+    queries_undecided: int = 0
+
+    def add(self, settled: Sequence[JudgedPair]) -> None:
+        """Count a query's settled pairs, which are in the order of publishing."""
+        keys = [_rank(pair) for pair in settled if (pair.grade or 0) >= RELEVANT_FROM]
+        undecided = 0
+        for _, group in groupby(keys, key=lambda key: key[:2]):
+            alike = list(group)
+            if len(alike) == 1:
+                continue
+            self.tied += len(alike)
+            self.by_lead += sum(by_lead < inf for *_, by_lead, _ in alike)
+            self.by_earlier += sum(by_lead == inf > earlier for *_, by_lead, earlier in alike)
+            sizes = [len(list(same)) for _, same in groupby(alike)]
+            undecided += sum(size for size in sizes if size > 1)
+        self.undecided += undecided
+        self.queries_undecided += undecided > 0
+
+
+def list_settled(pairs: Iterable[JudgedPair], *, seed: int) -> list[JudgedPair]:
     """A query's settled pairs in the order in which their qrels are published (see `sort_place`)."""
-    return sorted([pair for pair in pairs if pair.grade is not None], key=sort_place)
+    return sorted([pair for pair in pairs if pair.grade is not None], key=lambda pair: sort_place(pair, seed))
 
 
-def sort_place(pair: JudgedPair) -> tuple[float, float, bool, int, str]:
-    """Best settled grade first, then highest mean annotator grade, best pool rank (unknown last), doc_id."""
+def sort_place(pair: JudgedPair, seed: int) -> tuple[float, float, float, float, bytes]:
+    """Best settled grade first, then highest mean annotator grade, a lead's order, the place in an earlier ground truth
+    (documents without one come last), and a hash of the ids with the dataset's seed.
+
+    Never the rank that a system gave: it would favour the systems that the pool was made of. And never the doc_id
+    itself, which often follows a collection's own order.
+    """
+    drawn = hashlib.sha256(f"{seed}\0{pair.query_id}\0{pair.doc_id}".encode()).digest()
+    return (*_rank(pair), drawn)
+
+
+def _rank(pair: JudgedPair) -> tuple[float, float, float, float]:
+    """What is known of the order of a settled pair's document among those of its query; least is first."""
     if pair.kept is not None:
         grades = [grade for _, grade in pair.kept.annotator_grades]
     else:
@@ -44,7 +87,9 @@ def sort_place(pair: JudgedPair) -> tuple[float, float, bool, int, str]:
             item.grade for item in pair.judgments if item.grade is not None and item.purpose == "independent"
         ]
     mean = sum(grades) / len(grades) if grades else 0.0
-    return -(pair.grade or 0), -mean, pair.best_rank is None, pair.best_rank or 0, pair.doc_id
+    by_lead = inf if pair.lead_place is None else pair.lead_place
+    imported = inf if pair.imported_place is None else pair.imported_place
+    return -(pair.grade or 0), -mean, by_lead, imported
 
 
 def sort_judgments(pair: JudgedPair, numbers: Mapping[int, int]) -> Sequence[GivenJudgment]:

@@ -14,6 +14,7 @@ from annotator.releases.datasheet_figures import (
     write_coverage,
     write_gates,
 )
+from annotator.releases.datasheet_order import write_order
 from annotator.releases.datasheet_quality import write_quality
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def _write_citation(sheet: "Datasheet") -> Iterator[str]:
 
 
 SECTIONS: tuple[Callable[["Datasheet"], Iterator[str]], ...] = (
-    _write_head, _write_content, _write_pool, _write_people, _write_standard, write_agreement, _write_settlement,
+    _write_head, _write_content, _write_pool, _write_people, _write_standard, write_agreement, _write_settlement, write_order,
     write_quality, write_gates, write_coverage, _write_limits, _write_citation,
 )  # fmt: skip
 

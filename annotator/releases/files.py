@@ -65,40 +65,46 @@ def place_file(known: Format, writer: FileWriter) -> str:
     return place if writer.path == ONE_FILE else f"{place}/{writer.path}"
 
 
+class _Growing:
+    """One file of the ground truth with the queries that it holds so far."""
+
+    def __init__(self, writer: FileWriter, output: Output, *, positive: bool) -> None:
+        self.writer, self.output, self.positive, self.queries = writer, output, positive, 0
+
+    def add(self, query: Query, qrels: Sequence[Qrel]) -> None:
+        if self.writer.takes(query, qrels):
+            self.output.write(self.writer.add(query, qrels, self.queries))
+            self.queries += 1
+
+
 class TruthWriter:
     """Writes the ground truth in every format in one pass. `about`: what the files say about themselves."""
 
     def __init__(self, folder: Folder, about: Metadata, queries: int, *, list_grade_0: bool) -> None:
-        self._all: list[tuple[FileWriter, Output]] = []
-        self._positive: list[tuple[FileWriter, Output]] = []
-        self._queries, self._place = queries, 0
+        self._files: list[_Growing] = []
         for name in TRUTH_FILES:
             known = find_format(name)
             for writer in known.files:
                 output = folder.open(place_file(known, writer))
                 output.write(writer.begin(about, queries))
-                listed = self._all if list_grade_0 or known.tells_grade_0 else self._positive
-                listed.append((writer, output))
+                positive = not list_grade_0 and not known.tells_grade_0
+                self._files.append(_Growing(writer, output, positive=positive))
 
     def add(self, query: Query, qrels: Sequence[Qrel]) -> None:
         """One query with its qrels in their order, grade 0 included."""
         positive = [qrel for qrel in qrels if qrel.grade > 0]
-        for writer, output in self._all:
-            output.write(writer.add(query, qrels, self._place))
-        for writer, output in self._positive:
-            output.write(writer.add(query, positive, self._place))
-        self._place += 1
+        for file in self._files:
+            file.add(query, positive if file.positive else qrels)
 
     def end(self, documents: Iterable[Document]) -> None:
         """The documents, and the ends of the files."""
-        files = (*self._all, *self._positive)
         for document in documents:
-            for writer, output in files:
-                text = writer.add_document(document)
+            for file in self._files:
+                text = file.writer.add_document(document)
                 if text:
-                    output.write(text)
-        for writer, output in files:
-            output.write(writer.end(self._queries))
+                    file.output.write(text)
+        for file in self._files:
+            file.output.write(file.writer.end(file.queries))
 
 
 def write_judgments(

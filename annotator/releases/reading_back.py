@@ -139,14 +139,17 @@ def _say_grade(grade: int | None) -> str:
 def _compare_order(
     truth: GroundTruth, canonical: Grades, texts: Mapping[str, tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """A file without ids and grades: each query's relevant documents in the order of publishing."""
+    """A file without ids and grades: each query's relevant documents in the order of publishing. Queries without any are
+    left out of both: earlier programs wrote them with an empty list."""
     ranked: dict[str, list[str]] = {query.query_id: [] for query in truth.queries}
     for qrel in truth.qrels:
         ranked[qrel.query_id].append(qrel.doc_id)
+    listed = [query for query in truth.queries if ranked[query.query_id]]
+    expected = [query_id for query_id, grades in canonical.items() if any(grades.values())]
     differences = []
-    for query_id, query in zip_longest(canonical, truth.queries):
+    for query_id, query in zip_longest(expected, listed):
         if query_id is None or query is None:
-            differences.append((f"{len(canonical)} queries", str(len(truth.queries))))
+            differences.append((f"{len(expected)} queries", str(len(listed))))
             break
         relevant = [doc_id for doc_id, grade in canonical[query_id].items() if grade]
         if query_id in texts and texts[query_id][0] != query.text:

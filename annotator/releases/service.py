@@ -143,7 +143,7 @@ def preview_release(
         comparison, _ = _begin_comparison(session, row, keep=keep)
         texts: dict[str, str | None] = {}
         for query, pairs in iterate_judged_queries(session, key_of(row.pk)):
-            settled = list_settled(pairs)
+            settled = list_settled(pairs, seed=row.seed)
             comparison.add(query.query_id, settled)
             if settled:
                 texts[query.query_id] = query.text
@@ -396,6 +396,7 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
     rubric = find_rubric(session, dataset_pk)
     snapshot = Snapshot(
         dataset=row.name,
+        seed=row.seed,
         list_grade_0=row.list_grade_0,
         guideline_version=rubric.version,
         rubric=to_rubric(rubric),

@@ -37,12 +37,14 @@ AGREEMENT_KEYS = (
 class Snapshot:
     """A dataset at one moment, apart from its pairs.
 
+    `seed`: the dataset's; it decides the order of documents that nothing else tells apart.
     `counts`: see `content.count_content`. `numbers`: everybody's pseudonym number, by person; `new_numbers`: those
     that this release gives. `simulated`: who of them is not a person. `publisher`: the publishing lead's pseudonym.
     `versions`: the ones published so far, oldest first.
     """
 
     dataset: str
+    seed: int
     list_grade_0: bool
     guideline_version: int
     rubric: Rubric
@@ -67,9 +69,16 @@ def list_scale(rubric: Rubric) -> list[dict[str, Any]]:
 
 
 def describe_release(
-    snapshot: Snapshot, *, version: str, at: datetime, note: str, content_sha256: str
+    snapshot: Snapshot,
+    *,
+    version: str,
+    at: datetime,
+    note: str,
+    content_sha256: str,
+    order: Mapping[str, int],
 ) -> dict[str, Any]:
-    """The manifest without its list of files, in the order in which people read it."""
+    """The manifest without its list of files, in the order in which people read it. `order`: what decided the order of
+    documents (see `writing.py`)."""
     return {
         "dataset": snapshot.dataset,
         "version": version,
@@ -83,6 +92,7 @@ def describe_release(
         "content_sha256": content_sha256,
         "list_grade_0": snapshot.list_grade_0,
         "counts": dict(snapshot.counts),
+        "order": dict(order),
         "agreement": round_numbers({key: snapshot.agreement[key] for key in AGREEMENT_KEYS}),
         "gates": [gate.as_json() for gate in snapshot.gates],
     }

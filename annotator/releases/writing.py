@@ -15,7 +15,7 @@ from annotator.domain.ground_truth import Document, Query
 from annotator.domain.trail import JudgedPair
 from annotator.published.service import ReleaseDiff, ReleaseFacts, Renames, write_changes
 from annotator.releases.comparison import Comparison
-from annotator.releases.content import list_keys, list_settled, to_qrel, write_canonical
+from annotator.releases.content import Ties, list_keys, list_settled, to_qrel, write_canonical
 from annotator.releases.files import (
     CHANGES,
     CONFUSION_PICTURE,
@@ -108,7 +108,12 @@ def write_release(
             truth.add(query, [to_qrel(pair, snapshot.numbers) for pair in settled])
     truth.end(documents)
     manifest = describe_release(
-        snapshot, version=order.version, at=order.at, note=order.note, content_sha256=rows.digest.end()
+        snapshot,
+        version=order.version,
+        at=order.at,
+        note=order.note,
+        content_sha256=rows.digest.end(),
+        order=rows.describe_order(),
     )
     diff = comparison.end(
         ReleaseFacts(
@@ -134,6 +139,7 @@ class _Rows:
         self.texts: dict[str, str | None] = {}
         self.given: Counter[tuple[int, str, int]] = Counter()
         self.sources: Counter[tuple[str, str]] = Counter()
+        self.ties, self.without_relevant = Ties(), 0
 
     def add(self, query: Query, pairs: list[JudgedPair]) -> list[JudgedPair]:
         """A query with its pairs; returns the settled ones in the order of publishing."""
@@ -147,9 +153,11 @@ class _Rows:
                 for item in pair.judgments
             ]
         )
-        settled = list_settled(pairs)
+        settled = list_settled(pairs, seed=self._snapshot.seed)
         if not settled:
             return settled
+        self.ties.add(settled)
+        self.without_relevant += not settled[0].grade
         self.digest.add(
             query.query_id, write_canonical(query.query_id, [(p.doc_id, p.grade or 0) for p in settled])
         )
@@ -161,6 +169,18 @@ class _Rows:
             if pair.kept is not None:
                 self.sources[PurePath(pair.kept.source_path).name, pair.kept.source_format] += 1
         return settled
+
+    def describe_order(self) -> dict[str, int]:
+        """The manifest's `order`: see `content.Ties`; and the queries that `ranked.json` leaves out, since they have no
+        relevant document."""
+        return {
+            "tied": self.ties.tied,
+            "by_lead": self.ties.by_lead,
+            "by_earlier": self.ties.by_earlier,
+            "undecided": self.ties.undecided,
+            "queries_undecided": self.ties.queries_undecided,
+            "queries_without_relevant": self.without_relevant,
+        }
 
 
 def _list_row(pair: JudgedPair) -> tuple[Any, ...]:

@@ -41,7 +41,7 @@ _KEPT = (col(PairRow.kept), col(PairRow.retired_at).is_(None), col(ImportedQrelR
 class ImportedQrel:
     """A grade (0-3) that was brought in, under its own primary key and its pair's.
 
-    `source`: {"kind": "qrels", path, format, sha256, origin} or {"kind": "remap", old_doc_id, …}.
+    `source`: {"kind": "qrels", path, format, sha256, origin[, place]} or {"kind": "remap", old_doc_id, …}.
     `annotator_grades`: [name, grade] of each annotator that the file names.
     """
 
@@ -55,6 +55,25 @@ class ImportedQrel:
     annotator_grades: tuple[tuple[str, int], ...]
     extra: Mapping[str, Any]
     imported_at: datetime
+
+    @property
+    def place(self) -> int | None:
+        """At which place of its query's list the file had the document, from 1; None where its order said nothing."""
+        return self.source.get("place")
+
+
+def list_imported_places(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> dict[int, int]:
+    """The place that an earlier ground truth gave each pair of these queries in its query's list, from 1, by pair_pk: the
+    latest one brought in, whether or not that grade holds. Pairs without one are absent."""
+    place = col(ImportedQrelRow.source)["place"].as_integer()
+    statement = (
+        select(col(ImportedQrelRow.pair_pk), place)
+        .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))
+        .where(_is_of(dataset_pk, whole=False), col(PairRow.query_pk).in_(query_pks), place.is_not(None))
+        .order_by(col(ImportedQrelRow.pk))
+    )
+    rows: Any = session.execute(statement)
+    return dict(rows.all())
 
 
 def list_kept_imports(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, cast, func, select, type_coerce
+from sqlalchemy import ColumnElement, Text, cast, select, type_coerce
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -18,7 +18,7 @@ from annotator.domain.trail import GivenJudgment, JudgedPair, KeptGrade
 from annotator.storage.bulk import split
 from annotator.storage.dispute_tables import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.find import key_of
-from annotator.storage.imported import ImportedQrel, list_kept_imports
+from annotator.storage.imported import ImportedQrel, list_imported_places, list_kept_imports
 from annotator.storage.pairs import QUERIES_AT_ONCE, list_query_pks, settle_again
 from annotator.storage.plain import fetch_plain
 from annotator.storage.pool import select_documents_left
@@ -29,7 +29,6 @@ from annotator.storage.tables import (
     DocumentTextRow,
     JudgmentRow,
     PairRow,
-    ProvenanceRow,
     QueryRow,
     RubricRow,
 )
@@ -102,7 +101,7 @@ def _list_pairs(
     chosen = col(PairRow.query_pk).in_(query_pks)
     judgments = _list_judgments(session, chosen, versions)
     decisions = _list_decisions(session, chosen)
-    ranks = _list_best_ranks(session, chosen)
+    places = list_imported_places(session, dataset_pk, query_pks)
     imports = list_kept_imports(session, dataset_pk, query_pks)
     statement = (
         select(
@@ -125,7 +124,7 @@ def _list_pairs(
         found[query_pk].append(
             JudgedPair(
                 queries[query_pk].query_id, doc_id, settlement.status, settlement.grade, tuple(given),
-                lead_pk, rationale, ranks.get(pk), title, NOTHING if extra == "{}" else json.loads(extra),
+                lead_pk, rationale, None, places.get(pk), title, NOTHING if extra == "{}" else json.loads(extra),
                 decision, _to_kept(kept) if kept and settlement.status == "imported" else None,
             )
         )  # fmt: skip
@@ -200,14 +199,3 @@ def _list_decisions(
         pair_pk: (pk, lead, rationale, grade)
         for pair_pk, pk, lead, rationale, grade in fetch_plain(session, statement)
     }
-
-
-def _list_best_ranks(session: Session, chosen: ColumnElement[bool]) -> dict[int, int]:
-    """The best rank at which any system proposed each pair; pairs of unknown rank are absent."""
-    statement = (
-        select(col(ProvenanceRow.pair_pk), func.min(col(ProvenanceRow.rank)))
-        .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
-        .where(chosen, col(ProvenanceRow.rank).is_not(None))
-        .group_by(col(ProvenanceRow.pair_pk))
-    )
-    return dict(fetch_plain(session, statement))

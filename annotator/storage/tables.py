@@ -406,7 +406,8 @@ class ImportedQrelRow(SQLModel, table=True):
     """A grade from an earlier ground truth, with where it came from. Append-only; the latest of a pair holds.
 
     `keep`: it settles the pair as long as nobody judges it; otherwise it is a suggestion, for leads only.
-    `source`: {"kind": "qrels", path, format, sha256, origin} or {"kind": "remap", old_doc_id, …}.
+    `source`: {"kind": "qrels", path, format, sha256, origin[, place]} or {"kind": "remap", old_doc_id, …}. `place`: where
+    the document stood in its query's list, from 1, when that order was somebody's word.
     """
 
     __tablename__ = "imported_qrel"

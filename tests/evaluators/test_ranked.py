@@ -45,7 +45,7 @@ LISTED = load(written("ranked", truth=TRUTH)[""])
 
 
 def test_documents_stand_best_first_ties_in_the_order_of_the_truth_and_grade_0_is_left_out() -> None:
-    assert LISTED == {TEXT: ["가", "나", "다", "마"], "없음": []}
+    assert LISTED == {TEXT: ["가", "나", "다", "마"]}
 
 
 def test_precision_and_recall_are_rounded_to_two_decimals() -> None:
@@ -57,3 +57,9 @@ def test_ndcg_takes_the_grade_from_the_place_in_the_list() -> None:
     # Places give 가 4, 나 3, 다 2, 마 1. X 0, 나 (2^3 - 1)/log2(3) = 7/1.584963 = 4.416508, 가 (2^4 - 1)/log2(4) = 7.5:
     # DCG@3 = 11.916508. Ideal: 15 + 7/1.584963 + 3/2 = 20.916508. NDCG@3 = 0.569718.
     assert ndcg(LISTED[TEXT], FOUND, 3) == pytest.approx(0.569718, abs=1e-6)
+
+
+def test_every_query_listed_can_be_divided_by_the_number_of_its_documents() -> None:
+    # The truth has a query (없음) whose only document is graded 0: with an empty list its recall would be 0 / 0.
+    assert [recall(relevant, FOUND, 3) for relevant in LISTED.values()] == [0.5]
+    assert [ndcg(relevant, FOUND, 3) for relevant in LISTED.values()] == [pytest.approx(0.569718, abs=1e-6)]

@@ -274,7 +274,7 @@ def test_the_manifest_says_what_is_needed_to_cite_it(world: ReleaseWorld, tmp_pa
     found = manifest(made)
     assert list(found) == [
         "dataset", "version", "created_at", "published_by", "note", "scale", "guideline_version", "previous",
-        "content_sha256", "list_grade_0", "counts", "agreement", "gates", "files",
+        "content_sha256", "list_grade_0", "counts", "order", "agreement", "gates", "files",
     ]  # fmt: skip
     assert (found["dataset"], found["version"], found["previous"]) == ("検索-법령", "1.0.0", None)
     assert (found["created_at"], found["published_by"]) == ("2026-03-09T05:06:07Z", "lead_3")

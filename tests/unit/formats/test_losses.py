@@ -68,12 +68,24 @@ def test_trec_holds_ids_and_grades_alone() -> None:
 
 def test_ranked_keeps_order_in_place_of_grades_and_cannot_do_without_texts() -> None:
     assert says("ranked")[:5] == [
-        "wrong: 1 query without a text, which is all that ranked knows them by (--queries FILE supplies texts): 'Q3'",
-        "3 query ids left out; a query is known by its text and place",
+        "2 query ids left out; a query is known by its text and place",
         "2 grades left out: only the order of documents is kept",
         "1 qrel of grade 0 left out: ranked lists relevant documents only",
+        "1 query without a relevant document left out, since the evaluator divides by the number of relevant documents: 'Q3'",
         "1 description left out",
     ]
+    nameless = GroundTruth((Query("Q1", ""),), (Qrel("Q1", "a", 1),))
+    assert says("ranked", nameless)[0] == (
+        "wrong: 1 query without a text, which is all that ranked knows them by (--queries FILE supplies texts): 'Q1'"
+    )
+
+
+def test_ids_that_ranked_gives_back_by_place_are_no_loss_although_queries_before_them_are_left_out() -> None:
+    truth = GroundTruth(
+        (Query("none", "x"), Query("q1", "y"), Query("q2", "z")),
+        (Qrel("none", "a", 0), Qrel("q1", "a", 1), Qrel("q2", "b", 2)),
+    )
+    assert [what for what in says("ranked", truth) if "query id" in what] == []
 
 
 def test_grade_0_listed_where_it_counts_as_relevant_is_said() -> None:

@@ -8,6 +8,7 @@ from annotator.domain.errors import StateError
 from annotator.domain.ground_truth import Qrel
 from annotator.domain.trail import GivenJudgment, JudgedPair, KeptGrade
 from annotator.releases.content import (
+    Ties,
     count_content,
     hash_content,
     list_keys,
@@ -76,22 +77,49 @@ def test_a_kept_grade_brings_its_own_words_and_no_judgments() -> None:
     assert (bare.description, bare.note, bare.annotator_grades) == ("title", None, ())
 
 
-def test_qrels_stand_by_grade_mean_rank_and_id() -> None:
+def test_qrels_stand_by_grade_mean_a_leads_order_and_the_imported_place() -> None:
     pairs = [
-        pair("no rank b", 2),
-        pair("no rank a", 2),
-        pair("rank 9", 2, best_rank=9),
-        pair("rank 1", 2, best_rank=1),
-        pair("higher mean", 2, given(71, 3), given(72, 2), best_rank=50, status="adjudicated"),
+        pair("nothing known", 2),
+        pair("imported 9", 2, imported_place=9),
+        pair("imported 1", 2, imported_place=1),
+        pair("lead 2", 2, lead_place=2, imported_place=1),
+        pair("lead 1", 2, lead_place=1),
+        pair("higher mean", 2, given(71, 3), given(72, 2), lead_place=9, status="adjudicated"),
         pair("kept, 3 once", 2, status="imported", kept=KeptGrade(1, annotator_grades=(("a", 3),))),
         pair("best", 3),
-        pair("zero", 0, best_rank=1),
+        pair("zero", 0, lead_place=1),
         pair("unjudged", None),
     ]
-    assert [found.doc_id for found in list_settled(pairs)] == [
-        "best", "kept, 3 once", "higher mean", "rank 1", "rank 9", "no rank a", "no rank b", "zero",
+    assert [found.doc_id for found in list_settled(pairs, seed=0)] == [
+        "best", "kept, 3 once", "higher mean", "lead 1", "lead 2", "imported 1", "imported 9", "nothing known", "zero",
     ]  # fmt: skip
-    assert sort_place(pair("d", 2, given(71, 1), given(72, 2)))[1] == -1.5
+    assert sort_place(pair("d", 2, given(71, 1), given(72, 2)), 0)[1] == -1.5
+
+
+def test_what_nothing_tells_apart_stands_in_an_order_of_the_seed_and_the_query_that_is_no_order_of_ids() -> (
+    None
+):
+    ids = [f"{number:03}" for number in range(50)]
+
+    def order(seed: int, query_id: str = "Q1") -> list[str]:
+        return [
+            found.doc_id for found in list_settled([pair(one, query_id=query_id) for one in ids], seed=seed)
+        ]
+
+    assert order(0) == order(0)
+    assert sorted(order(0)) == ids
+    assert ids not in (order(0), order(1))
+    assert len({tuple(found) for found in (order(0), order(1), order(0, "Q2"))}) == 3
+
+
+def test_ties_count_relevant_documents_that_only_the_hash_tells_apart() -> None:
+    ties = Ties()
+    first = [pair("a", 3), pair("b", 3), pair("c", 3, lead_place=1), pair("d", 2), pair("e", 0), pair("f", 0)]
+    ties.add(list_settled(first, seed=0))
+    assert (ties.tied, ties.by_lead, ties.undecided, ties.queries_undecided) == (3, 1, 2, 1)
+    second = [pair("a", 1, imported_place=1), pair("b", 1, imported_place=2), pair("c", 2, given(71, 2))]
+    ties.add(list_settled(second, seed=0))
+    assert (ties.tied, ties.by_earlier, ties.undecided, ties.queries_undecided) == (5, 2, 2, 1)
 
 
 def test_every_pair_is_counted_once() -> None:

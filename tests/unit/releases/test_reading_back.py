@@ -123,3 +123,15 @@ def test_of_many_differences_the_first_are_named_and_the_rest_counted(folder: Pa
     found = [fault for fault in faults(folder) if fault.startswith("beir/qrels/test.tsv: ")]
     assert len(found) == SHOWN + 1
     assert found[-1] == f"beir/qrels/test.tsv: what qrels.trec.txt says / {100 - SHOWN} further differences"
+
+
+def test_a_release_of_an_earlier_program_is_whole() -> None:
+    assert verify_folder(GOLDEN.with_name("earlier_release")).faults == ()
+
+
+def test_an_earlier_ranked_file_may_list_a_query_without_a_relevant_document(folder: Path) -> None:
+    ranked = json.loads((folder / "ranked.json").read_bytes())
+    ranked.insert(1, {"query": "nothing relevant", "relevant_documents": []})
+    (folder / "ranked.json").write_text(json.dumps(ranked), encoding="utf-8")
+    seal(folder)
+    assert faults(folder) == []
