@@ -13,7 +13,8 @@ COUNTED_PURPOSE = "independent"
 class JudgmentEvent:
     """One press. `pressed_at` is the browser's clock, in UTC; `seconds` the active time on the pair.
 
-    `document_sha256` and `guideline_version` name what was on the screen, None when the browser did not say.
+    `document_sha256` and `guideline_version` name what was on the screen, None when the browser did not say. `browser` names
+    the browser it was pressed in, and `number` its place among the presses there: both or neither.
     """
 
     event_id: str
@@ -26,6 +27,8 @@ class JudgmentEvent:
     document_sha256: str | None = None
     guideline_version: int | None = None
     reason: str | None = None
+    browser: str | None = None
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Judgment lines as events: each with an id of its own, so that the same line twice is one judgment.
 
 A rule between the reader and the database. The id covers everything the line says, so a different grade
-later is another event: a revision. Refused, with the line: a time that is yet to come.
+later is another event: a revision; and so is the first grade again after it (2, 0, 2), which says that 2 holds.
+Refused, with the line: a time that is yet to come.
 """
 
 import json
@@ -30,21 +31,68 @@ class JudgmentEvent:
     line: JudgmentLine
 
 
-def list_events(
-    dataset: str, lines: Iterable[JudgmentLine], path: str, *, now: datetime
-) -> list[JudgmentEvent]:
-    """The events of the lines, in order, the same one only once. BadInput names every time after `now`."""
+@dataclass(frozen=True, slots=True)
+class EventPlan:
+    """The events of a file, in the order in which they are stored. `contradicting`: how many lines give another answer than
+    an earlier line of the same annotator on the same pair."""
+
+    events: tuple[JudgmentEvent, ...]
+    contradicting: int
+
+
+def plan_events(dataset: str, lines: Iterable[JudgmentLine], path: str, *, now: datetime) -> EventPlan:
+    """Return the events of the lines, a line that says nothing new left out. BadInput names every time after `now`.
+
+    A line without a time of its own that repeats what the annotator last said of the pair is the same judgment; one that goes
+    back to an earlier answer is a revision, and its id holds how often that was said before. A line with a time of its own is
+    the press of that time, wherever it stands and however often.
+    """
     problems = Problems(path)
     events: dict[str, JudgmentEvent] = {}
+    said: dict[tuple[str, str, str], list[JudgmentLine]] = {}
+    contradicting = 0
     for line in lines:
         judged_at = datetime.fromisoformat(line.judged_at) if line.judged_at else None
         if judged_at is not None and judged_at > now:
             problems.add(line.line, f"judged_at not later than now ({now.isoformat()})", str(line.judged_at))
         username = unicodedata.normalize("NFC", line.annotator)
-        event_id = _event_id(dataset, username, line)
+        before = said.setdefault((username, line.query_id, line.doc_id), [])
+        answers = {(earlier.outcome, earlier.grade) for earlier in before}
+        contradicting += bool(answers - {(line.outcome, line.grade)})
+        times_said = 0
+        if judged_at is None and before and not _says_the_same(before[-1], line):
+            times_said = sum(_says_the_same(earlier, line) for earlier in before)
+        if before and judged_at is None and _says_the_same(before[-1], line):
+            continue
+        before.append(line)
+        event_id = _event_id(dataset, username, line, times_said)
         events.setdefault(event_id, JudgmentEvent(event_id, username, judged_at, line))
     problems.raise_if_any()
-    return list(events.values())
+    return EventPlan(_order(events.values()), contradicting)
+
+
+def _says_the_same(one: JudgmentLine, other: JudgmentLine) -> bool:
+    return _what(one) == _what(other)
+
+
+def _what(line: JudgmentLine) -> tuple[object, ...]:
+    """What a line says of its pair."""
+    return line.outcome, line.grade, line.note, line.judged_at, line.seconds
+
+
+def _order(events: Iterable[JudgmentEvent]) -> tuple[JudgmentEvent, ...]:
+    """In the order of the file; but answers of an annotator on a pair by their times, where every one of them has one."""
+    places: dict[tuple[str, str, str], list[JudgmentEvent]] = {}
+    listed = list(events)
+    for event in listed:
+        key = (event.username, event.line.query_id, event.line.doc_id)
+        places.setdefault(key, []).append(event)
+    for group in places.values():
+        times = [event.judged_at for event in group if event.judged_at is not None]
+        if len(group) > 1 and len(times) == len(group):
+            group.sort(key=lambda event: event.judged_at or times[0])
+    waiting = {key: iter(group) for key, group in places.items()}
+    return tuple(next(waiting[event.username, event.line.query_id, event.line.doc_id]) for event in listed)
 
 
 def check_targets(
@@ -118,9 +166,8 @@ def to_rows(
     ]
 
 
-def _event_id(dataset: str, username: str, line: JudgmentLine) -> str:
-    said = [
-        dataset, line.query_id, line.doc_id, username,
-        line.outcome, line.grade, line.note, line.judged_at, line.seconds,
-    ]  # fmt: skip
+def _event_id(dataset: str, username: str, line: JudgmentLine, times_said: int) -> str:
+    said: list[object] = [dataset, line.query_id, line.doc_id, username, *_what(line)]
+    if times_said:  # the first time has the id that it always had
+        said.append(times_said)
     return str(uuid.uuid5(NAMESPACE, json.dumps(said, ensure_ascii=False)))

@@ -66,6 +66,16 @@ def note_joined(count: int) -> tuple[str, ...]:
     return (f"{count:,} pairs joined the pool",) if count else ()
 
 
+def note_contradicting(count: int) -> tuple[str, ...]:
+    """A note on lines of a judgments file that give another answer than an earlier line of the same file."""
+    if not count:
+        return ()
+    lines = "1 line contradicts" if count == 1 else f"{count:,} lines contradict"
+    return (
+        f"{lines} an earlier line of the same annotator on the same pair: each is a revision, and the last one holds",
+    )
+
+
 def note_by_id(count: int) -> tuple[str, ...]:
     """A note on documents that nobody can read yet."""
     if not count:

@@ -25,7 +25,7 @@ from annotator.formats.pairs import read_pairs
 from annotator.formats.run_lines import RunFile
 from annotator.formats.runs import read_run_file
 from annotator.importing.document_plan import KnownDocument, plan_documents
-from annotator.importing.judgment_plan import JudgmentEvent, check_targets, list_events, name_pairs, to_rows
+from annotator.importing.judgment_plan import JudgmentEvent, check_targets, name_pairs, plan_events, to_rows
 from annotator.importing.qrel_plan import list_imports, note_plan, plan_qrels
 from annotator.importing.qrel_source import hash_content, match_qrels, read_qrel_source
 from annotator.importing.query_plan import KnownQuery, plan_queries
@@ -34,6 +34,7 @@ from annotator.importing.report import (
     ImportReport,
     Progress,
     note_by_id,
+    note_contradicting,
     note_joined,
     note_moved,
     note_retexted,
@@ -262,15 +263,20 @@ def import_judgments(
     """
     tell(f"reading {path}")
     lines = read_judgments(read_source(path, encoding=encoding), str(path), kind=format_name)
-    events = list_events(dataset, lines, str(path), now=now)
+    plan = plan_events(dataset, lines, str(path), now=now)
+    events = plan.events
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
         known = intake_judgments.find_event_ids(session, [event.event_id for event in events])
         new = [event for event in events if event.event_id not in known]
         tell(f"storing {len(new):,} judgments")
         rows, notes = _prepare_judgments(session, place, new, str(path), now=now, simulated=simulated)
+        notes = (*notes, *note_contradicting(plan.contradicting))
         revised = intake_judgments.count_revisions(session, rows)
         added, unchanged = len(new) - revised, len(lines) - len(new)
-        report = ImportReport("judgments", str(path), len(lines), added, revised, unchanged, notes, dry_run)
+        report = ImportReport(
+            "judgments", str(path), len(lines), added, revised, unchanged, notes, dry_run,
+            figures={"contradicting_lines": plan.contradicting},
+        )  # fmt: skip
         options = {"simulated": True} if simulated else {}
         if rows:
             record = _record(

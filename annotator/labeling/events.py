@@ -17,7 +17,9 @@ from annotator.domain.texts import holds_no_text
 
 MAX_NOTE = 10_000
 MAX_SECONDS = 86_400.0
-NOT_THE_BROWSERS = ("purpose", "judged_at", "received_at", "stale")  # the server alone says these
+MAX_BROWSER = 64
+MAX_NUMBER = 2**53  # what JavaScript counts exactly
+NOT_THE_BROWSERS = ("purpose", "judged_at", "received_at", "stale", "late")  # the server alone says these
 
 
 def read_events(found: object) -> tuple[list[JudgmentEvent], list[Refusal]]:
@@ -47,6 +49,7 @@ def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
     if outcome != "graded" and grade is not None:
         raise ValidationError(f"grade: expected none with the outcome {outcome}, found {grade!r}")
     version = entry.get("guideline_version")
+    browser, number = _read_browser(entry)
     return JudgmentEvent(
         event_id=_read_uuid(entry.get("id")),
         pair=_read_text(entry, "pair") or "",
@@ -58,6 +61,8 @@ def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
         document_sha256=_read_text(entry, "document_sha256"),
         guideline_version=version if type(version) is int else None,
         reason=_read_reason(entry, outcome),
+        browser=browser,
+        number=number,
     )
 
 
@@ -78,6 +83,18 @@ def _read_text(entry: Mapping[str, Any], key: str) -> str | None:
     if found is not None and (not isinstance(found, str) or holds_no_text(found)):
         raise ValidationError(f"{key}: expected a text, found {found!r:.80}")
     return found
+
+
+def _read_browser(entry: Mapping[str, Any]) -> tuple[str | None, int | None]:
+    """The browser that the press was made in, and the press's place among those made there: both or neither."""
+    browser, number = _read_text(entry, "browser"), entry.get("browser_number")
+    if browser is None and number is None:
+        return None, None
+    if browser is None or not 1 <= len(browser) <= MAX_BROWSER:
+        raise ValidationError(f"browser: expected 1 to {MAX_BROWSER} characters, found {browser!r:.80}")
+    if type(number) is not int or not 0 <= number <= MAX_NUMBER:
+        raise ValidationError(f"browser_number: expected a whole number from 0, found {number!r:.80}")
+    return browser, number
 
 
 def _read_reason(entry: Mapping[str, Any], outcome: str) -> str | None:

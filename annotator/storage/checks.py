@@ -27,7 +27,7 @@ _TRAINING = """
 SELECT p.pk, p.key, c.grade,
   (SELECT CASE WHEN j.outcome = 'graded' THEN j.grade ELSE -1 END FROM judgment j
    WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk AND j.purpose = 'training' AND j.outcome <> 'later'
-   ORDER BY j.judged_at DESC, j.pk DESC LIMIT 1) AS latest
+   AND NOT j.late ORDER BY j.pk DESC LIMIT 1) AS latest
 FROM check_pair c CROSS JOIN pair p  -- in this order: from the few marks, not from the pool
 WHERE p.pk = c.pair_pk AND c.kind = 'training' AND (c.marked_by_pk IS NULL OR c.marked_by_pk <> :annotator_pk) AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)

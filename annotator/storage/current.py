@@ -1,8 +1,8 @@
 """What is current: the one home of the rule, and the reads that build on it.
 
-Rule: of all the answers an annotator gave for a pair, the one pressed last holds; of two pressed at the
-same instant, the one received last. A late delivery of an older press therefore never undoes a newer
-one. `later` (put off) is an answer too: the pair is then open again for its annotator.
+Rule: of all the answers an annotator gave for a pair, the one received last holds, unless it was `late`: an older press
+that arrived after a newer one of the same browser (`storage/receipt_order.py`). No clock that jumps therefore undoes an
+answer. `later` (put off) is an answer too: the pair is then open again for its annotator.
 A pair that has left the pool (`retired_at`) has no current judgment; what was said of it stays on record.
 Answers in training, on gold pairs and on repeats are checks on the annotator and never current.
 `stale` says that it was made under an older standard (1), on an older text of the document (2), or both (3).
@@ -43,12 +43,11 @@ SELECT j.pair_pk, j.annotator_pk, j.pk, :dataset_pk, j.outcome, j.grade, j.purpo
     + STALE
     + """
 FROM judgment j JOIN pair p ON p.pk = j.pair_pk AND p.retired_at IS NULL
-WHERE j.pair_pk IN {pairs} AND j.purpose IN ('independent', 'conditional')
+WHERE j.pair_pk IN {pairs} AND j.purpose IN ('independent', 'conditional') AND NOT j.late
   AND NOT EXISTS (
     SELECT 1 FROM judgment newer
     WHERE newer.pair_pk = j.pair_pk AND newer.annotator_pk = j.annotator_pk
-      AND newer.purpose IN ('independent', 'conditional')
-      AND (newer.judged_at > j.judged_at OR (newer.judged_at = j.judged_at AND newer.pk > j.pk)))
+      AND newer.purpose IN ('independent', 'conditional') AND NOT newer.late AND newer.pk > j.pk)
 ON CONFLICT (pair_pk, annotator_pk) DO UPDATE
 SET judgment_pk = excluded.judgment_pk, outcome = excluded.outcome,
     grade = excluded.grade, purpose = excluded.purpose, rubric_pk = excluded.rubric_pk, seconds = excluded.seconds,

@@ -15,6 +15,7 @@ from annotator.storage.bulk import add_rows, split
 from annotator.storage.current import derive_current
 from annotator.storage.dispute_tables import CurrentAdjudicationRow
 from annotator.storage.intake import CHUNK_OF_KEYS
+from annotator.storage.receipt_order import mark_late
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -104,5 +105,6 @@ def add_judgments(
     session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]], *, import_record_pk: int
 ) -> None:
     """Append judgments, in this order; each row holds the columns of `judgment` but its key and its import."""
-    add_rows(session, JudgmentRow, [{**row, "import_record_pk": import_record_pk} for row in rows])
+    rows = [{**row, "import_record_pk": import_record_pk} for row in rows]
+    add_rows(session, JudgmentRow, mark_late(session, rows))
     derive_current(session, dataset_pk, sorted({row["pair_pk"] for row in rows}))

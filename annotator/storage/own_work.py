@@ -66,8 +66,9 @@ def find_own_answer(
             col(JudgmentRow.pair_pk) == pair_pk,
             col(JudgmentRow.annotator_pk) == person_pk,
             col(JudgmentRow.purpose).in_(list(purposes)),
+            col(JudgmentRow.late).is_(False),
         )
-        .order_by(col(JudgmentRow.judged_at).desc(), col(JudgmentRow.pk).desc())
+        .order_by(col(JudgmentRow.pk).desc())
         .limit(1)
     )
     return session.scalars(statement).first()

@@ -65,8 +65,9 @@ def _settle_then(session: Session, pair_pks: Sequence[int], then: datetime) -> d
         col(JudgmentRow.pair_pk).in_(pair_pks),
         col(JudgmentRow.purpose).in_(["independent", "conditional"]),
         col(JudgmentRow.received_at) <= then,
+        col(JudgmentRow.late).is_(False),
     )
-    for row in session.scalars(judged.order_by(col(JudgmentRow.judged_at), col(JudgmentRow.pk))):
+    for row in session.scalars(judged.order_by(col(JudgmentRow.pk))):
         answers.setdefault(row.pair_pk, {})[row.annotator_pk] = row
     decided = select(
         col(AdjudicationRow.pair_pk), col(AdjudicationRow.outcome), col(AdjudicationRow.grade)

@@ -38,10 +38,10 @@ UPDATE quality_pair SET judgment_pk = j.pk, grade = j.grade,
 FROM judgment j, quality_draw w
 WHERE quality_pair.pair_pk IN :pairs AND w.pk = quality_pair.draw_pk AND w.annotator_pk = :annotator_pk
   AND j.pair_pk = quality_pair.pair_pk AND j.annotator_pk = w.annotator_pk AND j.purpose = 'quality'
-  AND NOT EXISTS (
+  AND NOT j.late AND NOT EXISTS (
     SELECT 1 FROM judgment newer
     WHERE newer.pair_pk = j.pair_pk AND newer.annotator_pk = j.annotator_pk AND newer.purpose = 'quality'
-      AND (newer.judged_at > j.judged_at OR (newer.judged_at = j.judged_at AND newer.pk > j.pk)))
+      AND NOT newer.late AND newer.pk > j.pk)
   AND (quality_pair.judgment_pk IS NULL OR quality_pair.judgment_pk <> j.pk)""",
     lists=["pairs"],
 )
@@ -60,7 +60,7 @@ def list_changeable(session: Session, worklist: Worklist, query_pk: int) -> dict
 
 
 def follow_answers(session: Session, annotator_pk: int, pair_pks: Collection[int]) -> None:
-    """Bring what is noted of these drawn pairs in line with the annotator's judgments: as in `storage/current.py` the
-    answer pressed last holds; "later" is none."""
+    """Bring what is noted of these drawn pairs in line with the annotator's judgments: which answer holds
+    is decided as in `storage/current.py`; "later" is none."""
     if pair_pks:
         run(session, _FOLLOW, {"annotator_pk": annotator_pk, "pairs": sorted(pair_pks)})

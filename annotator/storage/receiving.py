@@ -23,11 +23,11 @@ from annotator.storage.find import key_of
 from annotator.storage.handing import Stored, find_stored, list_rubric_versions, list_text_hashes
 from annotator.storage.leases import drop_leases
 from annotator.storage.quality_work import follow_answers
+from annotator.storage.receipt_order import COUNTED, mark_late
 from annotator.storage.standing import Standing, is_others_repeat
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, JudgmentRow
 from annotator.storage.worklist import Worklist
 
-COUNTED = ("independent", "conditional")
 _WHY = {
     "known_id": "this event id stands for another judgment",
     "not_in_pool": "this pair is not in the dataset's pool",
@@ -85,7 +85,7 @@ def store_events(
         known[event.event_id] = Stored(one.pair_pk, worklist.annotator_pk, event.outcome, event.grade)
         stored.append((event, one, purpose))
         standings[event.pair] = _after(one, event, purpose)
-    add_rows(session, JudgmentRow, rows)
+    add_rows(session, JudgmentRow, mark_late(session, rows))
     _follow(session, worklist, stored)
     receipt.feedback += _explain(session, events, receipt.acknowledged, standings)
     return receipt
@@ -193,6 +193,8 @@ def _row(
         "judged_at": min(event.pressed_at, worklist.now),
         "received_at": worklist.now,
         "seconds": event.seconds,
+        "browser": event.browser,
+        "browser_number": event.number,
     }
 
 

@@ -5,17 +5,20 @@ All pending migrations run in one write transaction: killed half way, the databa
 
 from pathlib import Path
 
-from sqlalchemy import inspect, select, text
-from sqlalchemy.orm import Session
+from sqlalchemy import and_, inspect, select, text
+from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.domain.errors import StateError
+from annotator.storage.current import derive_current
 from annotator.storage.database import Database
 from annotator.storage.disputes import derive_disputes
 from annotator.storage.find import key_of
-from annotator.storage.tables import DatasetRow
+from annotator.storage.quality_work import follow_answers
+from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow
 
 DISPUTES_SINCE = "0006"
+RECEIPT_ORDER_SINCE = "0009"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -32,6 +35,8 @@ def upgrade_schema(database: Database) -> None:
             )
         if present != known[-1]:
             _upgrade(session)
+            if present is not None and present < RECEIPT_ORDER_SINCE:
+                _derive_where_the_clock_was_set_back(session)
             if present is not None and present < DISPUTES_SINCE:
                 _derive_all_disputes(session)
 
@@ -48,6 +53,36 @@ def _derive_all_disputes(session: Session) -> None:
     """A database that is older than the table of disputes has them as soon as it has the table."""
     for dataset_pk in session.scalars(select(col(DatasetRow.pk))).all():
         derive_disputes(session, key_of(dataset_pk))
+
+
+def _derive_where_the_clock_was_set_back(session: Session) -> None:
+    """Where another answer holds now than by the press times that used to decide: the few pairs on which an answer that is
+    not late was received after one with a later press time."""
+    earlier = aliased(JudgmentRow)
+    statement = (
+        select(col(PairRow.dataset_pk), col(JudgmentRow.annotator_pk), col(JudgmentRow.pair_pk))
+        .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
+        .join(
+            earlier,
+            and_(
+                col(earlier.pair_pk) == col(JudgmentRow.pair_pk),
+                col(earlier.annotator_pk) == col(JudgmentRow.annotator_pk),
+                col(earlier.pk) < col(JudgmentRow.pk),
+                col(earlier.judged_at) > col(JudgmentRow.judged_at),
+            ),
+        )
+        .where(col(JudgmentRow.late).is_(False))
+        .distinct()
+    )
+    pairs: dict[int, set[int]] = {}
+    people: dict[int, set[int]] = {}
+    for dataset_pk, annotator_pk, pair_pk in session.execute(statement):
+        pairs.setdefault(dataset_pk, set()).add(pair_pk)
+        people.setdefault(annotator_pk, set()).add(pair_pk)
+    for annotator_pk, pair_pks in people.items():
+        follow_answers(session, annotator_pk, pair_pks)
+    for dataset_pk, pair_pks in pairs.items():
+        derive_current(session, dataset_pk, pair_pks)
 
 
 def _upgrade(session: Session) -> None:

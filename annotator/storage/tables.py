@@ -323,7 +323,8 @@ class JudgmentRow(SQLModel, table=True):
     """One annotator's answer for one pair, as it was given. Append-only.
 
     `event_id` makes a repeated delivery harmless. `judged_at` is when the key was pressed (never later
-    than `received_at`). `document_sha256` is the text it was made on, null when there was none.
+    than `received_at`). `browser` and `browser_number`: which of the annotator's browsers it was pressed in, and its place
+    among the presses there; null when that was not said. `late`: it never holds (see `storage/receipt_order.py`). `document_sha256` is the text it was made on, null when there was none.
     `purpose` is "independent" for an ordinary judgment; only those count for agreement and qrels. "conditional":
     asked for because the first two differed; "training", "gold", "repeat": checks on the annotator; "quality": a third
     expert's, on a pair that was settled without them. `reason`: why it
@@ -342,7 +343,8 @@ class JudgmentRow(SQLModel, table=True):
             "reason IN ('unreadable', 'wrong_language', 'document_missing', 'query_unclear', 'other')",
             name="reason",
         ),
-        Index("ix_judgment_pair_annotator_order", "pair_pk", "annotator_pk", "judged_at", "pk"),
+        CheckConstraint("(browser IS NULL) = (browser_number IS NULL)", name="browser_number_iff_browser"),
+        Index("ix_judgment_pair_annotator_order", "pair_pk", "annotator_pk", "pk"),
         Index(
             "ix_judgment_checks", "pair_pk", "purpose", sqlite_where=NOT_COUNTED, postgresql_where=NOT_COUNTED
         ),
@@ -363,6 +365,9 @@ class JudgmentRow(SQLModel, table=True):
     received_at: datetime = time_column()
     seconds: float | None = None
     import_record_pk: int | None = Field(default=None, foreign_key="import_record.pk")
+    browser: str | None = None
+    browser_number: int | None = Field(default=None, sa_type=BigInteger)
+    late: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
 
 
 class CurrentJudgmentRow(SQLModel, table=True):

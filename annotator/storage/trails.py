@@ -63,8 +63,12 @@ def list_judgments_until(session: Session, pair_pk: int, until: datetime) -> lis
     """The judgment_pks that were current on a pair when nothing later than `until` had been received."""
     rows = session.execute(
         select(col(JudgmentRow.annotator_pk), col(JudgmentRow.pk), col(JudgmentRow.outcome))
-        .where(col(JudgmentRow.pair_pk) == pair_pk, col(JudgmentRow.received_at) < until)
-        .order_by(col(JudgmentRow.judged_at), col(JudgmentRow.pk))
+        .where(
+            col(JudgmentRow.pair_pk) == pair_pk,
+            col(JudgmentRow.received_at) < until,
+            col(JudgmentRow.late).is_(False),
+        )
+        .order_by(col(JudgmentRow.pk))
     )
     current = {annotator_pk: (key_of(pk), outcome) for annotator_pk, pk, outcome in rows}
     return sorted(pk for pk, outcome in current.values() if outcome != "later")

@@ -1,4 +1,4 @@
-"""What is current does not depend on the order in which presses arrive, on both databases."""
+"""What is current does not depend on the order in which the presses of one client arrive, on both databases."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -12,6 +12,7 @@ from sqlmodel import col
 from annotator.storage.current import derive_current, list_current_judgments
 from annotator.storage.database import Database
 from annotator.storage.find import find_rubric
+from annotator.storage.receipt_order import mark_late
 from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow
 from tests.integration.judged_world import JudgedWorld
 
@@ -52,7 +53,8 @@ class Table:
                 batches.append([press])
         for batch in batches:
             with self.world.database.write() as session:
-                session.execute(insert(JudgmentRow), [self.row(pairs, press) for press in batch])
+                rows = mark_late(session, [self.row(pairs, press) for press in batch])
+                session.execute(insert(JudgmentRow), rows)
                 derive_current(session, self.world.dataset_pk, {pairs[press[1]] for press in batch})
         return self.current(pairs)
 

@@ -75,7 +75,7 @@ class RandomWorld(JudgedWorld):
             row for row, gone in stored if not gone and row["purpose"] in ("independent", "conditional")
         ]
         latest: dict[tuple[int, int], dict[str, Any]] = {}
-        for row in sorted(ordinary, key=lambda one: (one["judged_at"], one["pk"])):
+        for row in sorted(ordinary, key=lambda one: one["pk"]):
             latest[row["pair_pk"], row["annotator_pk"]] = row
         current = {row["event_id"] for row in latest.values()}
         grades = Counter(row["pair_pk"] for row in latest.values() if _is_grade(row))

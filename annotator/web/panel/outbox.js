@@ -7,6 +7,7 @@ const MOST_EVENTS = 100, MOST_CHARACTERS = 500000;  // of up to three bytes each
 class Outbox {
   constructor(username, dataset) {
     this.prefix = `${Outbox.of(username)}${encodeURIComponent(dataset)}/`;
+    this.browserKey = `annotator/browser/${encodeURIComponent(username)}`;
     this.refusedKey = `annotator/refused/${encodeURIComponent(username)}/${encodeURIComponent(dataset)}`;
     this.last = 0;
     this.astray = 0;
@@ -35,6 +36,16 @@ class Outbox {
     return this.last;
   }
 
+  // The name of this browser, which this annotator alone has, and the number of the next press in it: higher than that of
+  // every press before, whatever the clocks said then, in all tabs and after every reload. By these the server knows an
+  // older press that arrives late from a newer one; between two browsers it goes by what it received first.
+  takeNumber() {
+    const kept = this.read(this.browserKey);
+    const browser = kept?.browser ?? newId(), number = Math.max(Math.round(this.now()), (kept?.number ?? 0) + 1);
+    localStorage.setItem(this.browserKey, JSON.stringify({ browser, number }));
+    return { browser, browser_number: number };
+  }
+
   // Whether this browser keeps anything at all. Asked before the first press.
   works() {
     try {
@@ -53,7 +64,14 @@ class Outbox {
 
   // Throws when the browser refuses to store (full, or storage forbidden): then nothing was pressed.
   put(event) {
-    localStorage.setItem(this.prefix + Date.parse(event.pressed_at).toString().padStart(16, "0") + "-" + event.id, JSON.stringify(event));
+    Object.assign(event, this.takeNumber());
+    localStorage.setItem(this.keyOf(event), JSON.stringify(event));
+  }
+
+  // In the order of the presses; a panel of an older version did not number them.
+  keyOf(event) {
+    const place = event.browser_number ?? Date.parse(event.pressed_at);
+    return `${this.prefix}${place.toString().padStart(16, "0")}-${event.id}`;
   }
 
   list() {
@@ -73,7 +91,7 @@ class Outbox {
   remove(ids) {
     const gone = new Set(ids);
     for (const event of this.list())
-      if (gone.has(event.id)) localStorage.removeItem(this.prefix + Date.parse(event.pressed_at).toString().padStart(16, "0") + "-" + event.id);
+      if (gone.has(event.id)) localStorage.removeItem(this.keyOf(event));
   }
 
   // Whether a storage event tells of a press in another tab of the same annotator; returns that press.

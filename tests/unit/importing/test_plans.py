@@ -9,7 +9,7 @@ from annotator.domain.ground_truth import Document, JudgmentLine, Query, Run, Ru
 from annotator.formats.documents import DocumentLine
 from annotator.formats.queries import QueryLine
 from annotator.importing.document_plan import KnownDocument, name_text, plan_documents
-from annotator.importing.judgment_plan import list_events
+from annotator.importing.judgment_plan import plan_events
 from annotator.importing.query_plan import KnownQuery, plan_queries
 from annotator.importing.run_plan import check_system, hash_run
 
@@ -57,16 +57,18 @@ def test_the_same_judgment_line_twice_is_one_event_and_another_grade_is_another(
     def line(number: int, grade: int, annotator: str = "が") -> JudgmentLine:
         return JudgmentLine(number, "q", "d", annotator, "graded", grade)
 
-    events = list_events("set", [line(2, 1), line(3, 1), line(4, 2), line(5, 1, "か\u3099")], "f", now=NOW)
-    assert [event.line.line for event in events] == [2, 4]
+    events = plan_events(
+        "set", [line(2, 1), line(3, 1), line(4, 2), line(5, 1, "か\u3099")], "f", now=NOW
+    ).events
+    assert [event.line.line for event in events] == [2, 4, 5], "back to the first grade is a revision too"
     assert {event.username for event in events} == {"が"}
-    assert list_events("other", [line(2, 1)], "f", now=NOW)[0].event_id != events[0].event_id
+    assert plan_events("other", [line(2, 1)], "f", now=NOW).events[0].event_id != events[0].event_id
 
 
 def test_a_judgment_yet_to_come_is_refused_with_its_line() -> None:
     late = JudgmentLine(4, "q", "d", "a", "graded", 1, judged_at="2026-01-02T00:00:01+00:00")
     with pytest.raises(BadInput, match="f:4: expected judged_at not later than now"):
-        list_events("set", [late], "f", now=NOW)
+        plan_events("set", [late], "f", now=NOW)
 
 
 def test_a_runs_content_is_the_same_whatever_the_order_of_its_lines() -> None:
