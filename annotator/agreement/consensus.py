@@ -37,10 +37,13 @@ def find_majority(grades: Sequence[int]) -> int | None:
 
 
 def compare_estimates(dataset: str, pairs: Iterable[JudgedPair], names: Mapping[int, str]) -> Consensus:
-    """The estimates of all shared pairs, in their order. `names`: of the annotators; `pairs` may hold others too."""
+    """The estimates of all shared pairs, in their order; none where Dawid and Skene's still change at the end. `names`: of the
+    annotators; `pairs` may hold others too."""
     shared = [pair for pair in pairs if len(pair.grades) > 1]
     people, columns = _gather(shared, names)
     found = estimate(*columns)
+    if not found.converged:
+        return Consensus(dataset, (), (), (), (), found.rounds, False)
     best, surest = found.probabilities.argmax(axis=1).tolist(), found.probabilities.max(axis=1).tolist()
     estimated = [
         _describe(pair, grade, probability)

@@ -44,19 +44,17 @@ def show_share(match: Match) -> str:
 
 def say_estimates(found: Consensus) -> list[str]:
     """What the estimates rest on, and what speaks against relying on them."""
+    if not found.converged:
+        return [found.explain_none()]
     if not found.pairs:
         return ["No pair was judged independently by two annotators, so there is nothing to estimate."]
     shares = ", ".join(f"{grade}: {share:.1%}" for grade, share in zip(GRADES, found.shares, strict=True))
     said = [
         (
             f"{len(found.pairs):,} pairs with two or more judgments. Dawid and Skene (1979), expectation maximization from the "
-            f"share of each grade among a pair's judgments, {found.iterations:,} rounds; estimated shares of the grades: {shares}."
+            f"share of each grade among a pair's judgments, {found.iterations:,} rounds until nothing changed; estimated shares of the grades: {shares}."
         )
     ]
-    if not found.converged:
-        said.append(
-            f"It had not converged after {found.iterations:,} rounds: do not rely on these estimates."
-        )
     if not any(match.compared + match.open for match in found.matches):
         said.append(
             "No lead has decided a pair that two or more judged, so there is no decision to compare them with."

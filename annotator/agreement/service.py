@@ -44,7 +44,7 @@ from annotator.domain.agreement import AgreementReport, Selection, Value, Verdic
 from annotator.domain.behind import OwnAgreement, PairsBehind
 from annotator.domain.calibration import AnnotatorResult
 from annotator.domain.consensus import Consensus
-from annotator.domain.errors import NotAllowed, ValidationError
+from annotator.domain.errors import InsufficientData, NotAllowed, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.since_version import SinceVersion
@@ -240,7 +240,9 @@ def write_report(
 
 
 def write_estimates(target: Path, estimates: Consensus) -> None:
-    """The estimates as CSV, in this file."""
+    """The estimates as CSV, in this file. InsufficientData where they did not converge: the file stays as it was."""
+    if not estimates.converged:
+        raise InsufficientData(estimates.explain_none())
     write_file(target, list_estimate_rows(estimates))
 
 

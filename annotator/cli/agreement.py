@@ -54,6 +54,7 @@ def agreement(
 ) -> None:
     """Measure how well the annotators agree: Cohen's kappa and others, with 95 % intervals."""
     from annotator.agreement.service import compute_agreement, compute_consensus
+    from annotator.domain.errors import InsufficientData
 
     _check_targets(html, consensus)
     opened, actor = open_as(database, acting)
@@ -70,6 +71,8 @@ def agreement(
             print_estimates(estimates)
     for said in written:
         typer.echo(f"\n{said}", err=json)
+    if estimates and not estimates.converged:
+        raise InsufficientData(f"{consensus}: not written. {estimates.explain_none()}")
 
 
 def _check_targets(html: Path | None, consensus: Path | None) -> None:
@@ -105,7 +108,7 @@ def _write(
     if html is not None:
         write_report(html, report, made_at=now(), program=f"annotator {__version__}", estimates=estimates)
         said.append(f"{html}: the report as a page")
-    if consensus is not None and estimates is not None:
+    if consensus is not None and estimates is not None and estimates.converged:
         write_estimates(consensus, estimates)
         said.append(f"{consensus}: estimates of {len(estimates.pairs):,} pairs, no qrels")
     return said
@@ -140,6 +143,7 @@ def _as_json(report: "AgreementReport", estimates: "Consensus | None") -> dict[s
             "grade_shares": estimates.shares,
             "compared_with_adjudicated": estimates.matches,
             "annotators": estimates.annotators,
+            **({} if estimates.converged else {"why": estimates.explain_none()}),
         }
     return {**report.as_json(), **more}
 

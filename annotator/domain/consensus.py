@@ -54,7 +54,7 @@ class Match:
 @dataclass(frozen=True, slots=True)
 class Consensus:
     """The estimates of a dataset. `shares`: of each grade, as Dawid and Skene's method estimates them. `converged` False:
-    its estimates still changed after `iterations` rounds."""
+    they still changed after `iterations` rounds, and so there are none: everything else is empty."""
 
     dataset: str
     pairs: Sequence[EstimatedPair]
@@ -63,3 +63,10 @@ class Consensus:
     shares: tuple[float, ...]
     iterations: int
     converged: bool
+
+    def explain_none(self) -> str:
+        """Say why there are no estimates, where there are none because they still changed."""
+        return (
+            f"No estimates: those of Dawid and Skene's method still changed after {self.iterations:,} rounds, so none can be "
+            "relied on. Too little is judged by the same annotators to tell how each of them errs."
+        )

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from annotator.agreement.service import compute_consensus
+from annotator.agreement.dawid_skene import estimate
+from annotator.agreement.service import compute_consensus, write_estimates
 from annotator.bulk.service import adjudicate_file
 from annotator.cli.main import app
-from annotator.domain.errors import NotAllowed, ValidationError
+from annotator.domain.errors import InsufficientData, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.pairs import list_pair_states
@@ -183,6 +184,30 @@ def test_the_estimates_of_shared_pairs_stand_beside_what_settled_them(world: Jud
     }
     assert "they are not qrels, settle nothing and enter no release" in done.stdout
     assert "adjudicated pairs compared" in done.stdout
+
+
+def test_estimates_that_do_not_converge_are_not_written_and_the_rest_is(
+    world: Judges, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "annotator.agreement.consensus.estimate", lambda *columns: estimate(*columns, most_rounds=1)
+    )
+    (tmp_path / "x.csv").write_text("what was there")
+    for options in (["--html", str(tmp_path / "x.html")], ["--json"]):
+        done = run(world, "--consensus", str(tmp_path / "x.csv"), *options)
+        assert done.exit_code == 1
+        assert isinstance(done.exception, InsufficientData)
+        assert "x.csv: not written. No estimates: those of Dawid and Skene's method still changed" in str(
+            done.exception
+        )
+        assert (tmp_path / "x.csv").read_text() == "what was there"
+        assert "adjudicated pairs compared" not in done.stdout
+    assert json.loads(done.stdout)["estimates"]["why"].startswith("No estimates")
+    assert json.loads(done.stdout)["estimates"]["annotators"] == []
+    assert "still changed after" in (tmp_path / "x.html").read_text()
+    with pytest.raises(InsufficientData, match="still changed"):
+        write_estimates(tmp_path / "y.csv", compute_consensus(world.database, OPERATOR, "d"))
+    assert not (tmp_path / "y.csv").exists()
 
 
 def test_estimating_settles_nothing(world: Judges) -> None:

@@ -146,7 +146,7 @@ def test_estimates_stand_in_the_page_only_when_asked_for_and_are_no_qrels() -> N
     assert "Estimates for comparison" not in render()
     words = "".join(Page(render(estimates=True)).words)
     assert "they are not qrels, settle nothing and enter no release" in words
-    assert "It had not converged after 12 rounds" in words
+    assert "12 rounds until nothing changed" in words
 
 
 def test_kappa_stands_above_the_diagonal_and_the_shared_pairs_below() -> None:
@@ -217,3 +217,12 @@ def test_an_interval_below_zero_stays_within_the_picture() -> None:
         **MEASURED.cohen_kappa, "unweighted": Value(-0.9, (-1.0, -0.2))})),)))  # fmt: skip
     places = [float(x) for x in re.findall(r'class="reach" x1="([-\d.]+)"', source)]
     assert min(places) >= 0
+
+
+def test_estimates_that_did_not_converge_are_not_shown() -> None:
+    none = replace(
+        ESTIMATES, pairs=(), annotators=(), matches=(), shares=(), iterations=5_000, converged=False
+    )
+    page = render_report(REPORT, made_at=datetime(2026, 3, 4, tzinfo=UTC), program="p", estimates=none)
+    assert "still changed after 5,000 rounds, so none can be relied on" in page
+    assert "How often each estimate equals" not in page and "by the estimated grade" not in page
