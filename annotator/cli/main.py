@@ -1,6 +1,7 @@
 """The console script `annotator`. Errors are caught here once and become a message on stderr and an exit code:
 0 done, 1 refused (nothing changed), 2 wrong usage, 3 a gate or check is not met."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -88,15 +89,29 @@ app.command("check", cls=CommandOnFormats)(conversion.check)
 
 def run() -> None:
     """Run the command line as a process."""
-    from annotator.domain.errors import AnnotatorError, GateNotMet
+    from annotator.domain.errors import AnnotatorError, DatabaseUnavailable, GateNotMet
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # a full disk shows here, not when Python has ended already
     except GateNotMet as error:
         terminal.fail(str(error), 3)
+    except DatabaseUnavailable as error:
+        terminal.fail(error.describe(), 1)
     except AnnotatorError as error:
         terminal.fail(str(error), 1)
     except BrokenPipeError:
+        _drop_output()
         sys.exit(0)
+    except OSError as error:
+        _drop_output()
+        terminal.fail(f"{error.filename or 'cannot write the output'}: {error.strerror or error}", 1)
+
+
+def _drop_output() -> None:
+    """Let Python end quietly: what stands in stdout's buffer cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
