@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from annotator.accounts.service import require_person, require_role
 from annotator.bulk.checking import Pair, check_lines, is_decided_so
 from annotator.bulk.decisions_file import DecisionLine, check_origin, read_decisions
+from annotator.bulk.order_file import read_order
 from annotator.bulk.policies import PolicyPreview, preview, say_changed
 from annotator.bulk.queue_file import describe_rows, write_queue
 from annotator.domain.errors import ConflictError, NotFound, Problems, StateError
@@ -29,6 +30,7 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.deciding import Wish, list_proposals, settle_pairs
 from annotator.storage.disclosing import add_seen
 from annotator.storage.disputes import list_disputes
+from annotator.storage.document_order import add_orders, list_orders, list_query_pks_of
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.many_cases import (
     Batch,
@@ -57,6 +59,17 @@ class FileDecisions:
     unchanged: int
     skipped: int
     proposed: int
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedDocuments:
+    """What a file of orders did: queries whose order is new or another one, queries that had just this order, and the
+    documents of all of them."""
+
+    queries: int
+    unchanged: int
+    documents: int
     dry_run: bool
 
 
@@ -111,6 +124,46 @@ def adjudicate_file(
         proposed=len(wishes) - len(made),
         dry_run=dry_run,
     )
+
+
+def order_documents(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    data: bytes,
+    path: str,
+    *,
+    now: datetime,
+    dry_run: bool = False,
+) -> OrderedDocuments:
+    """Put the documents of each query of a CSV file (`query_id,doc_id`, best first) in this order, or nothing.
+
+    It decides where grades do not: releases list documents by grade and the annotators' mean first. A query that is not in
+    the file keeps its order. BadInput names every bad line. `path` is the file as the user named it.
+    """
+    lead_pk, problems = require_person(actor), Problems(path)
+    lines = read_order(data, path, problems)
+    with database.read() if dry_run else database.write() as session:
+        row = _lock_for_lead(session, actor, dataset, lock=not dry_run)
+        named = list_named(session, key_of(row.pk), [(line.query_id, line.doc_id) for line in lines])
+        given: dict[str, list[int]] = {}
+        for line in lines:
+            pair = named.get((line.query_id, line.doc_id))
+            if pair is None:
+                problems.add(line.line, "a pair of the pool", f"{line.query_id} {line.doc_id}")
+            else:
+                given.setdefault(line.query_id, []).append(pair.pair_pk)
+        problems.found.sort(key=lambda problem: problem.line or 0)
+        problems.raise_if_any()
+        query_pks = list_query_pks_of(session, [pair_pks[0] for pair_pks in given.values()])
+        orders = {query_pks[pair_pks[0]]: pair_pks for pair_pks in given.values()}
+        held = list_orders(session, list(orders))
+        changed = {pk: pair_pks for pk, pair_pks in orders.items() if held.get(pk) != pair_pks}
+        if changed and not dry_run:
+            add_orders(session, lead_pk, changed, now=now)
+            after = {"queries": len(changed), "documents": sum(map(len, changed.values()))}
+            add_events(session, [Event("ordered documents", key_of(row.pk), lead_pk, now, after=after)])
+    return OrderedDocuments(len(changed), len(orders) - len(changed), len(lines), dry_run)
 
 
 def export_queue(

@@ -127,6 +127,36 @@ def adjudicate(
         typer.echo(f"{done.skipped} rows of the export have no decision and stay as they are.")
 
 
+def order(
+    dataset: DatasetArgument,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="CSV: query_id,doc_id; the documents of a query best first."),
+    ],
+    lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who says so.")],
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", metavar="NAME", help="The text's encoding, if not UTF-8.")
+    ] = None,
+    dry_run: DryRunOption = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Put documents in order where grades do not: releases list those of one grade and mean so."""
+    from annotator.bulk.service import order_documents
+    from annotator.formats.text import to_utf8
+
+    opened, actor = open_as(database, lead)
+    data = to_utf8(read_bytes(file), str(file), encoding)
+    done = order_documents(opened, actor, dataset, data, str(file), now=now(), dry_run=dry_run)
+    if json:
+        print_json(done)
+        return
+    verb = "Would put" if dry_run else "Put"
+    typer.echo(
+        f"{verb} the documents of {done.queries:,} queries in order; {done.unchanged:,} had this order before."
+    )
+
+
 def _check_target(file: Path) -> None:
     """Refuse what cannot be written before the export is noted in the trail."""
     from annotator.domain.errors import ValidationError

@@ -1,7 +1,7 @@
 """The tables of the queue and of what leads and annotators do about it: decisions, disputes, holds, discussions, objections, the trail.
 
 `current_adjudication`, `dispute` and the scores are derived: by `storage/decided.py`, `storage/disputes.py` and
-`storage/scores.py`, and by nothing else. `adjudication` and `audit_event` are append-only.
+`storage/scores.py`, and by nothing else. `adjudication`, `document_order` and `audit_event` are append-only.
 """
 
 from datetime import datetime
@@ -63,6 +63,19 @@ class SettleBatchRow(SQLModel, table=True):
     made_at: datetime = time_column()
     undone_at: datetime | None = time_column(nullable=True)
     undone_by_pk: int | None = Field(default=None, foreign_key="person.pk")
+
+
+class DocumentOrderRow(SQLModel, table=True):
+    """In which order a lead puts a query's documents where grades do not tell them apart. Append-only; the latest of a query
+    holds. `pair_pks`: best first; pairs that are not among them come after."""
+
+    __tablename__ = "document_order"
+
+    pk: int | None = Field(default=None, primary_key=True)
+    query_pk: int = Field(foreign_key="query.pk", index=True)
+    lead_pk: int = Field(foreign_key="person.pk")
+    pair_pks: list[int] = Field(sa_column=Column(JSON, nullable=False))
+    ordered_at: datetime = time_column()
 
 
 class CurrentAdjudicationRow(SQLModel, table=True):

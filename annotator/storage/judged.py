@@ -17,6 +17,7 @@ from annotator.domain.ground_truth import NOTHING, Document, Query
 from annotator.domain.trail import GivenJudgment, JudgedPair, KeptGrade
 from annotator.storage.bulk import split
 from annotator.storage.dispute_tables import AdjudicationRow, CurrentAdjudicationRow
+from annotator.storage.document_order import list_orders
 from annotator.storage.find import key_of
 from annotator.storage.imported import ImportedQrel, list_imported_places, list_kept_imports
 from annotator.storage.pairs import QUERIES_AT_ONCE, list_query_pks, settle_again
@@ -102,6 +103,11 @@ def _list_pairs(
     judgments = _list_judgments(session, chosen, versions)
     decisions = _list_decisions(session, chosen)
     places = list_imported_places(session, dataset_pk, query_pks)
+    by_lead = {
+        pair_pk: place
+        for pair_pks in list_orders(session, query_pks).values()
+        for place, pair_pk in enumerate(pair_pks, 1)
+    }
     imports = list_kept_imports(session, dataset_pk, query_pks)
     statement = (
         select(
@@ -124,7 +130,7 @@ def _list_pairs(
         found[query_pk].append(
             JudgedPair(
                 queries[query_pk].query_id, doc_id, settlement.status, settlement.grade, tuple(given),
-                lead_pk, rationale, None, places.get(pk), title, NOTHING if extra == "{}" else json.loads(extra),
+                lead_pk, rationale, by_lead.get(pk), places.get(pk), title, NOTHING if extra == "{}" else json.loads(extra),
                 decision, _to_kept(kept) if kept and settlement.status == "imported" else None,
             )
         )  # fmt: skip

@@ -16,7 +16,7 @@ from annotator.storage.dispute_tables import AuditEventRow
 Action = Literal[
     "decided", "proposed", "withdrew", "settled by policy", "undid policy", "decided from file", "assigned", "put off",
     "asked to discuss", "closed discussion", "looked up names", "answered question", "exported queue", "published guideline",
-    "changed settings",
+    "changed settings", "ordered documents",
 ]  # fmt: skip
 ACTIONS: tuple[str, ...] = get_args(Action)
 

@@ -29,7 +29,7 @@ ACTION_NAMES: Mapping[str, Message] = {
     "asked to discuss": say("Asked for a discussion"), "closed discussion": say("Closed a discussion"),
     "looked up names": say("Looked at names"), "answered question": say("Answered a question"),
     "exported queue": say("Exported the queue"), "published guideline": say("Published a guideline"),
-    "changed settings": say("Changed settings"),
+    "changed settings": say("Changed settings"), "ordered documents": say("Put documents in order"),
 }  # fmt: skip
 """The actions of the records, in words."""
 
@@ -76,6 +76,12 @@ def say_recorded(action: str, before: Mapping[str, Any] | None, after: Mapping[s
             "exported {n:,} pair of the queue",
             "exported {n:,} pairs of the queue",
             int(new.get("pairs") or 0),
+        )
+    if action == "ordered documents":
+        return say_n(
+            "put the documents of {n:,} query in order",
+            "put the documents of {n:,} queries in order",
+            int(new.get("queries") or 0),
         )
     if action == "published guideline":
         return _add_words(_say_version(new), new.get("why"))

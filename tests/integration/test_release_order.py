@@ -5,13 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlmodel import select
 
+from annotator.bulk.service import order_documents
+from annotator.domain.errors import BadInput, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
 from annotator.formats.registry import read_truth, write_files
 from annotator.formats.source import Source
 from annotator.importing.service import import_qrels
 from annotator.releases.service import check_release, publish_release, verify_release
 from annotator.storage.database import Database
+from annotator.storage.dispute_tables import AuditEventRow, DocumentOrderRow
 from annotator.storage.schema import upgrade_schema
 from tests.integration.judged_world import NOW, JudgedWorld
 
@@ -152,3 +156,58 @@ def test_a_release_written_as_another_ranked_file_keeps_the_order(
     folder = publish(world, lead, tmp_path)
     known, truth = read_truth(Source(str(folder / "ranked.json")), grades_by="all=1")
     assert write_files(known, truth)[""] == (folder / "ranked.json").read_bytes()
+
+
+# --- a lead's order
+
+
+def put_in_order(world: JudgedWorld, lead: Actor, *lines: str, **options: Any) -> tuple[int, int, int]:
+    data = "\n".join(["query_id,doc_id", *lines]).encode()
+    done = order_documents(world.database, lead, "d", data, "order.csv", now=NOW, **options)
+    return done.queries, done.unchanged, done.documents
+
+
+def test_a_lead_orders_documents_of_one_grade_before_an_imported_place(
+    world: JudgedWorld, lead: Actor, tmp_path: Path
+) -> None:
+    bring(world, write_ranked(tmp_path, ["z", "a", "m", "b"]), "places=3:3,4:2")
+    assert put_in_order(world, lead, "Q1,b", "Q1,m", "Q1,a") == (1, 0, 3)
+    folder = publish(world, lead, tmp_path)
+    assert read_ranked(folder) == {TEXT: ["m", "a", "z", "b"]}
+    order = read_order(folder)
+    assert (order["tied"], order["by_lead"], order["by_earlier"], order["undecided"]) == (3, 2, 1, 0)
+    assert "2 of them have a place in a lead's order" in (folder / "DATASHEET.md").read_text()
+
+
+def test_the_latest_order_holds_and_the_same_again_stores_nothing(
+    world: JudgedWorld, lead: Actor, tmp_path: Path
+) -> None:
+    bring(world, write_ranked(tmp_path, ["z", "a", "m"]))
+    assert put_in_order(world, lead, "Q1,m", "Q1,a", "Q1,z", dry_run=True) == (1, 0, 3)
+    assert put_in_order(world, lead, "Q1,a", "Q1,m") == (1, 0, 2)
+    assert put_in_order(world, lead, "Q1,m", "Q1,a", "Q1,z") == (1, 0, 3)
+    assert put_in_order(world, lead, "Q1,m", "Q1,a", "Q1,z") == (0, 1, 3)
+    assert read_ranked(publish(world, lead, tmp_path)) == {TEXT: ["m", "a", "z"]}
+    with world.database.read() as session:
+        assert len(session.scalars(select(DocumentOrderRow)).all()) == 2
+        told = session.scalars(select(AuditEventRow).where(AuditEventRow.action == "ordered documents")).all()
+    assert [event.after for event in told] == [{"queries": 1, "documents": 2}, {"queries": 1, "documents": 3}]
+
+
+def test_a_bad_line_stores_nothing_and_every_one_is_named(
+    world: JudgedWorld, lead: Actor, tmp_path: Path
+) -> None:
+    bring(world, write_ranked(tmp_path, ["z", "a"]))
+    with pytest.raises(BadInput) as raised:
+        put_in_order(world, lead, "Q1,z", "Q1,missing", "Q9,a", "Q1,z")
+    assert [problem.line for problem in raised.value.problems] == [3, 4, 5]
+    with pytest.raises(BadInput):
+        order_documents(world.database, lead, "d", b"query_id,doc_id,grade\nQ1,z,3\n", "o.csv", now=NOW)
+    with world.database.read() as session:
+        assert session.scalars(select(DocumentOrderRow)).all() == []
+
+
+def test_only_a_lead_orders_documents(world: JudgedWorld, lead: Actor, tmp_path: Path) -> None:
+    bring(world, write_ranked(tmp_path, ["z", "a"]))
+    with pytest.raises(NotAllowed):
+        put_in_order(world, world.person("hana"), "Q1,z")

@@ -100,6 +100,11 @@ class Stored:
             **changes,
         }
 
+    def document_order(self, **changes: Any) -> dict[str, Any]:
+        (query,) = self.column("SELECT pk FROM query")
+        values = {"query_pk": query, "lead_pk": self.minjun.person_id, "pair_pks": "[1]", "ordered_at": AT}
+        return {**values, **changes}
+
 
 @pytest.fixture
 def stored(database: Database) -> Stored:
@@ -231,6 +236,7 @@ def test_rows_that_are_written_once_can_neither_be_changed_nor_deleted(stored: S
     stored.insert("remap", stored.remap())
     stored.insert("audit_event", stored.audit_event())
     stored.insert("import_record", stored.import_record())
+    stored.insert("document_order", stored.document_order())
     before = stored.column(f"SELECT count(*) FROM {table}")
     column = "position" if table in ("release_qrel", "release_query") else "pk"
     statements = [f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}"]

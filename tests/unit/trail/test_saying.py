@@ -35,6 +35,7 @@ def test_every_action_has_a_name_and_a_sentence_even_without_a_word_of_what_it_w
         ("assigned", {"to": "a"}, {"to": "레아"}, "gave the case to 레아"),
         ("assigned", {"to": "a"}, {"to": None}, "gave the case to nobody in particular"),
         ("exported queue", None, {"pairs": 1200}, "exported 1,200 pairs of the queue"),
+        ("ordered documents", None, {"queries": 1, "documents": 3}, "put the documents of 1 query in order"),
         ("exported queue", None, {"pairs": 1}, "exported 1 pair of the queue"),
         (
             "changed settings",

@@ -1,0 +1,48 @@
+"""In which order leads put the documents of a query: stored once, never changed, the latest of a query holds."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.storage.bulk import add_rows, split
+from annotator.storage.dispute_tables import DocumentOrderRow
+from annotator.storage.find import key_of
+from annotator.storage.tables import PairRow
+
+QUERIES_AT_ONCE = 500
+
+
+def add_orders(session: Session, lead_pk: int, orders: Mapping[int, Sequence[int]], *, now: datetime) -> None:
+    """Store these orders (pair_pks, best first, by query_pk)."""
+    rows = [
+        {"query_pk": query_pk, "lead_pk": lead_pk, "pair_pks": list(pair_pks), "ordered_at": now}
+        for query_pk, pair_pks in orders.items()
+    ]
+    add_rows(session, DocumentOrderRow, rows)
+
+
+def list_orders(session: Session, query_pks: Sequence[int]) -> dict[int, list[int]]:
+    """The orders that hold (pair_pks, best first) by query_pk; queries without one are absent."""
+    found: dict[int, list[int]] = {}
+    for some in split(query_pks, QUERIES_AT_ONCE):
+        statement = (
+            select(col(DocumentOrderRow.query_pk), col(DocumentOrderRow.pair_pks))
+            .where(col(DocumentOrderRow.query_pk).in_(some))
+            .order_by(col(DocumentOrderRow.pk))
+        )
+        found.update((query_pk, pair_pks) for query_pk, pair_pks in session.execute(statement))
+    return found
+
+
+def list_query_pks_of(session: Session, pair_pks: Sequence[int]) -> dict[int, int]:
+    """The query_pk of each of these pairs, by pair_pk."""
+    found: dict[int, int] = {}
+    for some in split(pair_pks, QUERIES_AT_ONCE):
+        rows = session.execute(
+            select(col(PairRow.pk), col(PairRow.query_pk)).where(col(PairRow.pk).in_(some))
+        )
+        found.update((key_of(pk), query_pk) for pk, query_pk in rows)
+    return found
