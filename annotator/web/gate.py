@@ -16,7 +16,7 @@ from urllib.parse import quote
 import structlog
 from anyio import to_thread
 from starlette.datastructures import MutableHeaders
-from starlette.requests import HTTPConnection
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -25,6 +25,7 @@ from annotator.domain.accounts import SignedIn
 from annotator.domain.errors import DatabaseUnavailable, NotAllowed
 from annotator.settings import Settings
 from annotator.storage.database import Database
+from annotator.web.body_limits import BodyTooLarge, limit_body
 from annotator.web.headers import OWN_FILES, secure
 from annotator.web.outage import answer_outage, note_outage
 from annotator.web.plain_page import wants_page
@@ -44,6 +45,7 @@ IDENTITY_PREFIXES = (
     b"x-annotator-",
 )
 POLICY_VIOLATION = 1008
+GONE = 499  # in the log only: whoever asked went away, or was too slow, before the request was whole
 
 log = structlog.stdlib.get_logger("annotator.web")
 
@@ -101,11 +103,16 @@ class Gate:
             await send(message)
 
         try:
+            limited = limit_body(request, receive)
             response = await self._refuse(request, scope)
-            await (response or self.app)(scope, receive, send_secured)
+            await (response or self.app)(scope, limited, send_secured)
         except DatabaseUnavailable as error:
             with suppress(RuntimeError):  # the response had begun already
                 await answer_outage(request, error)(scope, receive, send_secured)
+        except BodyTooLarge:
+            await _refuse_body(scope, receive, send_secured)
+        except ClientDisconnect:
+            status[0] = GONE
         except Exception:  # noqa: BLE001 - the edge: logged with a number, and answered
             await self._fail(scope, receive, send_secured)
         finally:
@@ -149,6 +156,12 @@ class Gate:
             )
         except RuntimeError:  # the response had begun already
             return
+
+
+async def _refuse_body(scope: Scope, receive: Receive, send: Send) -> None:
+    answer = JSONResponse({"error": "the request is too large"}, 413, headers={"Connection": "close"})
+    with suppress(RuntimeError):  # the response had begun already
+        await answer(scope, receive, send)
 
 
 async def _close(receive: Receive, send: Send) -> None:

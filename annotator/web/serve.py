@@ -1,16 +1,31 @@
 """Runs the application in this process until it is told to stop."""
 
+import asyncio
 import gc
+import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from types import FrameType
+from typing import TYPE_CHECKING
+
+import structlog
 
 from annotator.domain.errors import StateError
 from annotator.log import set_up_logs
 from annotator.settings import Settings
 from annotator.storage.database import Database
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+    from uvicorn import Config, Server
+
+OPEN_WORK_SECONDS = 4  # that downloads and requests have to end after the signal to stop
+SHUTDOWN_SECONDS = 8.0  # after which the process ends whatever is still open
+
+log = structlog.stdlib.get_logger("annotator.web")
 
 
 def serve_app(
@@ -28,7 +43,7 @@ def serve_app(
 
     database.wait_at_most(PATIENCE_SECONDS)
     app = make_app(database, settings)
-    answer_without_delay()
+    use_own_server()
     gc.collect()
     gc.freeze()  # what was imported stays: a collection that looked through it all would hold up every request
     ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
@@ -55,22 +70,86 @@ def check_port(host: str, port: int) -> None:
             ) from None
 
 
-def answer_without_delay() -> None:
-    """Let every connection that the server will accept send what it has at once (TCP_NODELAY).
+def use_own_server() -> None:
+    """Let Streamlit's `App.run` start the server of this module instead of its own."""
+    from streamlit.web.server.starlette import starlette_server
 
-    Streamlit binds the socket itself, and names no protocol; asyncio then leaves Nagle's algorithm on, the body of an
-    answer waits until its head is acknowledged, and a browser takes 40 ms for that: docs/streamlit.md.
+    starlette_server.UvicornRunner = Runner  # type: ignore[misc, assignment]
+
+
+class Runner:
+    """Binds the socket and runs uvicorn, as Streamlit's UvicornRunner does, with limits on slow connections and on the time
+    that a shutdown takes."""
+
+    def __init__(self, app: "ASGIApp") -> None:
+        self.app = app
+
+    def run(self) -> None:
+        """Serve until a signal; returns when everything is closed."""
+        import uvicorn
+        from streamlit import config
+        from streamlit.web.server.starlette.starlette_server import _get_uvicorn_config_kwargs
+
+        from annotator.web.connections import LimitedProtocol
+
+        host, port = config.get_option("server.address"), config.get_option("server.port")
+        options = uvicorn.Config(
+            self.app,
+            host=host,
+            port=port,
+            **_get_uvicorn_config_kwargs()
+            | {
+                "http": LimitedProtocol,
+                "ws_max_size": config.get_option("server.maxWidgetStateSize") * 1024 * 1024,
+                "timeout_graceful_shutdown": OPEN_WORK_SECONDS + 1,
+            },
+        )
+        with bind(host, port, options.backlog) as bound:
+            make_server(options).run(sockets=[bound])
+
+
+def make_server(options: "Config") -> "Server":
+    """uvicorn's server, which ends in time whatever is open."""
+    import uvicorn
+
+    class EndingServer(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            if not self.should_exit:
+                deadline = threading.Timer(SHUTDOWN_SECONDS, end_process)
+                deadline.daemon = True
+                deadline.start()
+            super().handle_exit(sig, frame)
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            asyncio.get_running_loop().call_later(OPEN_WORK_SECONDS, self._break_connections)
+            await super().shutdown(sockets)
+
+        def _break_connections(self) -> None:
+            for connection in list(self.server_state.connections):
+                connection.transport.abort()
+
+    return EndingServer(options)
+
+
+def end_process() -> None:
+    """End at once: some thread does not. Transactions that are open are undone by the database, as after a crash."""
+    log.warning("the server was ended with work still open")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def bind(host: str, port: int, backlog: int) -> socket.socket:
+    """A socket to listen on, from which every accepted connection sends what it has at once (TCP_NODELAY).
+
+    Streamlit names no protocol when it binds; asyncio then leaves Nagle's algorithm on, the body of an answer waits
+    until its head is acknowledged, and a browser takes 40 ms for that: docs/streamlit.md.
     """
     from streamlit.web.server.starlette import starlette_server
 
-    bind = starlette_server._bind_socket
-
-    def bind_without_delay(address: str, port: int, backlog: int) -> socket.socket:
-        bound = bind(address, port, backlog)
-        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what is accepted inherits it
-        return bound
-
-    starlette_server._bind_socket = bind_without_delay
+    bound = starlette_server._bind_socket(host, port, backlog)
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what is accepted inherits it
+    return bound
 
 
 def is_loopback(host: str) -> bool:

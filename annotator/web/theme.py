@@ -59,6 +59,7 @@ def make_config(host: str, port: int) -> Mapping[str, Any]:
         "server.fileWatcherType": "none",
         "server.runOnSave": False,
         "server.maxUploadSize": MOST_MB,
+        "server.maxWidgetStateSize": 5,  # MB, of a message from a browser: what is typed into a page's fields
         "runner.postScriptGC": False,
         "runner.magicEnabled": False,
         "client.toolbarMode": "minimal",

@@ -115,7 +115,7 @@ def test_another_content_type_and_a_huge_body_are_refused(visitor: Visitor) -> N
     )
     huge = json.dumps({"dataset": "demo", "x": "x" * 2_000_000})
     answer = visitor.http.post("/api/judgments", content=huge, headers={"content-type": "application/json"})
-    assert answer.status_code == 400
+    assert answer.status_code == 413
 
 
 def test_another_dataset_than_ones_own_is_refused(visitor: Visitor) -> None:

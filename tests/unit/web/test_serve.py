@@ -4,18 +4,12 @@ import socket
 import subprocess
 import sys
 
-import pytest
-from streamlit.web.server.starlette import starlette_server
-
-from annotator.web.serve import answer_without_delay
+from annotator.web.serve import bind
 
 
-def test_an_accepted_connection_sends_the_body_without_waiting_for_the_head(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(starlette_server, "_bind_socket", starlette_server._bind_socket)
-    answer_without_delay()
-    with starlette_server._bind_server_socket("127.0.0.1", "127.0.0.1", 0, 1)[0] as listening:
+def test_an_accepted_connection_sends_the_body_without_waiting_for_the_head() -> None:
+    with bind("127.0.0.1", 0, 1) as listening:
+        listening.listen()
         listening.setblocking(True)
         with socket.create_connection(listening.getsockname()), listening.accept()[0] as accepted:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -1,0 +1,200 @@
+"""Limits on slow and stuck connections, which uvicorn has none for: the HTTP protocol that the server speaks.
+
+A connection that has not sent a whole request waits: for its head, then for its body. Both have a time, that of a body grows
+with every byte that comes, so that a slow phone gets through and a trickle does not. Only so many may wait, from one
+address and in all; when there is one too many, the one that has waited longest goes. Whoever stops reading what is sent is
+given up as well. Requests that are whole, open websockets and downloads that move are not limited here.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import h11
+import structlog
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+KEEP_OPEN_TO_SEND = 1.0  # seconds for the answer to somebody given up
+LOG_EVERY = 60.0  # seconds between two lines about connections that went for others
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds, bytes and numbers. A body has `body_seconds`, and one more for every `body_rate` bytes that have come, but
+    never more than `longest_body_seconds`: 20 MB at 0.3 Mbit/s."""
+
+    head_seconds: float = 20.0
+    body_seconds: float = 20.0
+    body_rate: int = 1_000
+    longest_body_seconds: float = 600.0
+    answered_body_seconds: float = 5.0
+    stalled_seconds: float = 60.0
+    waiting_of_one_address: int = 100
+    waiting_of_all: int = 400
+
+    def allow_body(self, received: int) -> float:
+        """How long a body may take of which so many bytes have come."""
+        return min(self.body_seconds + received / self.body_rate, self.longest_body_seconds)
+
+
+class WaitingConnections:
+    """Those that have not sent a whole request, the longest waiting first."""
+
+    def __init__(self) -> None:
+        self._all: dict[LimitedProtocol, None] = {}
+        self._of: dict[str, dict[LimitedProtocol, None]] = {}
+        self._dropped, self._logged = 0, float("-inf")
+
+    def add(self, connection: "LimitedProtocol", address: str, limits: Limits, *, now: float) -> None:
+        """It waits from now on; another goes if that is one too many."""
+        self._all[connection] = None
+        of_one = self._of.setdefault(address, {})
+        of_one[connection] = None
+        if len(of_one) > limits.waiting_of_one_address:
+            self._drop(next(iter(of_one)), now)
+        elif len(self._all) > limits.waiting_of_all:
+            self._drop(next(iter(self._all)), now)
+
+    def discard(self, connection: "LimitedProtocol", address: str) -> None:
+        """It waits no longer."""
+        self._all.pop(connection, None)
+        of_one = self._of.get(address, {})
+        of_one.pop(connection, None)
+        if not of_one:
+            self._of.pop(address, None)
+
+    def _drop(self, connection: "LimitedProtocol", now: float) -> None:
+        connection.give_up()
+        self._dropped += 1
+        if now - self._logged >= LOG_EVERY:
+            log.warning("slow connections given up for new ones", connections=self._dropped)
+            self._dropped, self._logged = 0, now
+
+
+class SendingWatch:
+    """Gives up whoever has read nothing, for so many seconds, of what waits to be sent to them; also as a websocket."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
+        self._transport, self._loop, self._seconds, self._unsent = transport, loop, seconds, 0
+        self._next = loop.call_later(seconds, self._look)
+
+    def stop(self) -> None:
+        """The connection is lost."""
+        self._next.cancel()
+
+    def _look(self) -> None:
+        unsent = self._transport.get_write_buffer_size()
+        if unsent and unsent == self._unsent:
+            self._transport.abort()
+        elif unsent or not self._transport.is_closing():
+            self._unsent = unsent
+            self._next = self._loop.call_later(self._seconds, self._look)
+
+
+class LimitedProtocol(H11Protocol):
+    """uvicorn's HTTP protocol with the limits of this module. `limits` and `waiting` are those of the server."""
+
+    limits = Limits()
+    waiting = WaitingConnections()
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._phase: Literal["head", "body"] | None = None
+        self._address = ""
+        self._began, self._received = 0.0, 0
+        self._deadline: asyncio.TimerHandle | None = None
+        self._sending: SendingWatch | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._address = self.client[0] if self.client else ""
+        self._follow()
+        self._sending = SendingWatch(transport, self.loop, self.limits.stalled_seconds)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        if self._sending is not None:
+            self._sending.stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self._received += len(data)
+        super().data_received(data)
+        self._follow()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._follow()
+        if self._phase == "body":  # nobody needs the rest of it
+            self._set_deadline(self.limits.answered_body_seconds)
+
+    def shutdown(self) -> None:
+        if self._phase == "body":
+            self.give_up()
+        else:
+            super().shutdown()
+
+    def give_up(self) -> None:
+        """Close the connection, and say why where something had come."""
+        begun = self._phase == "body" or self._received > 0
+        self._stop_waiting()
+        if self.transport.is_closing():
+            return
+        unanswered = self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True  # nothing more is sent for it
+            self.cycle.message_event.set()
+        if begun and unanswered:
+            answer = h11.Response(
+                status_code=408, headers=[(b"connection", b"close"), (b"content-length", b"0")]
+            )
+            self.transport.write(self.conn.send(answer))
+        self.transport.close()
+        self.loop.call_later(KEEP_OPEN_TO_SEND, self.transport.abort)
+
+    def _follow(self) -> None:
+        """Note what the connection waits for now; the time for it begins when that changes."""
+        theirs = self.conn.their_state
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            self._stop_waiting()
+        elif theirs is h11.IDLE:
+            self._wait_for("head", self.limits.head_seconds)
+        elif theirs is h11.SEND_BODY:
+            self._wait_for("body", self.limits.body_seconds)
+        else:
+            self._stop_waiting()
+
+    def _wait_for(self, phase: Literal["head", "body"], seconds: float) -> None:
+        if self._phase == phase:
+            return
+        earlier, self._phase = self._phase, phase
+        self._began, self._received = self.loop.time(), 0
+        self._set_deadline(seconds)
+        if earlier is None:
+            self.waiting.add(self, self._address, self.limits, now=self._began)
+
+    def _stop_waiting(self) -> None:
+        if self._phase is not None:
+            self.waiting.discard(self, self._address)
+            self._phase = None
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _set_deadline(self, seconds: float) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self.loop.call_later(seconds, self._check_deadline)
+
+    def _check_deadline(self) -> None:
+        answered = self.cycle is not None and self.cycle.response_complete
+        if self._phase == "body" and not answered:
+            if self.flow.read_paused:  # it is the program that has not read what came
+                self._began = self.loop.time()
+            left = self._began + self.limits.allow_body(self._received) - self.loop.time()
+            if left > 0:
+                self._set_deadline(left)
+                return
+        self.give_up()

@@ -1,0 +1,181 @@
+"""Whoever sends slowly, or reads nothing, keeps neither a connection nor the server from ending."""
+
+import http.client
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+import streamlit
+from playwright.sync_api import Page, expect
+
+from annotator.storage.database import Database
+from annotator.web import serve
+from annotator.web.connections import LimitedProtocol, Limits
+from tests.browser.conftest import Server, find_free_port
+
+SLOW_BODY = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 500\r\n\r\nusername=a"
+LARGE_BODY = SLOW_BODY.replace(b"500", b"50000")
+HALF_HEAD = b"GET /login HTTP/1.1\r\nHost: x\r\nX-Slow: "
+
+
+def use_short_limits() -> None:
+    """For an attack that need not last a minute."""
+    LimitedProtocol.limits = Limits(
+        head_seconds=0.5, body_seconds=0.5, longest_body_seconds=5.0, answered_body_seconds=0.2, stalled_seconds=0.5
+    )  # fmt: skip
+
+
+def use_small_numbers() -> None:
+    """Few may wait, and for long."""
+    LimitedProtocol.limits = Limits(waiting_of_one_address=5)
+
+
+def never_end() -> None:
+    """A thread of the program that no shutdown reaches."""
+    serve.SHUTDOWN_SECONDS = 2.0
+    threading.Thread(target=threading.Event().wait).start()
+
+
+StartServer = Callable[[Callable[[], None] | None], Server]
+
+
+@pytest.fixture
+def start(database: Database, tmp_path: Path) -> Iterator[StartServer]:
+    with ExitStack() as running:
+
+        def begin(first: Callable[[], None] | None) -> Server:
+            url = database.url.render_as_string(hide_password=False)
+            server = Server(url, tmp_path, find_free_port(), first=first)
+            server.start()
+            running.callback(server.kill)
+            return server
+
+        yield begin
+
+
+def connect(server: Server, *, receive_bytes: int = 0) -> socket.socket:
+    wire = socket.socket()
+    wire.settimeout(60)
+    if receive_bytes:
+        wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+    wire.connect(("127.0.0.1", server.port))
+    return wire
+
+
+def read_all(wire: socket.socket) -> bytes:
+    """What comes until the server closes the connection."""
+    found = b""
+    try:
+        while piece := wire.recv(65536):
+            found += piece
+    except ConnectionResetError:
+        pass
+    return found
+
+
+def find_large_file() -> str:
+    """The address of the largest file that is open to everybody."""
+    folder = Path(streamlit.__file__).parent / "static"
+    largest = max((folder / "static").rglob("*.js"), key=lambda path: path.stat().st_size)
+    return f"/{largest.relative_to(folder)}"
+
+
+NEVER_WHOLE = (
+    (b"", b""),
+    (b"\r\n", b""),
+    (HALF_HEAD, b"HTTP/1.1 408"),
+    (SLOW_BODY, b"HTTP/1.1 408"),
+    (LARGE_BODY, b"HTTP/1.1 413"),  # answered, and the rest is waited for no more
+    (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" + HALF_HEAD, b"HTTP/1.1 200"),
+)
+
+
+def test_a_request_that_never_comes_whole_is_given_up(start: StartServer) -> None:
+    server = start(use_short_limits)
+    for sent, said in NEVER_WHOLE:
+        with connect(server) as wire:
+            wire.sendall(sent)
+            assert read_all(wire).startswith(said), sent
+    assert "Traceback" not in server.log
+
+
+def test_whoever_reads_nothing_of_an_answer_is_given_up(start: StartServer) -> None:
+    server = start(use_short_limits)
+    with connect(server, receive_bytes=4096) as wire:
+        for _ in range(8):
+            wire.sendall(f"GET {find_large_file()} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        with pytest.raises(ConnectionError):
+            while True:  # the server answers nobody who does not read
+                wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 1000)
+    assert "Traceback" not in server.log
+
+
+def test_a_slow_body_that_keeps_coming_gets_through(start: StartServer) -> None:
+    server = start(use_short_limits)
+    form = b"username=hanako&password=wrong&next=" + b"x" * 2000
+    slow = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    slow.putrequest("POST", "/login")
+    slow.putheader("Content-Type", "application/x-www-form-urlencoded")
+    slow.putheader("Content-Length", str(len(form)))
+    slow.endheaders(form[:1000])
+    slow.send(form[1000:])
+    assert slow.getresponse().status == 401
+
+
+def test_of_too_many_slow_connections_the_one_that_waited_longest_goes_and_others_are_served(
+    start: StartServer,
+) -> None:
+    server = start(use_small_numbers)
+    with ExitStack() as open_wires:
+        wires = []
+        for _ in range(12):
+            wires.append(open_wires.enter_context(connect(server)))
+            wires[-1].sendall(HALF_HEAD)
+            assert http_get(server, "/healthz") == 200
+        for wire in wires[:6]:
+            assert read_all(wire).startswith(b"HTTP/1.1 408")
+    assert "slow connections given up for new ones" in server.log
+
+
+def http_get(server: Server, path: str) -> int:
+    client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    try:
+        client.request("GET", path)
+        return client.getresponse().status
+    finally:
+        client.close()
+
+
+def test_the_server_ends_whatever_is_open(start: StartServer, page: Page) -> None:
+    server = start(None)
+    page.goto(f"{server.address}/login")
+    page.fill("#username", "lea")
+    page.fill("#password", "correct horse 電池 staple")
+    page.press("#password", "Enter")
+    expect(page.locator(".stApp[data-test-connection-state=CONNECTED]")).to_be_attached()
+    with ExitStack() as wires:
+        for sent in (b"", HALF_HEAD, SLOW_BODY, LARGE_BODY):
+            wires.enter_context(connect(server)).sendall(sent)
+        reading_nothing = wires.enter_context(connect(server, receive_bytes=4096))
+        reading_nothing.sendall(f"GET {find_large_file()} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        assert reading_nothing.recv(12) == b"HTTP/1.1 200"
+        assert server.stop() == 0
+    assert "Traceback" not in server.log
+
+
+def test_the_server_ends_although_a_thread_of_it_does_not(start: StartServer) -> None:
+    server = start(never_end)
+    assert server.stop() == 0
+    assert "work still open" in server.log
+
+
+def test_a_body_that_is_too_large_is_refused_before_it_has_come(start: StartServer) -> None:
+    server = start(None)
+    for path in ("/login", "/logout", "/api/judgments", "/api/questions", "/nothing"):
+        with connect(server) as wire:
+            wire.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n".encode())
+            assert wire.recv(12) == b"HTTP/1.1 413", path
+    assert "Traceback" not in server.log
