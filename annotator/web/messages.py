@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annotator.domain.messages import Message
+from annotator.web.korean_particles import choose_particles
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "ja": "日本語", "ko": "한국어"}
 FOLDER = Path(__file__).parent / "locale"
@@ -56,7 +57,8 @@ def _fill(template: str, plural: str | None, n: int, values: Mapping[str, Any]) 
     found = _find(template, plural, n)
     if current_language() == "ja" and template.startswith(("{sentence_0} ", "{part_0}, ")):
         found = found.replace("} {", "}{").replace("}, {", "}、{")  # what domain.messages has joined
-    return found.format(**told)
+    text = found.format(**told)
+    return choose_particles(text) if current_language() == "ko" else text
 
 
 def _find(template: str, plural: str | None, n: int) -> str:

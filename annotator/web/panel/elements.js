@@ -48,9 +48,31 @@ function tabId(anew = false) {
   } catch { return newId(); }
 }
 
-// A sentence with its `{values}` filled in.
+// A sentence with its `{values}` filled in, and with the Korean particle that fits the sound before it.
 function fill(sentence, values) {
-  return sentence.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  return chooseParticles(sentence.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole)));
+}
+
+// "3을(를)" becomes "3을". The same rule as in korean_particles.py, which explains it.
+const PARTICLES = { "이(가)": ["이", "가"], "은(는)": ["은", "는"], "을(를)": ["을", "를"], "와(과)": ["과", "와"], "(으)로": ["으로", "로"] };
+function chooseParticles(text) {
+  return text.replace(/이\(가\)|은\(는\)|을\(를\)|와\(과\)|\(으\)로/g, (form, at) => {
+    const final = findFinal(text.slice(0, at));
+    if (final === null) return form;
+    const vowel = final === 0 || (final === 8 && form === "(으)로");
+    return PARTICLES[form][vowel ? 1 : 0];
+  });
+}
+function findFinal(text) {
+  const spoken = text.replace(/["'’”」』)\]}>»… ]+$/, "");
+  const last = spoken.slice(-1).toLowerCase();
+  if (/[%％]/.test(last)) return 0;
+  if (/[0-9]/.test(last)) {
+    const zeros = /(?:^|[^0-9.,])[1-9][0-9]*?(0+)$/.exec(spoken.replaceAll(",", ""));
+    return zeros ? [17, 1, 4][zeros[1].length - 1] ?? 4 : [21, 8, 0, 16, 0, 0, 1, 8, 8, 0][Number(last)];
+  }
+  if (/[a-z]/.test(last)) return { l: 8, m: 16, n: 4, r: 8 }[last] ?? 0;
+  return /[가-힣]/.test(last) ? (last.charCodeAt(0) - 0xac00) % 28 : null;
 }
 
 // Asks a route of this server. Resolves to the JSON; throws an Error whose `code` the server gave, if it gave one.
