@@ -23,6 +23,9 @@ _WORDS = {
 }  # fmt: skip
 
 
+_TWICE = "(uniqueItems: "
+
+
 def has_schema(known: Format) -> bool:
     """Whether a file of this format is held to a schema as a whole."""
     return known.schema is not None and bool({".json", ".yaml"} & set(known.suffixes))
@@ -97,11 +100,16 @@ def _describe_rule(error: Any) -> str:
 
 
 def join_problems(found: Iterable[FormatError], by_schema: Iterable[FormatError]) -> tuple[FormatError, ...]:
-    """Both lists as one, by line: a place that the reader complained about already is not named again."""
+    """Both lists as one, by line. What the reader complained about already is not named again: the same place, or a list with
+    an item twice whose item the reader named."""
     first = list(found)
     named = {(problem.path, problem.line, split_place(problem)[0]) for problem in first}
+    lists = {place.rpartition("[")[0] for _, _, place in named if place}
     further = [
-        problem for problem in by_schema if (problem.path, problem.line, split_place(problem)[0]) not in named
+        problem
+        for problem in by_schema
+        if (problem.path, problem.line, split_place(problem)[0]) not in named
+        and not (_TWICE in problem.expected and split_place(problem)[0] in lists)
     ]
     return tuple(sorted([*first, *further], key=lambda problem: problem.line or 0))
 

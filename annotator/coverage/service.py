@@ -23,6 +23,7 @@ from annotator.domain.coverage import Coverage, QueryFacts
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Query, WrongCount
 from annotator.formats.format import Format
+from annotator.formats.json_tree import is_comment
 from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
 from annotator.formats.source import Source
 from annotator.storage.find import key_of
@@ -31,6 +32,7 @@ from annotator.storage.tables import DatasetRow, QueryRow
 
 TEMPLATES: tuple[str, ...] = ("nablarch", "law")
 _COUNTED = "all=1"
+_HEAD = 4_096
 _FOLDER = Path(__file__).parent / "templates"
 
 
@@ -116,6 +118,11 @@ def _say_unknown(source: Source) -> FormatError:
     with source.open() as file:
         if not file.read(1):
             return FormatError(source.path, None, "a ground-truth file", "an empty file")
+        file.seek(0)
+        head = file.read(_HEAD).decode("utf-8", "replace").removeprefix("\ufeff")
+    if source.path.lower().endswith((".json", ".jsonl")) and is_comment(head):
+        line = 1 + head[: len(head) - len(head.lstrip())].count("\n")
+        return FormatError(source.path, line, "JSON (which has no comments)", "a comment")
     certain = list_certain(source)
     likely = certain or [known for known in FORMATS if source.path.lower().endswith(known.suffixes)]
     could = f"it could be {', '.join(known.name for known in likely)}" if likely else "it could be any"

@@ -41,7 +41,7 @@ def load_json(data: bytes, path: str) -> Tree:
     try:
         value = parse_json(text)
     except json.JSONDecodeError as error:
-        raise refuse(path, error.lineno, "JSON", error.msg) from None
+        raise refuse(path, error.lineno, *describe_fault(error)) from None
     except ValueError:
         value, faults = _explain(text, path)
 
@@ -54,6 +54,24 @@ def load_json(data: bytes, path: str) -> Tree:
         return lines
 
     return Tree(path, value, locate, faults)
+
+
+def describe_fault(error: json.JSONDecodeError) -> tuple[str, str]:
+    """Return what was expected and what was found where a text stops being JSON; a comment is named as one."""
+    if is_comment(error.doc[error.pos :]):
+        return "JSON (which has no comments)", "a comment"
+    return "JSON", error.msg
+
+
+def describe_line_fault(error: json.JSONDecodeError) -> tuple[str, str]:
+    """The same for a line of JSONL, with the place within the line."""
+    expected, found = describe_fault(error)
+    return expected.replace("JSON", "a JSON object", 1), f"{found} at character {error.pos + 1}"
+
+
+def is_comment(text: str) -> bool:
+    """Whether a text begins as a comment does in JavaScript or in YAML."""
+    return text.lstrip().startswith(("//", "/*", "#"))
 
 
 def parse_json(text: str) -> Any:

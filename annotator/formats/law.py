@@ -198,7 +198,7 @@ def is_compact(head: bytes) -> bool:
 
 FORMAT = Format(
     name="law",
-    about="JSON of the law-search evaluator, with the annotators' grades",
+    about="JSON of the law-search evaluator, with the annotators' grades (its NDCG function needs law-compact)",
     suffixes=(".json",),
     holds=(
         "queries",

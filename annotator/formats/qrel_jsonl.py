@@ -15,7 +15,7 @@ from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.format import Format
 from annotator.formats.grouping import list_fields
-from annotator.formats.json_tree import parse_json
+from annotator.formats.json_tree import describe_line_fault, parse_json
 from annotator.formats.qrel_rows import (
     GRADE_NAMES,
     JUDGMENTS,
@@ -63,9 +63,7 @@ def read_objects(source: Source, problems: Problems) -> Iterator[tuple[int, dict
             try:
                 value = parse_json(content)
             except json.JSONDecodeError as error:
-                problems.add(
-                    line, "a JSON object", f"{error.msg} at character {error.pos + 1}", path=source.path
-                )
+                problems.add(line, *describe_line_fault(error), path=source.path)
                 continue
             except ValueError as error:
                 problems.add(line, str(error), describe(content), path=source.path)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from annotator.domain.errors import Problems, ValidationError
-from annotator.formats.json_tree import parse_json
+from annotator.formats.json_tree import describe_line_fault, parse_json
 from annotator.formats.text import ID_LIMIT, describe, is_too_long, read_text
 
 Kind = Literal["csv", "tsv", "jsonl"]
@@ -194,7 +194,7 @@ def _jsonl_rows(text: str, problems: Problems) -> Iterator[Row]:
         try:
             value = parse_json(content)
         except json.JSONDecodeError as error:
-            problems.add(line, "a JSON object", f"{error.msg} at character {error.pos + 1}")
+            problems.add(line, *describe_line_fault(error))
             continue
         except ValueError as error:
             problems.add(line, str(error), describe(content))

@@ -32,6 +32,8 @@ FOLDERS = {
 }
 COLUMNS = (say("version"), say("published"), say("qrels"), say("by"), say("note"), say("marks"))
 SIZES = ((1_000_000, "MB"), (1_000, "kB"))
+NOTES = {"law.json": say("the law-search evaluator's NDCG function needs law-compact.json")}
+"""What somebody who takes the file has to know."""
 
 
 def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -> None:
@@ -131,7 +133,11 @@ def _link(release: "Release", name: str) -> str:
     address = escape(list_address(release.dataset, release.version, name))
     path = release.path / name
     size = say_size(path.stat().st_size) if path.is_file() else tr("gone")
-    return f'<a class="annotator-link" href="{address}" target="_self" download>{escape(name)}</a> <span class="annotator-soft">{size}</span>'
+    note = f" · {tr(NOTES[name])}" if name in NOTES else ""
+    return (
+        f'<a class="annotator-link" href="{address}" target="_self" download>{escape(name)}</a> '
+        f'<span class="annotator-soft">{size}{escape(note)}</span>'
+    )
 
 
 def say_size(size: int) -> str:

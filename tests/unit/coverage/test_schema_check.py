@@ -113,3 +113,32 @@ def test_a_file_of_a_thousand_problems_has_them_all() -> None:
     queries = [{"query_id": f"Q{place}", "query_text": 5} for place in range(1000)]
     report = check_file(Source("x.json", json.dumps({"queries": queries}).encode()), format_name="law")
     assert len(report.problems) == 1000
+
+
+def test_a_document_that_is_listed_twice_is_reported_once() -> None:
+    content = b'[{"query": "x", "relevant_documents": ["a", "b", "a"]}]'
+    (problem,) = check_file(Source("x.json", content)).problems
+    assert "[0].relevant_documents[2] to be given once in a query" in problem.expected
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("law.json", b'// by hand\n{"queries": []}', 1),
+        ("law.json", b'\n\n/* by hand */ {"queries": []}', 3),
+        ("law.json", b'{"queries": [{"query_id": "1",\n // the text\n "query_text": "t"}]}', 2),
+        (
+            "qrels.jsonl",
+            b'{"query_id": "1", "doc_id": "d", "grade": 3}\n{"query_id": "1", "doc_id": "e", "grade": 3} // e\n',
+            2,
+        ),
+    ],
+)
+def test_a_comment_in_json_is_named_as_one(name: str, content: bytes, line: int) -> None:
+    form = "jsonl" if name.endswith("l") else None if content.lstrip()[:1] == b"/" else "law"
+    (problem,) = check_file(Source(name, content), format_name=form).problems
+    assert (problem.line, "no comments" in problem.expected, "a comment" in problem.found) == (
+        line,
+        True,
+        True,
+    )
