@@ -29,6 +29,7 @@ from annotator.cli.terminal import (
     print_table,
     read_bytes,
 )
+from annotator.domain.messages import count_of
 
 COLUMNS = ("query_id", "doc_id", "category", "grades", "distance", "impact", "status", "since")
 
@@ -119,12 +120,17 @@ def adjudicate(
         return
     verb = "Would decide" if dry_run else "Decided"
     typer.echo(
-        f"{verb} {done.decided} pairs for the first time and {done.revised} anew; {done.unchanged} were decided so before."
+        f"{verb} {count_of(done.decided, 'pair')} for the first time and {done.revised} anew; "
+        f"{count_of(done.unchanged, 'was', 'were')} decided so before."
     )
     if done.proposed:
-        typer.echo(f"{done.proposed} take a second lead: they wait until another one says the same.")
+        typer.echo(
+            f"{count_of(done.proposed, 'pair takes', 'pairs take')} a second lead, and until another one says the same nothing is decided."
+        )
     if done.skipped:
-        typer.echo(f"{done.skipped} rows of the export have no decision and stay as they are.")
+        typer.echo(
+            f"{count_of(done.skipped, 'row of the export has', 'rows of the export have')} no decision: nothing changes there."
+        )
 
 
 def order(

@@ -17,6 +17,7 @@ from annotator.cli.terminal import (
     open_as,
     print_json,
 )
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from annotator.domain.agreement import AgreementReport, Leaning, Value
@@ -110,7 +111,7 @@ def _write(
         said.append(f"{html}: the report as a page")
     if consensus is not None and estimates is not None and estimates.converged:
         write_estimates(consensus, estimates)
-        said.append(f"{consensus}: estimates of {len(estimates.pairs):,} pairs, no qrels")
+        said.append(f"{consensus}: estimates of {count_of(len(estimates.pairs), 'pair')}, no qrels")
     return said
 
 

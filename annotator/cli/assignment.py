@@ -17,6 +17,7 @@ from annotator.cli.terminal import (
     print_table,
     read_bytes,
 )
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from annotator.assignment.service import Standing, WaitingPerson, WaitingQuery
@@ -58,9 +59,9 @@ def assign(
         print_json(done)
         return
     verb = "Gave" if to else "Took back"
-    typer.echo(f"{verb} {_count(done.queries, 'query', 'queries')}: {', '.join(done.people)}.")
+    typer.echo(f"{verb} {count_of(done.queries, 'query', 'queries')}: {', '.join(done.people)}.")
     if done.leases:
-        typer.echo(f"{_count(done.leases, 'pair', 'pairs')} in others' hands went back to the pool.")
+        typer.echo(f"{count_of(done.leases, 'pair', 'pairs')} in others' hands went back to the pool.")
 
 
 def reassign(
@@ -80,8 +81,8 @@ def reassign(
         print_json(done)
         return
     typer.echo(
-        f"{_count(done.queries, 'query goes', 'queries go')} from {done.leaver} to {done.to} "
-        f"({done.shared:,} of them shared before); {_count(done.leases, 'pair', 'pairs')} in hand freed."
+        f"{count_of(done.queries, 'query goes', 'queries go')} from {done.leaver} to {done.to} "
+        f"({done.shared:,} of them shared before); {count_of(done.leases, 'pair', 'pairs')} in hand freed."
     )
 
 
@@ -103,9 +104,9 @@ def _show(found: "Standing", dataset: str, *, json: bool) -> None:
         print_json({"dataset": dataset, "at": now(), **asdict(found), "rules": str(found.rules)})
         return
     typer.echo(found.rules)
-    typer.echo(f"{found.judgments.done:,} of {found.judgments.total:,} judgments given.")
+    typer.echo(f"{found.judgments.done:,} of {count_of(found.judgments.total, 'judgment')} given.")
     if found.stuck:
-        stuck = _count(found.stuck, "pair", "pairs")
+        stuck = count_of(found.stuck, "pair", "pairs")
         typer.echo(f"{stuck} lack more judgments than there are people who may give them.")
     typer.echo("")
     print_table(
@@ -134,7 +135,3 @@ def _describe_query(query: "WaitingQuery") -> tuple[object, ...]:
     numbers = (query.open_pairs, query.begun_pairs, query.stuck)
     given = ", ".join(query.given_to)
     return (query.query_id, query.category, query.language, *numbers, given, waits or "nobody")
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"

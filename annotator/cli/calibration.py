@@ -18,6 +18,7 @@ from annotator.cli.terminal import (
     print_table,
     read_bytes,
 )
+from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 app = typer.Typer(help="Training and gold pairs, and what they show.", no_args_is_help=True)
@@ -44,7 +45,8 @@ def mark(
         return
     verb = "Would mark" if dry_run else "Marked"
     typer.echo(
-        f"{verb} {done.added} pairs newly and {done.changed} otherwise than before; {done.unchanged} were marked so."
+        f"{verb} {count_of(done.added, 'pair')} newly and {done.changed} otherwise than before; "
+        f"{count_of(done.unchanged, 'was', 'were')} marked so."
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotator.cli.terminal import JsonOption, print_json, print_table
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from annotator.conversion.service import Conversion, WrittenFile
@@ -79,8 +80,8 @@ def convert(
         return
     size = sum(file.bytes for file in written)
     typer.echo(
-        f"{target}: {prepared.target_format.name}, {size:,} bytes, of {_count(len(prepared.truth.queries), 'query')} "
-        f"and {_count(len(prepared.truth.qrels), 'qrel')} read as {prepared.source_format.name}"
+        f"{target}: {prepared.target_format.name}, {size:,} bytes, of {count_of(len(prepared.truth.queries), 'query')} "
+        f"and {count_of(len(prepared.truth.qrels), 'qrel')} read as {prepared.source_format.name}"
     )
 
 
@@ -164,15 +165,10 @@ def check(
         )
 
 
-def _count(number: int, word: str) -> str:
-    many = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
-    return f"{number:,} {word if number == 1 else many}"
-
-
 def _print_report(report: "CheckReport") -> None:
     typer.echo(
-        f"{report.file}: valid {report.format}: {_count(report.queries, 'query')}, {_count(report.qrels, 'qrel')}"
-        + (f", {_count(report.documents, 'document')}" if report.documents else "")
+        f"{report.file}: valid {report.format}: {count_of(report.queries, 'query')}, {count_of(report.qrels, 'qrel')}"
+        + (f", {count_of(report.documents, 'document')}" if report.documents else "")
     )
     if report.qrels:
         typer.echo(

@@ -14,6 +14,7 @@ from annotator.cli.terminal import (
     print_json,
     print_table,
 )
+from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 COLUMNS = (
@@ -59,10 +60,14 @@ def progress(dataset: DatasetArgument, database: DatabaseOption = None, json: Js
         return
     judged = "as often as they need" if found.uneven else f"by {found.overlap}"
     typer.echo(
-        f"{found.complete} of {found.pairs} pairs judged {judged}; {found.begun} begun, "
+        f"{found.complete:,} of {count_of(found.pairs, 'pair')} judged {judged}; {found.begun} begun, "
         f"{found.pairs - found.complete - found.begun} untouched.\n"
         + (
-            f"{found.checks} unjudged pairs only check annotators and are not among them.\n"
+            count_of(
+                found.checks,
+                "unjudged pair only checks annotators and is not among them.\n",
+                "unjudged pairs only check annotators and are not among them.\n",
+            )
             if found.checks
             else ""
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annotator.cli.terminal import DatabaseOption, JsonOption, now, open_database, print_json, print_table
+from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def disable(user: UserArgument, database: DatabaseOption = None, json: JsonOptio
         return
     for part in left:
         typer.echo(
-            f"They leave {part.queries:,} queries given to them on {part.dataset}, with {part.pairs:,} pairs to do. "
+            f"They leave {count_of(part.queries, 'query')} given to them on {part.dataset}, with {count_of(part.pairs, 'pair')} to do. "
             f"Hand them on: annotator reassign {part.dataset} --from {user} --to USER"
         )
     typer.echo(f"Disabled {person.username}. Undo: annotator people set {person.username} --enable")

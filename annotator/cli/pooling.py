@@ -14,6 +14,7 @@ from annotator.cli.terminal import (
     print_json,
     print_table,
 )
+from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
@@ -108,15 +109,17 @@ def _show_progress(what: str, share: float) -> None:
 
 def _print_report(report: "PoolReport") -> None:
     verb = "Would make" if report.dry_run else "Made"
-    typer.echo(f"{verb} {report.new} new pairs; {report.already_there} were there already.\n")
+    typer.echo(
+        f"{verb} {count_of(report.new, 'new pair')}; {count_of(report.already_there, 'was', 'were')} there already.\n"
+    )
     rows = [(counts.system, counts.queries, counts.candidates, counts.only_here) for counts in report.systems]
     print_table(("system", "queries", "candidates", "found by it alone"), rows, empty="No candidates.")
     notes = (
-        (tuple(report.short), f"have fewer than {report.depth} candidates"),
-        (report.without, "have no candidate"),
-        (report.too_short, "have no two characters in a row to match"),
+        (tuple(report.short), ("has", "have", f"fewer than {count_of(report.depth, 'candidate')}")),
+        (report.without, ("has", "have", "no candidate")),
+        (report.too_short, ("has", "have", "no two characters in a row to match")),
     )
-    for query_ids, what in notes:
+    for query_ids, (has, have, what) in notes:
         if query_ids:
             named = ", ".join(query_ids[:SHOWN]) + (" …" if len(query_ids) > SHOWN else "")
-            typer.echo(f"\n{len(query_ids)} queries {what}: {named}")
+            typer.echo(f"\n{count_of(len(query_ids), f'query {has}', f'queries {have}')} {what}: {named}")

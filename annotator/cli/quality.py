@@ -16,6 +16,7 @@ from annotator.cli.terminal import (
     print_table,
     to_json,
 )
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from annotator.domain.quality import ErrorRate, QualityDraw, QualityPreview, QualityStatus
@@ -108,9 +109,9 @@ def _print_preview(found: "QualityPreview", *, json: bool) -> None:
         print_json(found)
         return
     typer.echo(
-        f"Would draw {found.pairs:,} pairs for {found.annotator} in round {found.round}: "
-        f"the sample would hold {found.drawn + found.pairs:,} of {found.population:,} settled pairs; "
-        f"{found.outside:,} are outside."
+        f"Would draw {count_of(found.pairs, 'pair')} for {found.annotator} in round {found.round}: "
+        f"the sample would hold {found.drawn + found.pairs:,} of {count_of(found.population, 'settled pair')}; "
+        f"{count_of(found.outside, 'is', 'are')} outside."
     )
     rows = [(one.category or "", one.grade, one.population, one.drawn, one.pairs) for one in found.strata]
     print_table(("category", "grade", "settled", "in the sample", "would be drawn"), rows, empty="")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from annotator.domain.messages import count_of
+
 if TYPE_CHECKING:
     from annotator.domain.queue import QueueFilter, Shown
     from annotator.impact.service import Tell
@@ -73,7 +75,7 @@ def tell_progress() -> "Tell | None":
     """How many queries' impacts are computed, on stderr and only to a terminal."""
     if not sys.stderr.isatty():
         return None
-    return lambda done, total: typer.echo(f"impact: {done:,} of {total:,} queries …", err=True)
+    return lambda done, total: typer.echo(f"impact: {done:,} of {count_of(total, 'query')} …", err=True)
 
 
 def _read_grades(words: str) -> tuple[int, int]:

@@ -17,6 +17,8 @@ from annotator.cli.terminal import (
     print_table,
     resolve_actor,
 )
+from annotator.domain.figures import show_beside
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,7 +86,7 @@ def publish(
     if json:
         print_json(made)
         return
-    typer.echo(f"Published {made.dataset} {made.version}: {made.qrels} qrels in {made.path}")
+    typer.echo(f"Published {made.dataset} {made.version}: {count_of(made.qrels, 'qrel')} in {made.path}")
 
 
 @app.command("list")
@@ -163,7 +165,7 @@ def verify(
     if json:
         print_json({"whole": found.whole, **asdict(found)})
     elif found.whole:
-        typer.echo(f"{named} is whole: {found.files} files, content {found.content_sha256}")
+        typer.echo(f"{named} is whole: {count_of(found.files, 'file')}, content {found.content_sha256}")
     if not found.whole:
         faults = [f"- {fault.path}: expected {fault.expected}, found {fault.found}" for fault in found.faults]
         raise GateNotMet("\n".join([f"{named} is not as it was published:", *faults]))
@@ -207,9 +209,18 @@ def _read_overrides(given: list[str]) -> dict[str, str]:
 
 def _print_gates(gates: "Iterable[Gate]") -> None:
     rows: list[tuple[Any, ...]] = [
-        (gate.name, gate.required, gate.measured, "yes" if gate.met else "no", gate.why) for gate in gates
+        (gate.name, *_show_sides(gate), "yes" if gate.met else "no", gate.why) for gate in gates
     ]
     print_table(("gate", "required", "measured", "met", "work"), rows, empty="")
+
+
+def _show_sides(gate: "Gate") -> tuple[Any, Any]:
+    """What is required and what was measured, with as many digits as it takes to tell them apart."""
+    required, measured = gate.required, gate.measured
+    if isinstance(required, float) and isinstance(measured, float):
+        shown = show_beside(measured, required)
+        return shown[1], shown[0]
+    return required, measured
 
 
 def _print_diff(found: "ReleaseDiff") -> None:
@@ -222,7 +233,7 @@ def _print_diff(found: "ReleaseDiff") -> None:
         typer.echo("The scale changed.")
     for sign, query_ids in (("+", found.queries_added), ("-", found.queries_removed)):
         for query_id in query_ids:
-            typer.echo(f"{sign} query {query_id} ({found.whole.get(query_id, 0):,} qrels)")
+            typer.echo(f"{sign} query {query_id} ({count_of(found.whole.get(query_id, 0), 'qrel')})")
     for query_id, old, new in found.texts_changed:
         typer.echo(f"~ query {query_id}: {_quote(old)} is now {_quote(new)}")
     rows = [

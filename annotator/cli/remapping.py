@@ -16,6 +16,7 @@ from annotator.cli.terminal import (
     open_as,
     print_json,
 )
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from annotator.remapping.report import RemapReport
@@ -54,28 +55,40 @@ def remap(
 
 def _describe(report: "RemapReport") -> Iterator[str]:
     yield (
-        f"{report.path}: {report.read:,} links: {len(report.renamed):,} documents renamed, "
+        f"{report.path}: {count_of(report.read, 'link')}: {count_of(len(report.renamed), 'document')} renamed, "
         f"{len(report.split):,} split, {len(report.merged):,} made of several"
     )
     if report.renamed:
         met = f"; {report.pairs_met:,} of them met a pair of the new id" if report.pairs_met else ""
-        yield f"- {report.pairs_carried:,} pairs went along with everything judged of them{met}"
+        yield f"- {count_of(report.pairs_carried, 'pair')} went along with everything judged of them{met}"
     if report.pairs_retired:
         yield (
-            f"- {report.pairs_retired:,} pairs left the pool, {report.pairs_new:,} joined it to be judged; "
-            f"{report.suggestions:,} grades are suggestions, which only leads see"
+            f"- {count_of(report.pairs_retired, 'pair')} left the pool, {report.pairs_new:,} joined it to be judged; "
+            f"{count_of(report.suggestions, 'grade is a suggestion', 'grades are suggestions')}, for leads only"
         )
     counts = (
-        (report.documents_new, "new documents are known by their id only"),
-        (report.documents_dropped, "documents left with nothing that hung on them"),
-        (report.repeated, "lines say what another one said"),
-        (report.applied, "old ids had their new ones from this file already"),
+        (
+            report.documents_new,
+            "new document is known by its id only",
+            "new documents are known by their id only",
+        ),
+        (
+            report.documents_dropped,
+            "document left, and nothing hung on it",
+            "documents left, and nothing hung on them",
+        ),
+        (report.repeated, "line says what another one said", "lines say what another one said"),
+        (
+            report.applied,
+            "old id had its new one from this file already",
+            "old ids had their new ones from this file already",
+        ),
     )
-    yield from (f"- {count:,} {what}" for count, what in counts if count)
+    yield from (f"- {count_of(count, one, many)}" for count, one, many in counts if count)
     if report.unknown:
-        yield f"- {len(report.unknown):,} old ids are not in the dataset: {_name(report.unknown)}"
+        yield f"- {count_of(len(report.unknown), 'old id is', 'old ids are')} not in the dataset: {_name(report.unknown)}"
     if report.left_over:
-        yield f"- {len(report.left_over):,} documents with pairs are not in the file: {_name(report.left_over)}"
+        yield f"- {count_of(len(report.left_over), 'document with pairs is', 'documents with pairs are')} not in the file: {_name(report.left_over)}"
 
 
 def _name(ids: Iterable[str]) -> str:

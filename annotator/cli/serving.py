@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from annotator.cli.terminal import DatabaseOption, now, open_database, print_table
+from annotator.domain.messages import count_of
 
 HostOption = Annotated[str, typer.Option(help="The address to listen on. 127.0.0.1: this machine only.")]
 PortOption = Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")]
@@ -54,10 +55,10 @@ def demo(
     opened = open_database(database)
     built = build_demo(opened, now=now(), with_judgments=with_judgments)
     typer.echo(
-        f"The dataset {built.dataset} is {'made' if built.made else 'there'}: {built.pairs} pairs to judge."
+        f"The dataset {built.dataset} is {'made' if built.made else 'there'}: {count_of(built.pairs, 'pair')} to judge."
     )
     if built.simulated:
-        typer.echo(f"Added {built.simulated} simulated judgments.")
+        typer.echo(f"Added {count_of(built.simulated, 'simulated judgment')}.")
     typer.echo("Sign in as one of them. The passwords are new, and hold until the demo is started again:\n")
     rows = [(item.username, item.password, item.role) for item in built.sign_ins]
     print_table(("username", "password", "role"), rows, empty="")

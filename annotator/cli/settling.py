@@ -23,6 +23,7 @@ from annotator.cli.terminal import (
     print_json,
     print_table,
 )
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from annotator.bulk.policies import PolicyPreview
@@ -68,7 +69,10 @@ def settle(
         return
     if undo is not None:
         undone = undo_batch(opened, actor, dataset, undo, rationale=rationale or "", now=now())
-        said = f"Took back {undone.withdrawn:,} decisions of batch {undo}; {undone.left:,} were decided anew since and stay."
+        said = (
+            f"Took back {count_of(undone.withdrawn, 'decision')} of batch {undo}; "
+            f"{count_of(undone.left, 'was decided anew since and stays', 'were decided anew since and stay')}."
+        )
         print_json(undone) if json else typer.echo(said)
         return
     wanted = read_filter(show="open", query=query, category=category, annotator=annotator, grades=grades)
@@ -99,16 +103,21 @@ def _check_use(*, policy: str | None, undo: int | None, batches: bool, dry_run: 
 
 
 def _show_preview(found: "PolicyPreview") -> None:
-    typer.echo(f"{found.pairs:,} pairs differ only by taste and are settled at {_name(found.policy)}:")
+    typer.echo(
+        f"{count_of(found.pairs, 'pair differs only by taste and is', 'pairs differ only by taste and are')} "
+        f"settled at {_name(found.policy)}:"
+    )
     for one in found.by_grades:
-        typer.echo(f"- {one.low} against {one.high}: {one.pairs:,} pairs get {one.grade}")
+        typer.echo(
+            f"- {one.low} against {one.high}: {count_of(one.pairs, 'pair gets', 'pairs get')} {one.grade}"
+        )
     if found.impact_sum is not None and found.impact_mean is not None:
         typer.echo(
-            f"- the choice moves nDCG by {found.impact_mean:.4f} on average ({found.impact_sum:.4f} in sum), each on its query and "
+            f"- the choice moves nDCG by {found.impact_mean:.3g} on average ({found.impact_sum:.3g} in sum), each on its query and "
             f"for the system that it moves most; {found.flips:,} can change the order of two systems"
         )
     for left in found.left_out:
-        typer.echo(f"- {left.pairs:,} pairs are left: {left.why}")
+        typer.echo(f"- {count_of(left.pairs, 'pair is', 'pairs are')} left: {left.why}")
 
 
 def _name(policy: str) -> str:

@@ -17,6 +17,7 @@ from annotator.cli.terminal import (
     print_table,
     read_bytes,
 )
+from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
@@ -143,5 +144,5 @@ def _list_lines(found: "Comparison") -> list[str]:
 
 
 def _line(line: "Line") -> str:
-    text = f"… {line.skipped} lines" if line.skipped else line.text
+    text = f"… {count_of(line.skipped, 'line')}" if line.skipped else line.text
     return f"  {SIGNS[line.kind]} {text}".rstrip()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from annotator.cli.terminal import DatabaseOption, DatasetArgument, JsonOption, now, open_database, print_json
+from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
@@ -24,9 +25,13 @@ def status(dataset: DatasetArgument, database: DatabaseOption = None, json: Json
         return
     pairs = found.pairs
     statuses = ", ".join(f"{n:,} {status}" for status, n in pairs.by_status.items() if n)
-    typer.echo(f"{pairs.pairs:,} pairs{': ' if statuses else ''}{statuses}.")
-    checks = f"; {pairs.checks:,} unjudged only check annotators" if pairs.checks else ""
-    typer.echo(f"To judge: {pairs.to_judge:,} lack judgments, {pairs.begun:,} of them begun{checks}.")
+    typer.echo(f"{count_of(pairs.pairs, 'pair')}{': ' if statuses else ''}{statuses}.")
+    checks = (
+        f"; {count_of(pairs.checks, 'unjudged pair only checks', 'unjudged pairs only check')} annotators"
+        if pairs.checks
+        else ""
+    )
+    typer.echo(f"To judge: {count_of(pairs.to_judge, 'pair')}, {pairs.begun:,} begun{checks}.")
     for line in (_say_queue(found), *_say_pace(found.pace)):
         typer.echo(line)
 
@@ -63,7 +68,7 @@ def _say_queue(found: "Status") -> str:
     reasons = [f"{REASONS[reason]} {n:,}" for reason, n in found.queue.by_reason.items() if n]
     flips = f"; {found.queue.flips:,} can change the order of systems" if found.queue.flips else ""
     ungraded = f"{pairs.disagreements:,} of them without a settled grade"
-    return f"Queue: {pairs.waiting:,} wait for a lead, {ungraded} ({', '.join(reasons)}){flips}."
+    return f"Queue: {count_of(pairs.waiting, 'pair waits', 'pairs wait')} for a lead, {ungraded} ({', '.join(reasons)}){flips}."
 
 
 def _say_pace(pace: "QueuePace") -> list[str]:
@@ -73,11 +78,11 @@ def _say_pace(pace: "QueuePace") -> list[str]:
         days = (
             f"not known: {pace.why_no_days}"
             if pace.working_days_left is None
-            else f"about {max(1, round(pace.working_days_left)):,} working days at this pace"
+            else f"about {count_of(max(1, round(pace.working_days_left)), 'working day')} at this pace"
         )
         said += [f"Work left: {work}.", f"It lasts: {days}."]
     if pace.decided:
-        said.append(f"Decided in the last 7 days: {pace.decided:,}, on {pace.working_days} days.")
+        said.append(f"Decided in the last 7 days: {pace.decided:,}, on {count_of(pace.working_days, 'day')}.")
     if pace.arrived:
         said.append(
             f"New: {pace.arrived_per_day:.3g} a day{'; more come than are decided' if pace.grows else ''}."
@@ -88,4 +93,4 @@ def _say_pace(pace: "QueuePace") -> list[str]:
 def _show(seconds: float) -> str:
     """Minutes up to two hours, then hours."""
     minutes = max(1, round(timedelta(seconds=seconds) / timedelta(minutes=1)))
-    return f"{minutes} minutes" if minutes < 120 else f"{round(minutes / 60)} hours"
+    return count_of(minutes, "minute") if minutes < 120 else count_of(round(minutes / 60), "hour")

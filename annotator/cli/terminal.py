@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotator.domain.figures import show_figure
+
 if TYPE_CHECKING:
     from annotator.domain.people import Actor
     from annotator.storage.database import Database
@@ -114,6 +116,8 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, datetime):
         return value.astimezone().strftime("%Y-%m-%d %H:%M")
+    if isinstance(value, float):
+        return show_figure(value)
     return str(value).replace("\n", " ")
 
 

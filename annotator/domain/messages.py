@@ -42,6 +42,18 @@ def say_n(one: str, many: str, n: int, /, **values: Any) -> Message:
     return Message(one, {"n": n, **values}, plural=many, n=n)
 
 
+def count_of(n: int, one: str, many: str | None = None) -> str:
+    """The number with its noun, for texts that are not translated: `count_of(1, "pair")` is "1 pair".
+
+    `many`: the plural, also of a noun with its verb ("pair is left", "pairs are left"); an s is added otherwise.
+    """
+    if n == 1:
+        return f"{n:,} {one}"
+    if many is None:
+        many = f"{one[:-1]}ies" if one.endswith("y") and one[-2] not in "aeo" else f"{one}s"
+    return f"{n:,} {many}"
+
+
 def begin(sentence: str) -> Message:
     """The English with a capital at its beginning; a page gives its own translation one."""
     whole = sentence if isinstance(sentence, Message) else Message("{sentence}", {"sentence": sentence})

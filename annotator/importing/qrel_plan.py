@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from annotator.domain.ground_truth import Qrel
+from annotator.domain.messages import count_of
 from annotator.importing.qrel_source import QrelFile
 
 
@@ -109,11 +110,17 @@ def note_plan(plan: QrelPlan) -> tuple[str, ...]:
     kept = sum(keep for _, _, keep in plan.rows)
     notes = []
     if kept:
-        notes.append(f"{kept:,} grades are kept; with --rejudge those pairs are judged instead")
+        notes.append(
+            f"{count_of(kept, 'grade is', 'grades are')} kept; with --rejudge those pairs are judged instead"
+        )
     if len(plan.rows) > kept:
-        notes.append(f"{len(plan.rows) - kept:,} grades are suggestions, which only leads see")
+        notes.append(
+            f"{count_of(len(plan.rows) - kept, 'grade is a suggestion', 'grades are suggestions')}, which only leads see"
+        )
     if plan.judged_here:
-        notes.append(f"{plan.judged_here:,} pairs were judged here already: their judgments count")
+        notes.append(
+            f"{count_of(plan.judged_here, 'pair was', 'pairs were')} judged here already: the judgments count"
+        )
     return tuple(notes)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from annotator.domain.errors import Problems
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth, Qrel
+from annotator.domain.messages import count_of
 from annotator.formats.registry import Format, read_truth
 from annotator.formats.source import Source
 from annotator.formats.stated_counts import say_wrong_counts
@@ -115,12 +116,18 @@ def _note_texts(file: QrelFile, queries: Mapping[str, tuple[int, str]]) -> tuple
     if not other:
         return ()
     names = ", ".join(other[:NAMED]) + (", …" if len(other) > NAMED else "")
-    return (f"{len(other):,} queries have another text in the dataset than in the file: {names}",)
+    return (
+        f"{count_of(len(other), 'query has', 'queries have')} another text in the dataset than in the file: {names}",
+    )
 
 
 def _note_documents(file: QrelFile) -> tuple[str, ...]:
     count = len(file.truth.documents)
-    return (f"{count:,} documents of the folder left alone: annotator import documents",) if count else ()
+    return (
+        (f"{count_of(count, 'document')} of the folder left alone: annotator import documents",)
+        if count
+        else ()
+    )
 
 
 def _name(query_id: str, qrel: Qrel) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotator.domain.import_records import ImportKind
+from annotator.domain.messages import count_of
 
 Progress = Callable[[str], None]
 
@@ -63,7 +64,7 @@ def silent(_: str) -> None:
 
 def note_joined(count: int) -> tuple[str, ...]:
     """A note on pairs that were not in the pool."""
-    return (f"{count:,} pairs joined the pool",) if count else ()
+    return (f"{count_of(count, 'pair')} joined the pool",) if count else ()
 
 
 def note_contradicting(count: int) -> tuple[str, ...]:
@@ -80,7 +81,8 @@ def note_by_id(count: int) -> tuple[str, ...]:
     """A note on documents that nobody can read yet."""
     if not count:
         return ()
-    return (f"{count:,} documents are known by their id only: import them with annotator import documents",)
+    known = count_of(count, "document is known by its id", "documents are known by their id")
+    return (f"{known} only: import them with annotator import documents",)
 
 
 def note_moved(count: int | None) -> tuple[str, ...]:

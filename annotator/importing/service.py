@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from annotator.accounts.service import require_role
 from annotator.domain.errors import BadInput, ConflictError, Problems
 from annotator.domain.import_records import ImportRecord
+from annotator.domain.messages import count_of
 from annotator.domain.people import Actor
 from annotator.formats.judgments import read_judgments
 from annotator.formats.pairs import read_pairs
@@ -70,7 +71,7 @@ def import_queries(
     tell(f"reading {path}")
     lines, notes = read_query_source(path, format_name=format_name, encoding=encoding)
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
-        tell(f"checking {len(lines):,} queries")
+        tell(f"checking {count_of(len(lines), 'query')}")
         stored = intake.list_queries(session, place.pk)
         known = {query.query_id: KnownQuery(pk, query, judged) for pk, query, judged in stored}
         plan = plan_queries(known, lines, str(path))
@@ -106,11 +107,11 @@ def import_documents(
     source = read_document_source(path, format_name=format_name, encoding=encoding, sections=sections)
     lines = source.documents
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
-        tell(f"checking {len(lines):,} documents")
+        tell(f"checking {count_of(len(lines), 'document')}")
         stored = intake.list_documents(session, place.pk)
         known = {document.doc_id: KnownDocument(pk, document, sha256) for pk, document, sha256 in stored}
         plan = plan_documents(known, source.documents)
-        tell(f"storing {len(plan.added) + len(plan.changed):,} documents")
+        tell(f"storing {count_of(len(plan.added) + len(plan.changed), 'document')}")
         intake.add_documents(session, place.pk, plan.added, now=now)
         intake.change_documents(session, plan.changed, now=now)
         mark_outdated(session, place.pk, plan.retexted)
@@ -230,7 +231,7 @@ def import_pairs(
         check_queries(((line.line, line.query_id) for line in lines), queries, str(path))
         ids = (line.doc_id for line in lines)
         documents, by_id_only = intake.add_documents_by_id(session, place.pk, ids)
-        tell(f"storing {len(lines):,} pairs")
+        tell(f"storing {count_of(len(lines), 'pair')}")
         candidates = [
             Candidate(queries[query_id], query_id, documents[doc_id][0], doc_id, RESERVED, signals=signals)
             for _, query_id, doc_id, signals in lines
@@ -268,7 +269,7 @@ def import_judgments(
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
         known = intake_judgments.find_event_ids(session, [event.event_id for event in events])
         new = [event for event in events if event.event_id not in known]
-        tell(f"storing {len(new):,} judgments")
+        tell(f"storing {count_of(len(new), 'judgment')}")
         rows, notes = _prepare_judgments(session, place, new, str(path), now=now, simulated=simulated)
         notes = (*notes, *note_contradicting(plan.contradicting))
         revised = intake_judgments.count_revisions(session, rows)
@@ -308,7 +309,7 @@ def import_qrels(
     tell(f"reading {path}")
     file = read_qrel_source(path, format_name=format_name, encoding=encoding, grades_by=grades_by)
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
-        tell(f"checking {len(file.truth.qrels):,} grades")
+        tell(f"checking {count_of(len(file.truth.qrels), 'grade')}")
         queries = {
             query.query_id: (pk, query.text) for pk, query, _ in intake.list_queries(session, place.pk)
         }
@@ -321,7 +322,7 @@ def import_qrels(
         known, judged = imported.list_known_qrels(session, place.pk), imported.list_judged(session, place.pk)
         by_pair = ((pairs[key], qrel) for key, qrel in places.items())
         plan = plan_qrels(by_pair, known, judged, rejudge=rejudge, ordered=file.known.ordered)
-        tell(f"storing {len(plan.rows):,} grades")
+        tell(f"storing {count_of(len(plan.rows), 'grade')}")
         notes = (*notes, *note_plan(plan), *note_joined(joined), *note_by_id(by_id_only))
         size, added, stored = len(file.truth.qrels), plan.added, len(plan.rows)
         report = ImportReport("qrels", str(path), size, added, stored - added, size - stored, notes, dry_run)

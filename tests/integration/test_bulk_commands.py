@@ -75,8 +75,8 @@ def test_a_meeting_from_the_file_to_the_decisions(bench: Bench, tmp_path: Path) 
         "decided": 1, "revised": 0, "unchanged": 0, "skipped": 1, "proposed": 0, "dry_run": True,
     }  # fmt: skip
     assert run(bench.database, *words).stdout == (
-        "Decided 1 pairs for the first time and 0 anew; 0 were decided so before.\n"
-        "1 rows of the export have no decision and stay as they are.\n"
+        "Decided 1 pair for the first time and 0 anew; 0 were decided so before.\n"
+        "1 row of the export has no decision: nothing changes there.\n"
     )
     assert bench.decided() == {"far": 2}
     assert "a folder that is there" in refused(bench.database, "disagreements", "d", "--csv", str(tmp_path))
@@ -99,7 +99,7 @@ def test_a_policy_is_looked_at_carried_out_listed_and_undone(bench: Bench) -> No
     assert read(bench.database, *words)["pairs"] == 2
     assert "nothing to settle" in refused(bench.database, *words)
     assert run(bench.database, "settle", "d", "--undo", "1", "--as", "lead").stdout == (
-        "Took back 1 decisions of batch 1; 0 were decided anew since and stay.\n"
+        "Took back 1 decision of batch 1; 0 were decided anew since and stay.\n"
     )
     second, first = read(bench.database, "settle", "d", "--batches", "--as", "lead")
     assert (second["number"], second["holding"], first["undone_by"]) == (2, 2, "lead")

@@ -193,7 +193,7 @@ def test_a_judgment_of_a_kept_pair_that_was_on_its_way_is_stored_and_opens_the_p
 
 def test_with_rejudge_the_pairs_are_open_and_the_grades_are_suggestions(desk: Desk) -> None:
     report = desk.bring("Q1 0 民法 2\n", "q.txt", rejudge=True)
-    assert report.notes == ("1 grades are suggestions, which only leads see",)
+    assert report.notes == ("1 grade is a suggestion, which only leads see",)
     assert desk.kept() == {}
     assert desk.suggested()["民法"].grade == 2
     assert desk.open_to(desk.ann) == {"民法"}
@@ -212,7 +212,7 @@ def test_what_an_annotator_is_handed_holds_no_imported_grade(desk: Desk) -> None
 def test_a_pair_judged_here_keeps_its_judgments_and_the_grade_is_a_suggestion(desk: Desk) -> None:
     desk.world.judge(desk.ann, "Q1", "民法", 3)
     report = desk.bring("Q1 0 民法 0\n", "q.txt")
-    assert "1 pairs were judged here already: their judgments count" in report.notes
+    assert "1 pair was judged here already: the judgments count" in report.notes
     assert (desk.kept(), desk.suggested()["民法"].grade) == ({}, 0)
     assert desk.open_to(desk.bob) == {"民法"}
 
@@ -291,7 +291,7 @@ def test_a_grade_above_3_is_refused_with_its_pair(desk: Desk) -> None:
 
 def test_another_text_in_the_file_is_said(desk: Desk) -> None:
     law = {"queries": [{"query_id": "Q1", "query_text": "別", "ground_truth": {"d": {"relevance": 1}}}]}
-    assert desk.bring(law).notes[0] == "1 queries have another text in the dataset than in the file: Q1"
+    assert desk.bring(law).notes[0] == "1 query has another text in the dataset than in the file: Q1"
 
 
 def test_a_dry_run_reports_and_stores_nothing(desk: Desk) -> None:

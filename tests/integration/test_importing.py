@@ -240,7 +240,7 @@ def test_a_run_is_stored_with_everything_it_says(desk: Desk) -> None:
     report = desk.bring(import_run, "r.jsonl", content)
     assert counts(report) == (2, 2, 0, 0)
     assert report.notes[0] == "system hybrid"
-    assert report.notes[-1].startswith("1 documents are known by their id only")
+    assert report.notes[-1].startswith("1 document is known by its id only")
     assert desk.rows(DocumentRow.doc_id, DocumentRow.text_sha256)[1] == ("d2", None)
     with desk.database.read() as session:
         entries = session.scalars(select(RunEntryRow).order_by(col(RunEntryRow.rank))).all()

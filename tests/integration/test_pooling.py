@@ -252,8 +252,8 @@ def test_the_commands_pool_and_list(world: Pool) -> None:
     world.run("s", {"Q1": ["a"]})
     shown = _run(world, "pool", "d", "--depth", "2", "--systems", "", "--retrieve", "bm25").stdout
     assert "Made 3 new pairs; 0 were there already." in shown
-    assert "1 queries have no candidate: Q3" in shown
-    assert "1 queries have fewer than 2 candidates: Q1" in shown
+    assert "1 query has no candidate: Q3" in shown
+    assert "1 query has fewer than 2 candidates: Q1" in shown
     report = json.loads(
         _run(world, "pool", "d", "--depth", "1", "--systems", "s", "--dry-run", "--json").stdout
     )

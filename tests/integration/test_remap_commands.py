@@ -42,7 +42,7 @@ def test_an_earlier_ground_truth_is_imported_and_reported(world: JudgedWorld, tm
     assert (found["kind"], found["read"], found["added"], found["dry_run"]) == ("qrels", 2, 2, True)
     said = run(world.database, "import", "qrels", "d", str(path)).stdout
     assert "qrels: 2 read, 2 new" in said
-    assert "- 1 pairs were judged here already: their judgments count" in said
+    assert "- 1 pair was judged here already: the judgments count" in said
     assert "Next: annotator release check d" in said
     assert {pair["doc_id"]: pair["status"] for pair in read(world.database, "pairs", "d")} == {
         "법/1": "single", "남은 것": "unjudged", "مادة/١": "imported",
@@ -71,10 +71,10 @@ def test_a_remap_says_what_it_did_and_what_it_did_not_find(world: JudgedWorld, t
         "unknown": ["ない"], "left_over": ["남은 것"], "dry_run": True,
     }  # fmt: skip
     said = run(world.database, "remap", "d", str(path)).stdout
-    assert "2 links: 1 documents renamed, 0 split, 0 made of several" in said
-    assert "- 1 pairs went along with everything judged of them" in said
+    assert "2 links: 1 document renamed, 0 split, 0 made of several" in said
+    assert "- 1 pair went along with everything judged of them" in said
     assert "- 1 old ids are not in the dataset: ない" in said
-    assert "- 1 documents with pairs are not in the file: 남은 것" in said
+    assert "- 1 document with pairs is not in the file: 남은 것" in said
     assert "Next: annotator import documents d PATH" in said
     assert {row["doc_id"] for row in read(world.database, "judgments", "d")} == {"مادة/١"}
     assert "Nothing changed." in run(world.database, "remap", "d", str(path)).stdout

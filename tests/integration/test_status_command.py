@@ -61,9 +61,9 @@ def test_it_says_how_long_the_queue_lasts_or_why_that_is_not_known(
     make(database)
     said = run(database, monkeypatch=monkeypatch)
     assert "5 pairs: 1 unjudged, 1 unanimous, 1 disagreement, 1 reopened, 1 adjudicated." in said
-    assert "To judge: 1 lack judgments, 0 of them begun." in said
+    assert "To judge: 1 pair, 0 begun." in said
     assert (
-        "Queue: 2 wait for a lead, 2 of them without a settled grade (grades differ 1, quality control 1)."
+        "Queue: 2 pairs wait for a lead, 2 of them without a settled grade (grades differ 1, quality control 1)."
         in said
     )
     assert "Work left: not known: only 1 decision of the last 7 days has a time of its own" in said
@@ -87,7 +87,4 @@ def test_as_json_it_has_every_figure(database: Database, monkeypatch: pytest.Mon
 
 def test_an_empty_queue_is_said_to_be_empty(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     JudgedWorld(database)
-    assert (
-        run(database, monkeypatch=monkeypatch)
-        == "0 pairs.\nTo judge: 0 lack judgments, 0 of them begun.\nQueue: empty.\n"
-    )
+    assert run(database, monkeypatch=monkeypatch) == "0 pairs.\nTo judge: 0 pairs, 0 begun.\nQueue: empty.\n"
