@@ -7,7 +7,7 @@ import streamlit as st
 from annotator.domain.agreement import AgreementReport, Value
 from annotator.web.focus import note_press
 from annotator.web.kept_reports import REPORTS, Kept, Tell
-from annotator.web.messages import tr
+from annotator.web.messages import tr, tr_n
 from annotator.web.page_context import PageContext
 from annotator.web.times import show_number, show_time
 
@@ -44,8 +44,10 @@ def say_first(pairs: int, kappa: Value) -> str:
     """What is known in a moment."""
     if kappa.value is None:
         return tr("Measuring agreement …")
-    return tr(
+    return tr_n(
+        "Cohen's kappa is {kappa:.2f} over {pairs} pair. Its interval and all other figures follow in a moment …",
         "Cohen's kappa is {kappa:.2f} over {pairs} pairs. Its interval and all other figures follow in a moment …",
+        pairs,
         kappa=kappa.value,
         pairs=show_number(pairs),
     )

@@ -12,7 +12,7 @@ import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streaml
 from annotator.domain.agreement import Value
 from annotator.domain.labeling import AnnotatorProgress, QueryProgress
 from annotator.labeling.service import Progress
-from annotator.web.messages import tr
+from annotator.web.messages import tr, tr_n
 from annotator.web.names import name_word
 
 if TYPE_CHECKING:
@@ -152,9 +152,12 @@ def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
 def describe_queries(progress: Progress) -> str:
     """The same in words."""
     done = sum(query.pairs == query.complete for query in progress.queries if query.pairs)
-    return tr(
+    return tr_n(
+        "A query is complete when each of its pairs has the judgments it needs: {done:,} of {queries:,} are. "
+        "{complete:,} pair is complete, {begun:,} begun, {untouched:,} untouched.",
         "A query is complete when each of its pairs has the judgments it needs: {done:,} of {queries:,} are. "
         "{complete:,} pairs are complete, {begun:,} begun, {untouched:,} untouched.",
+        progress.complete,
         done=done,
         queries=len(progress.queries),
         complete=progress.complete,
@@ -189,8 +192,10 @@ def chart_statuses(statuses: Mapping[str, int]) -> "alt.Chart":
 def describe_statuses(statuses: Mapping[str, int]) -> str:
     """The same in words; what there is none of is left out."""
     said = [f"{name_word(status)} {pairs:,}" for status, pairs in statuses.items() if pairs]
-    return tr(
-        "{pairs:,} pairs: {statuses}.", pairs=sum(statuses.values()), statuses=", ".join(said) or tr("none")
+    pairs = sum(statuses.values())
+    told = ", ".join(said) or tr("none")
+    return tr_n(
+        "{pairs:,} pair: {statuses}.", "{pairs:,} pairs: {statuses}.", pairs, pairs=pairs, statuses=told
     )
 
 

@@ -10,7 +10,7 @@ import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streaml
 
 from annotator.domain.agreement import PairAgreement
 from annotator.domain.cell_colours import colour_cell
-from annotator.web.messages import tr
+from annotator.web.messages import tr, tr_n
 
 if TYPE_CHECKING:
     import altair as alt
@@ -48,9 +48,12 @@ def describe_confusion(pair: PairAgreement) -> str:
     """The heat map in words."""
     first, second = pair.annotators
     same = sum(row[place] for place, row in enumerate(pair.confusion))
-    return tr(
+    return tr_n(
+        "Confusion matrix over {pairs:,} pair, rows {first}, columns {second}: the same grade on {same:,}, "
+        "different grades on {different:,}. The counts are in the table below.",
         "Confusion matrix over {pairs:,} pairs, rows {first}, columns {second}: the same grade on {same:,}, "
         "different grades on {different:,}. The counts are in the table below.",
+        pair.pairs,
         pairs=pair.pairs,
         first=first,
         second=second,

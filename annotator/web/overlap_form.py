@@ -8,7 +8,7 @@ from annotator.assignment.service import Judgments, Standing, preview_overlap
 from annotator.datasets.service import Dataset, change_settings, write_setting
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.overlap import DISTANCES, MOST, say_overlap
-from annotator.web.messages import show_refusal, tr
+from annotator.web.messages import show_refusal, tr, tr_n
 from annotator.web.page_context import PageContext
 from annotator.web.plain_text import escape_markdown
 from annotator.web.times import show_number
@@ -93,8 +93,10 @@ def _write(overlap: int, rules: dict[str, Any]) -> dict[str, str]:
 
 
 def _say_judgments(made: Judgments) -> str:
-    return tr(
+    return tr_n(
+        "{total} judgment in all: {done} given, {left} to give.",
         "{total} judgments in all: {done} given, {left} to give.",
+        made.total,
         total=show_number(made.total),
         done=show_number(made.done),
         left=show_number(made.left),

@@ -12,7 +12,7 @@ from annotator.domain.errors import NotFound
 from annotator.published.service import browse_qrels, list_guidelines, trace_qrel
 from annotator.web.choices import heed_address
 from annotator.web.guidance import draw_note
-from annotator.web.messages import tr
+from annotator.web.messages import tr, tr_n
 from annotator.web.names import name_word
 from annotator.web.page_context import PageContext
 from annotator.web.row_table import draw_rows
@@ -90,7 +90,10 @@ def _draw_table(found: "QrelPage", key: str, page: int, *, compared: bool) -> No
         st.text(tr("No qrel is like that. Choose other filters."))
         return
     last = first + len(found.rows)
-    draw_note(tr("{first:,} to {last:,} of {total:,} qrels.", first=first + 1, last=last, total=found.total))
+    draw_note(tr_n(
+        "{first:,} to {last:,} of {total:,} qrel.", "{first:,} to {last:,} of {total:,} qrels.",
+        found.total, first=first + 1, last=last, total=found.total,
+    ))  # fmt: skip
     before = (tr("before"),) if compared else ()
     columns = (tr("query"), tr("document"), tr("grade"), *before, tr("origin"))
     draw_rows(

@@ -20,7 +20,11 @@ def draw_preview(found: QualityPreview, *, hide_grades: bool) -> None:
             found.pairs, drawn=show_number(found.drawn + found.pairs), population=show_number(found.population),
         )
         if found.pairs
-        else tr("Nothing would be drawn: the sample holds {drawn} pairs already.", drawn=show_number(found.drawn))
+        else tr_n(
+            "Nothing would be drawn: the sample holds {drawn} pair already.",
+            "Nothing would be drawn: the sample holds {drawn} pairs already.",
+            found.drawn, drawn=show_number(found.drawn),
+        )
     )  # fmt: skip
     if found.outside:
         draw_note(say_outside(found.outside))

@@ -25,11 +25,15 @@ def draw_nothing_disputed(context: PageContext, dataset: str, *, decided: int) -
         low, high = kappa.ci95 or (None, None)
         figures = {"kappa": show_number(kappa.value, 2), "pairs": show_number(report.measured.pairs)}
         if low is None or high is None:
-            st.text(tr("Cohen's kappa is {kappa} over {pairs} pairs.", **figures))
+            st.text(tr_n(
+                "Cohen's kappa is {kappa} over {pairs} pair.", "Cohen's kappa is {kappa} over {pairs} pairs.",
+                report.measured.pairs, **figures,
+            ))  # fmt: skip
         else:
-            st.text(tr(
+            st.text(tr_n(
+                "Cohen's kappa is {kappa} over {pairs} pair, 95 % interval {low} to {high}.",
                 "Cohen's kappa is {kappa} over {pairs} pairs, 95 % interval {low} to {high}.",
-                low=show_number(low, 2), high=show_number(high, 2), **figures,
+                report.measured.pairs, low=show_number(low, 2), high=show_number(high, 2), **figures,
             ))  # fmt: skip
     if not report.measured.pairs:
         draw_note(tr("A pair comes here the moment two annotators differ on it."))

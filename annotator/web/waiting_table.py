@@ -24,7 +24,13 @@ def draw_waiting(found: Standing) -> None:
     draw_table(tr("Queries with pairs that lack judgments"), columns, [_describe(query) for query in shown])
     if len(shown) < len(found.queries):
         all_queries = show_number(len(found.queries))
-        draw_note(tr("The first {shown} of {all} queries.", shown=len(shown), all=all_queries))
+        draw_note(
+            tr(
+                "Of {all} queries, the first {shown} are shown.",
+                shown=show_number(len(shown)),
+                all=all_queries,
+            )
+        )
 
 
 def _describe(query: WaitingQuery) -> tuple[str | None, ...]:

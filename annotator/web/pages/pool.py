@@ -8,7 +8,7 @@ from annotator.web.charts import chart_statuses, describe_statuses
 from annotator.web.choices import heed_address
 from annotator.web.guidance import draw_chart, draw_note, draw_steps, require_dataset
 from annotator.web.html_table import draw_table
-from annotator.web.messages import tr
+from annotator.web.messages import tr, tr_n
 from annotator.web.names import name_word
 from annotator.web.page_context import PageContext
 from annotator.web.proposals_view import draw_proposals
@@ -51,9 +51,10 @@ def _draw_pairs(pool: Pool) -> None:
         pair for pair in pool.pairs
         if status in (ALL, pair.status) and (system == ALL or any(by.system == system for by in pair.provenance))
     ]  # fmt: skip
-    draw_note(tr(
+    draw_note(tr_n(
+        "{shown:,} of {pairs:,} pair. Annotators see neither system nor rank nor score.",
         "{shown:,} of {pairs:,} pairs. Annotators see neither system nor rank nor score.",
-        shown=len(shown), pairs=len(pool.pairs),
+        len(pool.pairs), shown=len(shown), pairs=len(pool.pairs),
     ))  # fmt: skip
     rows = [_describe(pair) for pair in shown]
     st.dataframe(rows, hide_index=True, height=560, placeholder="–", alt=tr("The pairs of the pool"))

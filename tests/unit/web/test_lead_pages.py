@@ -122,7 +122,7 @@ def test_a_kept_import_is_a_status_of_its_own_and_nobodys_work(database: Databas
     file.write_text("query_id,doc_id,grade\nQ1,이전 문서,3\n", encoding="utf-8")
     import_qrels(database, lead, "d", file, now=LATER, format_name="csv")
     app = open_page(world, "overview")
-    assert "1 pairs: imported 1." in words(app)
+    assert "1 pair: imported 1." in words(app)
     assert "judged\n" not in words(app)
     assert all(address != "label" for address, _ in links(app))
     app = open_page(world, "pool", status="imported")
