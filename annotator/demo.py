@@ -165,7 +165,7 @@ def _answer_checks(database: Database, now: datetime, path: Path) -> None:
             if pair is None or name in given:
                 continue
             event = {
-                "id": _name_event(*name), "pair": pair, "outcome": "graded", "grade": int(line["grade"]),
+                "id": _name_judgment(*name), "pair": pair, "outcome": "graded", "grade": int(line["grade"]),
                 "pressed_at": now.isoformat(),
             }  # fmt: skip
             actor = _find(database, line["annotator"])
@@ -188,7 +188,7 @@ def _ask_and_propose(database: Database, now: datetime) -> None:
             )
     query_id, doc_id, grade, note = MISSED
     if (query_id, doc_id) not in pairs:
-        event = {"id": _name_event(query_id, doc_id), "grade": grade, "note": note}
+        event = {"id": _name_judgment(query_id, doc_id), "grade": grade, "note": note}
         proposer = _find(database, "simulated_1")
         propose(database, proposer, DATASET, query_id=query_id, doc_id=doc_id, event=event, now=now)
 
@@ -201,6 +201,11 @@ def _find(database: Database, username: str) -> Actor:
 def _name_event(*said: str) -> str:
     """The same words are the same event, however often the demo is built."""
     return str(uuid.uuid5(EVENTS, "\n".join((DATASET, *said))))
+
+
+def _name_judgment(*said: str) -> str:
+    """The same, for a judgment: of the version that browsers draw, since it is not imported."""
+    return str(uuid.UUID(bytes=uuid.UUID(_name_event(*said)).bytes, version=4))
 
 
 def _let_sign_in(database: Database, now: datetime) -> tuple[SignIn, ...]:

@@ -14,7 +14,9 @@ from annotator.domain.settling import PairStatus
 class GivenJudgment(NamedTuple):
     """One annotator's current judgment, graded or unrateable, with everything a release publishes of it.
 
-    `key` and `annotator` are the storage's keys. `judged_at`: ISO 8601 in UTC, ended by Z.
+    `key` and `annotator` are the storage's keys. `judged_at`: ISO 8601 in UTC, ended by Z; "" where the file that it came
+    with does not say. `guideline_version`: None where it came with a file. `imported`: the key of the import it came with
+    (`domain/import_records.py`), None where it was made in this program.
     """
 
     key: int
@@ -25,7 +27,8 @@ class GivenJudgment(NamedTuple):
     purpose: str
     judged_at: str
     seconds: float | None
-    guideline_version: int
+    guideline_version: int | None
+    imported: int | None = None
 
     @property
     def is_independent_grade(self) -> bool:
@@ -36,7 +39,8 @@ class GivenJudgment(NamedTuple):
 class KeptGrade(NamedTuple):
     """What an earlier ground truth said of a pair, where its grade is kept. `key` is the storage's.
 
-    `annotator_grades`: as that file named its annotators. `source_path` and `source_format`: of that file.
+    `annotator_grades`: as that file named its annotators. `source_path` and `source_format`: of that file. `imported`: the
+    key of the import it came with, None before imports were recorded.
     """
 
     key: int
@@ -46,6 +50,7 @@ class KeptGrade(NamedTuple):
     note: str | None = None
     annotator_grades: tuple[tuple[str, int], ...] = ()
     metadata: Mapping[str, Any] = NOTHING
+    imported: int | None = None
 
 
 class JudgedPair(NamedTuple):

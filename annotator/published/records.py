@@ -29,14 +29,15 @@ class QrelPage:
 
 @dataclass(frozen=True, slots=True)
 class TracedJudgment:
-    """A judgment that a qrel rests on. `annotator`: the pseudonym of the releases."""
+    """A judgment that a qrel rests on. `annotator`: the pseudonym of the releases. `judged_at` and `guideline_version`:
+    None where it came with a file that does not say."""
 
     annotator: str
     outcome: str
     grade: int | None
     note: str | None
-    judged_at: datetime
-    guideline_version: int
+    judged_at: datetime | None
+    guideline_version: int | None
     purpose: str
     simulated: bool
 

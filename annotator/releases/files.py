@@ -111,7 +111,8 @@ def write_judgments(
     pairs: Iterable[JudgedPair], *, numbers: Mapping[int, int], simulated: Container[int]
 ) -> str:
     """The lines of `judgments.csv` for these pairs: every current judgment under its pseudonym, as `import judgments`
-    reads it. The columns are JUDGMENT_COLUMNS."""
+    reads it. The columns are JUDGMENT_COLUMNS. What is not known of an imported one is empty: when it was made, and under
+    which guideline."""
     lines: list[str] = []
     names = {person: name_annotator(number) for person, number in numbers.items()}
     ends = {person: "true\n" if person in simulated else "false\n" for person in numbers}
@@ -122,11 +123,13 @@ def write_judgments(
         if pair.query_id != query_id:
             query_id, query_cell = pair.query_id, quote_cell(pair.query_id)
         begin = f"{query_cell},{quote_cell(pair.doc_id)}"
-        for _, person, _, grade, note, purpose, judged_at, seconds, version in sort_judgments(pair, numbers):
+        for _, person, _, grade, note, purpose, judged_at, seconds, version, _ in sort_judgments(
+            pair, numbers
+        ):
             lines.append(
                 f"{begin},{names[person]},{UNRATEABLE if grade is None else grade},"
                 f"{'' if note is None else quote_cell(note)},{judged_at},{'' if seconds is None else seconds},"
-                f"{version},{purpose},{ends[person]}"
+                f"{'' if version is None else version},{purpose},{ends[person]}"
             )
     return "".join(lines)
 

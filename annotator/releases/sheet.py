@@ -41,9 +41,10 @@ def fill_sheet(
     numbers = snapshot.numbers
     outcomes: Counter[tuple[int, str]] = Counter()
     versions: Counter[int] = Counter()
-    for (person, outcome, guideline_version), count in given.judgments.items():
+    for (person, outcome, guideline_version, _), count in given.judgments.items():
         outcomes[person, outcome] += count
-        versions[guideline_version] += count
+        if guideline_version is not None:
+            versions[guideline_version] += count
     return write_datasheet(
         Datasheet(
             manifest=manifest,
@@ -63,7 +64,8 @@ def fill_sheet(
             led={version: sum(counts.values()) for version, counts in led.items()},
             guideline_versions=dict(sorted(versions.items())),
             sources=[
-                SheetSource(path, known, count) for (path, known), count in sorted(given.sources.items())
+                SheetSource(path, known, count)
+                for (path, known, _), count in sorted(given.sources.items(), key=lambda item: item[0][:2])
             ],
             coverage=coverage.rows,
             without_relevant=without_relevant,

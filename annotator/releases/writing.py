@@ -44,11 +44,11 @@ from annotator.releases.snapshot import (
 
 
 class Given(NamedTuple):
-    """What was counted while writing. `judgments`: by annotator, outcome and guideline version; `sources`: how many
-    qrels are kept from each earlier file, by (name, format)."""
+    """What was counted while writing. `judgments`: by annotator, outcome, guideline version and import (None: made in this
+    program); `sources`: how many qrels are kept from each earlier file, by name, format and import."""
 
-    judgments: Mapping[tuple[int, str, int], int]
-    sources: Mapping[tuple[str, str], int]
+    judgments: Mapping[tuple[int, str, int | None, int | None], int]
+    sources: Mapping[tuple[str, str, int | None], int]
 
 
 WriteSheet = Callable[[Mapping[str, Any], Given], str]
@@ -137,8 +137,8 @@ class _Rows:
         self.digest = ContentDigest(folder.path)
         self.queries, self.qrels = Spool(folder.path), Spool(folder.path)
         self.texts: dict[str, str | None] = {}
-        self.given: Counter[tuple[int, str, int]] = Counter()
-        self.sources: Counter[tuple[str, str]] = Counter()
+        self.given: Counter[tuple[int, str, int | None, int | None]] = Counter()
+        self.sources: Counter[tuple[str, str, int | None]] = Counter()
         self.ties, self.without_relevant = Ties(), 0
 
     def add(self, query: Query, pairs: list[JudgedPair]) -> list[JudgedPair]:
@@ -148,7 +148,7 @@ class _Rows:
         self._judgments.write(write_judgments(pairs, numbers=numbers, simulated=simulated))
         self.given.update(
             [
-                (item.annotator, item.outcome, item.guideline_version)
+                (item.annotator, item.outcome, item.guideline_version, item.imported)
                 for pair in pairs
                 for item in pair.judgments
             ]
@@ -167,7 +167,8 @@ class _Rows:
         self.qrels.add([(place, *_list_row(pair)) for place, pair in enumerate(settled, start)])
         for pair in settled:
             if pair.kept is not None:
-                self.sources[PurePath(pair.kept.source_path).name, pair.kept.source_format] += 1
+                kept = pair.kept
+                self.sources[PurePath(kept.source_path).name, kept.source_format, kept.imported] += 1
         return settled
 
     def describe_order(self) -> dict[str, int]:

@@ -16,8 +16,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.import_records import find_import
 from annotator.storage.dispute_tables import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.disputes import derive_disputes
+from annotator.storage.import_records import is_time_known
 from annotator.storage.statements import prepare, run
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -114,7 +116,10 @@ def forget_current(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -
 
 @dataclass(frozen=True, slots=True)
 class CurrentJudgment:
-    """The current judgment of one annotator on one pair, under the outside world's ids."""
+    """The current judgment of one annotator on one pair, under the outside world's ids.
+
+    `judged_at` and `guideline_version` are None where it came with a file that does not say when, and under which guideline.
+    """
 
     event_id: str
     pair_key: str
@@ -127,9 +132,9 @@ class CurrentJudgment:
     note: str | None
     reason: str | None
     purpose: str
-    judged_at: datetime
+    judged_at: datetime | None
     seconds: float | None
-    guideline_version: int
+    guideline_version: int | None
     simulated: bool
 
 
@@ -179,13 +184,18 @@ def list_current_judgments(
             note=judgment.note,
             reason=judgment.reason,
             purpose=judgment.purpose,
-            judged_at=judgment.judged_at,
+            judged_at=judgment.judged_at if is_time_known(judgment) else None,
             seconds=judgment.seconds,
-            guideline_version=version,
+            guideline_version=_find_version(judgment, version),
             simulated=person.simulated,
         )
         for judgment, key, query_id, doc_id, person, version in session.execute(statement)
     ]
+
+
+def _find_version(judgment: JudgmentRow, version: int) -> int | None:
+    """The version that was on the screen; None where nobody saw it, since the judgment came with a file."""
+    return version if find_import(judgment.event_id, judgment.import_record_pk) is None else None
 
 
 def list_current_adjudications(

@@ -2,13 +2,27 @@
 
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import case, func, null, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.import_records import ImportRecord
+from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord, find_import
 from annotator.storage.find import key_of
-from annotator.storage.tables import ImportRecordRow
+from annotator.storage.tables import ImportRecordRow, JudgmentRow
+
+IMPORT = case(
+    (col(JudgmentRow.import_record_pk).is_not(None), col(JudgmentRow.import_record_pk)),
+    (func.substr(col(JudgmentRow.event_id), 15, 1) == "5", BEFORE_RECORDS),
+    else_=null(),
+)
+"""What `find_import` says of a judgment, as SQL."""
+
+
+def is_time_known(judgment: JudgmentRow) -> bool:
+    """Whether it is known when a judgment was made. Where the file did not say, the moment of the import is stored."""
+    if find_import(judgment.event_id, judgment.import_record_pk) is None:
+        return True
+    return judgment.judged_at != judgment.received_at
 
 
 def add_import_record(session: Session, dataset_pk: int, record: ImportRecord) -> int:

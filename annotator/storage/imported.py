@@ -33,6 +33,7 @@ _COLUMNS = ImportedQrelRow.__table__.c[  # type: ignore[attr-defined]
     "annotator_grades",
     "extra",
     "imported_at",
+    "import_record_pk",
 ]
 _KEPT = (col(PairRow.kept), col(PairRow.retired_at).is_(None), col(ImportedQrelRow.keep))
 
@@ -55,6 +56,7 @@ class ImportedQrel:
     annotator_grades: tuple[tuple[str, int], ...]
     extra: Mapping[str, Any]
     imported_at: datetime
+    import_record_pk: int | None = None
 
     @property
     def place(self) -> int | None:
@@ -180,5 +182,5 @@ def _list_latest(
 def _record(row: Row[Any]) -> ImportedQrel:
     return ImportedQrel(
         key_of(row.pk), row.pair_pk, row.grade, row.keep, row.source, row.description, row.note,
-        tuple((name, grade) for name, grade in row.annotator_grades), row.extra, row.imported_at,
+        tuple((name, grade) for name, grade in row.annotator_grades), row.extra, row.imported_at, row.import_record_pk,
     )  # fmt: skip

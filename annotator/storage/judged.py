@@ -19,6 +19,7 @@ from annotator.storage.bulk import split
 from annotator.storage.dispute_tables import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.document_order import list_orders
 from annotator.storage.find import key_of
+from annotator.storage.import_records import IMPORT
 from annotator.storage.imported import ImportedQrel, list_imported_places, list_kept_imports
 from annotator.storage.pairs import QUERIES_AT_ONCE, list_query_pks, settle_again
 from annotator.storage.plain import fetch_plain
@@ -142,7 +143,9 @@ _UNDECIDED: tuple[int | None, int | None, str | None, int | None] = (None, None,
 
 def _to_kept(kept: ImportedQrel) -> KeptGrade:
     path, known = str(kept.source.get("path") or ""), str(kept.source.get("format") or "")
-    return KeptGrade(kept.pk, path, known, kept.description, kept.note, kept.annotator_grades, kept.extra)
+    return KeptGrade(
+        kept.pk, path, known, kept.description, kept.note, kept.annotator_grades, kept.extra, kept.import_record_pk
+    )  # fmt: skip
 
 
 def _list_versions(session: Session, dataset_pk: int) -> dict[int, int]:
@@ -161,6 +164,7 @@ def _list_judgments(
             col(CurrentJudgmentRow.pair_pk), col(JudgmentRow.pk), col(JudgmentRow.annotator_pk),
             col(JudgmentRow.outcome), col(JudgmentRow.grade), col(JudgmentRow.note), col(JudgmentRow.purpose),
             type_coerce(col(JudgmentRow.judged_at), Text), col(JudgmentRow.seconds), col(JudgmentRow.rubric_pk),
+            IMPORT, type_coerce(col(JudgmentRow.received_at), Text),
         )
         .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
         .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
@@ -169,9 +173,29 @@ def _list_judgments(
     found: dict[int, list[GivenJudgment]] = {}
     make = tuple.__new__  # what the class's own call comes to, without its keywords
     rows = fetch_plain(session, statement)
-    for pair_pk, pk, annotator, outcome, grade, note, purpose, judged_at, seconds, rubric_pk in rows:
-        at, version = to_iso(judged_at), versions[rubric_pk]
-        given = make(GivenJudgment, (pk, annotator, outcome, grade, note, purpose, at, seconds, version))
+    at: str
+    version: int | None
+    for (
+        pair_pk,
+        pk,
+        annotator,
+        outcome,
+        grade,
+        note,
+        purpose,
+        judged_at,
+        seconds,
+        rubric_pk,
+        file,
+        received,
+    ) in rows:
+        if file is None:
+            at, version = to_iso(judged_at), versions[rubric_pk]
+        else:
+            at, version = "" if judged_at == received else to_iso(judged_at), None
+        given = make(
+            GivenJudgment, (pk, annotator, outcome, grade, note, purpose, at, seconds, version, file)
+        )
         known = found.get(pair_pk)
         if known is None:
             found[pair_pk] = [given]

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy import ColumnElement, and_, case, null, select
 from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
 from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import key_of
+from annotator.storage.import_records import IMPORT
 from annotator.storage.tables import (
     DocumentRow,
     ImportedQrelRow,
@@ -41,12 +42,14 @@ def find_pair(session: Session, dataset_pk: int, query_id: str, doc_id: str) -> 
 
 def list_traced_judgments(session: Session, dataset_pk: int, judgment_pks: Sequence[int]) -> list[Any]:
     """These judgments by pseudonym number: number (None without one), outcome, grade, note, judged_at, guideline
-    version, purpose, simulated."""
+    version (both None where they are not known of an imported one), purpose, simulated."""
     number = col(PseudonymRow.number)
     statement = (
         select(
             number, col(JudgmentRow.outcome), col(JudgmentRow.grade), col(JudgmentRow.note),
-            col(JudgmentRow.judged_at), col(RubricRow.version), col(JudgmentRow.purpose),
+            case((and_(IMPORT.is_not(None), col(JudgmentRow.judged_at) == col(JudgmentRow.received_at)), null()),
+                 else_=col(JudgmentRow.judged_at)),
+            case((IMPORT.is_(None), col(RubricRow.version)), else_=null()), col(JudgmentRow.purpose),
             col(PersonRow.simulated),
         )
         .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))

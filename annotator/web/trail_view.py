@@ -4,8 +4,9 @@ People appear under the pseudonyms of the releases. Every piece of it was writte
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -46,7 +47,7 @@ def draw_trail(trace: "Trace", key: str, guidelines: "Sequence[Guideline]") -> N
         )
         st.info(said, icon=":material/history:")
     st.html("".join(_list_parts(trace)))
-    used = {judgment.guideline_version for judgment in trace.judgments}
+    used = {judgment.guideline_version for judgment in trace.judgments} - {None}
     if trace.adjudication:
         used.add(trace.adjudication.guideline_version)
     for guideline in guidelines:
@@ -86,9 +87,14 @@ def _list_parts(trace: "Trace") -> list[str]:
     return parts or [show_as("said", tr("Nothing is recorded behind this grade."))]
 
 
-def _line(who: str, answer: str, marks: list[str], at: Any, guideline: int) -> str:
+def _line(who: str, answer: str, marks: list[str], at: datetime | None, guideline: int | None) -> str:
     badges = "".join(f'<span class="annotator-badge" dir="auto">{escape(mark)}</span>' for mark in marks)
-    when = tr("{time}, guideline {version}", time=show_time(at), version=guideline)
+    if at is None:
+        when = tr("imported; not known when, and by which guideline")
+    elif guideline is None:
+        when = tr("{time}; imported, not known by which guideline", time=show_time(at))
+    else:
+        when = tr("{time}, guideline {version}", time=show_time(at), version=guideline)
     return (
         f'<p class="annotator-said">{escape(who)}: <strong>{escape(answer)}</strong>{badges}<br>'
         f'<span class="annotator-soft">{escape(when)}</span></p>'

@@ -1,0 +1,119 @@
+"""Of an imported judgment nothing is claimed that nobody knows: when it was made, and by which guideline."""
+
+import csv
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+from typer.testing import CliRunner
+
+from annotator.cli.main import app
+from annotator.domain.people import OPERATOR
+from annotator.importing.service import import_judgments
+from annotator.labeling.service import list_judgments
+from annotator.published.service import trace_qrel
+from annotator.releases.service import check_release, publish_release
+from annotator.storage.database import Database
+from tests.integration.judged_world import NOW, JudgedWorld
+
+LATER = NOW.replace(day=20)
+LINES = """query_id,doc_id,annotator,grade,judged_at
+Q1,甲,花子,2,
+Q1,乙,花子,1,2019-05-06T07:08:09Z
+"""
+
+
+class Imported(JudgedWorld):
+    """甲 and 乙 were judged elsewhere, 丙 in the program."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        super().__init__(database)
+        self.lead = self.person("editor", "lead")
+        self.query("Q1", "検索")
+        for doc_id in ("甲", "乙", "丙"):
+            self.pair("Q1", doc_id)
+        self.path = folder / "金.csv"
+        self.path.write_text(LINES, encoding="utf-8")
+        import_judgments(database, OPERATOR, "d", self.path, now=NOW)
+        self.judge(self.person("민준"), "Q1", "丙", 3)
+
+    def publish(self, folder: Path) -> Path:
+        gates = check_release(self.database, self.lead, "d").gates
+        overrides = {gate.name: "x" for gate in gates if not gate.met}
+        made = publish_release(
+            self.database, self.lead, "d", "1.0.0", exports_dir=folder, now=LATER, overrides=overrides
+        )
+        return made.path
+
+    def forget_record(self) -> None:
+        """As if imports had not been recorded yet."""
+        postgresql = self.database.engine.dialect.name == "postgresql"
+        with self.database.write() as session:
+            name = (
+                "ALTER TABLE judgment DISABLE TRIGGER USER"
+                if postgresql
+                else "DROP TRIGGER judgment_no_update"
+            )
+            session.execute(text(name))
+            session.execute(text("UPDATE judgment SET import_record_pk = NULL"))
+
+
+@pytest.fixture
+def world(database: Database, tmp_path: Path) -> Iterator[Imported]:
+    yield Imported(database, tmp_path)
+
+
+def find_known(world: Imported) -> dict[str, tuple[datetime | None, int | None]]:
+    found = list_judgments(world.database, OPERATOR, "d")
+    return {one.doc_id: (one.judged_at, one.guideline_version) for one in found}
+
+
+STATED = datetime(2019, 5, 6, 7, 8, 9, tzinfo=UTC)
+
+
+def test_what_a_file_does_not_say_is_not_claimed(world: Imported) -> None:
+    known = find_known(world)
+    assert (known["甲"], known["乙"]) == ((None, None), (STATED, None))
+    assert known["丙"][0] is not None
+    assert known["丙"][1] == 1
+
+
+def test_judgments_that_were_imported_before_there_were_records_are_told_by_their_ids(
+    world: Imported,
+) -> None:
+    before = find_known(world)
+    world.forget_record()
+    assert find_known(world) == before
+
+
+def test_the_release_leaves_empty_what_is_not_known(world: Imported, tmp_path: Path) -> None:
+    folder = world.publish(tmp_path / "exports")
+    with (folder / "judgments.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["doc_id"]: row for row in csv.DictReader(file)}
+    assert (rows["甲"]["judged_at"], rows["甲"]["guideline_version"]) == ("", "")
+    assert (rows["乙"]["judged_at"], rows["乙"]["guideline_version"]) == ("2019-05-06T07:08:09Z", "")
+    assert rows["丙"]["guideline_version"] == "1"
+    assert rows["丙"]["judged_at"]
+    report = import_judgments(
+        world.database, OPERATOR, "d", folder / "judgments.csv", now=LATER, dry_run=True
+    )
+    assert report.read == 3
+
+
+def test_the_history_of_a_published_grade_says_so_too(world: Imported, tmp_path: Path) -> None:
+    world.publish(tmp_path / "exports")
+    for doc_id, when in (("甲", None), ("乙", STATED)):
+        trace = trace_qrel(world.database, world.lead, "d", "1.0.0", "Q1", doc_id)
+        (judgment,) = trace.judgments
+        assert (judgment.judged_at, judgment.guideline_version) == (when, None)
+
+
+def test_the_command_writes_null(world: Imported, database_url: str) -> None:
+    done = CliRunner().invoke(app, ["judgments", "d", "--json", "--database", database_url])
+    rows: list[dict[str, Any]] = json.loads(done.stdout)
+    found = {row["doc_id"]: (row["judged_at"], row["guideline_version"]) for row in rows}
+    assert (found["甲"], found["乙"]) == ((None, None), ("2019-05-06T07:08:09Z", None))
