@@ -38,6 +38,13 @@ EncodingOption = Annotated[
 SystemOption = Annotated[
     str | None, typer.Option("--system", metavar="S", help="The system's name, instead of the file's own.")
 ]
+ProvenanceOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="YAML or JSON: what is known of how the grades came about (who, when, how, blind, guideline, licence, note).",
+    ),
+]
 SectionsOption = Annotated[
     bool, typer.Option("--sections", help="Make a document of every section: PATH#heading.")
 ]
@@ -171,6 +178,7 @@ def judgments(
     simulated: Annotated[
         bool, typer.Option("--simulated", help="Mark the annotators who are new as simulated.")
     ] = False,
+    provenance: ProvenanceOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
     json: JsonOption = False,
@@ -179,7 +187,10 @@ def judgments(
     from annotator.importing.service import import_judgments
 
     common = _common(format_name, encoding, dry_run=dry_run)
-    report = import_judgments(open_database(database), OPERATOR, dataset, path, simulated=simulated, **common)
+    report = import_judgments(
+        open_database(database), OPERATOR, dataset, path,
+        simulated=simulated, declared=_read_declared(provenance), **common,
+    )  # fmt: skip
     _show(report, f"annotator agreement {dataset}", json=json)
 
 
@@ -199,6 +210,7 @@ def qrels(
             help="For a file without grades: list length down to 1, one grade, or by place (3:3,6:2,10:1).",
         ),
     ] = None,
+    provenance: ProvenanceOption = None,
     format_name: FormatOption = None,
     encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
@@ -211,9 +223,15 @@ def qrels(
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_qrels(
         open_database(database), OPERATOR, dataset, path,
-        rejudge=rejudge, grades_by=grades_by, **common,
+        rejudge=rejudge, grades_by=grades_by, declared=_read_declared(provenance), **common,
     )  # fmt: skip
     _show(report, "annotator serve" if rejudge else f"annotator release check {dataset}", json=json)
+
+
+def _read_declared(path: Path | None) -> dict[str, Any] | None:
+    from annotator.importing.service import read_provenance
+
+    return None if path is None else read_provenance(path)
 
 
 def _common(format_name: str | None, encoding: str | None, *, dry_run: bool) -> dict[str, Any]:

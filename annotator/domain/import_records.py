@@ -36,6 +36,16 @@ class ImportRecord:
     pk: int | None = None
 
 
+DECLARED = {
+    "who": "Who judged",
+    "when": "When",
+    "how": "How",
+    "blind": "Without seeing each other's grades, ranks or systems",
+    "guideline": "By which guideline",
+    "licence": "Licence",
+    "note": "Note",
+}  # what an importer may declare, and what it is called in a datasheet
+
 BEFORE_RECORDS = 0  # stands for the key of an import that was made before imports were recorded
 
 

@@ -27,6 +27,7 @@ from annotator.formats.run_lines import RunFile
 from annotator.formats.runs import read_run_file
 from annotator.importing.document_plan import KnownDocument, plan_documents
 from annotator.importing.judgment_plan import JudgmentEvent, check_targets, name_pairs, plan_events, to_rows
+from annotator.importing.provenance import read_provenance as read_provenance
 from annotator.importing.qrel_plan import list_imports, note_plan, plan_qrels
 from annotator.importing.qrel_source import hash_content, match_qrels, read_qrel_source
 from annotator.importing.query_plan import KnownQuery, plan_queries
@@ -254,6 +255,7 @@ def import_judgments(
     format_name: str | None = None,
     encoding: str | None = None,
     simulated: bool = False,
+    declared: Mapping[str, Any] | None = None,
     dry_run: bool = False,
     tell: Progress = silent,
 ) -> ImportReport:
@@ -261,6 +263,7 @@ def import_judgments(
 
     An annotator not known yet becomes a person without a sign-in (marked simulated when asked for); a pair not
     in the pool joins it. Refused: an unknown query, a pair that a lead has settled, a time to come.
+    `declared`: what is known of how they were made (`provenance.py`).
     """
     tell(f"reading {path}")
     lines = read_judgments(read_source(path, encoding=encoding), str(path), kind=format_name)
@@ -281,8 +284,9 @@ def import_judgments(
         options = {"simulated": True} if simulated else {}
         if rows:
             record = _record(
-                session, place, actor, report, path, now=now, format=format_name, options=options
-            )
+                session, place, actor, report, path,
+                now=now, format=format_name, options=options, declared=declared,
+            )  # fmt: skip
             intake_judgments.add_judgments(session, place.pk, rows, import_record_pk=record)
     return report
 
@@ -298,13 +302,15 @@ def import_qrels(
     encoding: str | None = None,
     grades_by: str | None = None,
     rejudge: bool = False,
+    declared: Mapping[str, Any] | None = None,
     dry_run: bool = False,
     tell: Progress = silent,
 ) -> ImportReport:
     """An earlier ground truth, of any format: its grades settle the pairs that nobody has judged here.
 
     With `rejudge` the pairs are to be judged, and the grades stay as suggestions that leads can see. Pairs not in
-    the pool join it. `grades_by`: for files without grades. Refused: a query that is not in the dataset.
+    the pool join it. `grades_by`: for files without grades. `declared`: what is known of how the grades came about
+    (`provenance.py`). Refused: a query that is not in the dataset.
     """
     tell(f"reading {path}")
     file = read_qrel_source(path, format_name=format_name, encoding=encoding, grades_by=grades_by)
@@ -330,8 +336,9 @@ def import_qrels(
             options: dict[str, Any] = {"grades_by": grades_by} if grades_by else {}
             options |= {"rejudge": True} if rejudge else {}
             record = _record(
-                session, place, actor, report, path, now=now, format=file.known.name, options=options
-            )
+                session, place, actor, report, path,
+                now=now, format=file.known.name, options=options, declared=declared,
+            )  # fmt: skip
             rows = [{**row, "import_record_pk": record} for row in list_imports(plan, file, now=now)]
             imported.bring_in(session, place.pk, rows)
     return report
@@ -434,6 +441,7 @@ def _record(
     format: str | None,
     system: str | None = None,
     options: Mapping[str, Any] = MappingProxyType({}),
+    declared: Mapping[str, Any] | None = None,
 ) -> int:
     """Store the record of an import that changes something, and return its primary key."""
     counts = {
@@ -452,6 +460,7 @@ def _record(
         imported_by=actor.person_id,
         options=options,
         figures={**counts, **report.figures},
+        declared=declared,
     )
     return add_import_record(session, place.pk, record)
 

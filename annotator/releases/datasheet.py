@@ -12,6 +12,7 @@ from typing import Any
 from annotator.domain.coverage import CoverageRow
 from annotator.domain.grades import Rubric
 from annotator.domain.quality import QualityStatus
+from annotator.releases.datasheet_imports import SheetImport, SheetRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +27,14 @@ class PoolSystem:
 
 @dataclass(frozen=True, slots=True)
 class SheetPerson:
-    """Somebody who judged. `judged`: pairs graded; `unrateable`: pairs said to be that."""
+    """Somebody who judged. `judged`: pairs graded; `unrateable`: pairs said to be that; `imported`: how many of both came
+    from a file."""
 
     pseudonym: str
     judged: int
     unrateable: int = 0
     simulated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SheetSource:
-    """An earlier ground truth whose grades were kept, with how many qrels rest on it."""
-
-    path: str
-    format: str
-    qrels: int
+    imported: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +45,8 @@ class Datasheet:
     that is not `overlap` for all. `title`: the dataset's. `systems`: of all pairs in the
     pool. `people`: in pseudonym order. `decisions`: how many by each lead's pseudonym; `causes`: how many by why annotators
     differed (`domain/decisions.py`; None: not said); `led`: how many led to each version of the guideline. `guideline_versions`: how
-    many current judgments were made under each version. `sources`: of kept imports. `coverage`: declared
+    many current judgments were made under each version. `imports`: judgments and earlier grades that came from files; `runs`: those with something to say of them. `made_here`,
+    `imported`: how many current judgments were made in this program, and came from files. `coverage`: declared
     requirements and figures. `without_relevant`: query_ids with a settled grade but none from 1 on;
     `without_qrels`: query_ids that are left out. `remapped`: how many documents got other ids since the release
     before. `quality`: with pseudonyms, None where nothing was ever drawn. `pictures`: whether pictures/grades.svg and pictures/confusion.svg are in the folder.
@@ -70,7 +65,10 @@ class Datasheet:
     causes: Mapping[str | None, int] = field(default_factory=dict)
     led: Mapping[int, int] = field(default_factory=dict)
     guideline_versions: Mapping[int, int] = field(default_factory=dict)
-    sources: Sequence[SheetSource] = ()
+    made_here: int = 0
+    imported: int = 0
+    imports: Sequence[SheetImport] = ()
+    runs: Sequence[SheetRun] = ()
     coverage: Sequence[CoverageRow] = ()
     without_relevant: Sequence[str] = ()
     without_qrels: Sequence[str] = ()

@@ -23,10 +23,16 @@ def write_agreement(sheet: "Datasheet") -> Iterator[str]:
     found = sheet.manifest["agreement"]
     yield from ("## How well they agree", "")
     observed = found["observed_agreement"]
+    verb = "was" if found["pairs"] == 1 else "were"
     yield (
-        f"{found['pairs']:,} pairs were judged independently by two or more annotators"
+        f"{say_count(found['pairs'], 'pair')} {verb} judged independently by two or more annotators"
         + (f"; {say_percent(observed)} of those judgments match." if observed is not None else ".")
     )
+    if sheet.imported:
+        yield (
+            f"{say_count(sheet.imported, 'judgment')} among all came from files. Whether they are independent is not known beyond what "
+            "was declared; they count here as if they were."
+        )
     yield (
         f"Intervals hold 95 %: percentile bootstrap over queries, {found['resamples']:,} resamples, seed {found['seed']}."
     )
@@ -108,4 +114,5 @@ def say_share(number: int, total: int) -> str:
 
 
 def say_count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    many = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else many}"

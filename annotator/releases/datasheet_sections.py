@@ -14,6 +14,7 @@ from annotator.releases.datasheet_figures import (
     write_coverage,
     write_gates,
 )
+from annotator.releases.datasheet_imports import write_imports
 from annotator.releases.datasheet_order import write_order
 from annotator.releases.datasheet_quality import write_quality
 
@@ -103,32 +104,49 @@ def _write_people(sheet: "Datasheet") -> Iterator[str]:
         if sheet.rules is None
         else f"by how many a pair was to be judged: {escape_markdown(sheet.rules)}"
     )
-    yield (
-        f"{say_count(len(sheet.people), 'annotator')}; {meant} "
-        "Each judged alone, without seeing a rank, a score, a system or anybody else's grade."
-    )
+    yield f"{say_count(len(sheet.people), 'annotator')}; {meant}"
+    if sheet.made_here:
+        yield (
+            f"{say_count(sheet.made_here, 'judgment')} made in this program: each annotator judged alone, without seeing a rank, a "
+            "score, a system or anybody else's grade."
+        )
+    if sheet.imported:
+        yield f"{say_count(sheet.imported, 'judgment')} from files, made outside this program: what is known of how, see below."
     if sheet.people:
         yield ""
         rows = [
             (
-                escape_markdown(item.pseudonym), f"{item.judged:,}", f"{item.unrateable:,}",
+                escape_markdown(item.pseudonym), f"{item.judged:,}", f"{item.unrateable:,}", f"{item.imported:,}",
                 "simulated, not a person" if item.simulated else "",
             )
             for item in sheet.people
         ]  # fmt: skip
-        yield from write_table(("annotator", "pairs graded#", "pairs unrateable#", ""), rows)
+        yield from write_table(
+            ("annotator", "pairs graded#", "pairs unrateable#", "of them from files#", ""), rows
+        )
     yield ""
 
 
 def _write_standard(sheet: "Datasheet") -> Iterator[str]:
     yield from ("## What they judged by", "")
+    decided = bool(sheet.manifest["counts"]["adjudicated"])
+    if not sheet.made_here:
+        yield (
+            "Nobody judged in this program. By what the grades that came from files were given is not known beyond what was declared. "
+            "These are the grades as this dataset defines them:"
+        )
+        yield ""
     yield from write_table(("grade#", "name", "definition"), [
         (str(item.grade), escape_markdown(item.name), escape_markdown(item.definition))
         for item in sheet.rubric.grades
     ])  # fmt: skip
     yield ""
     version = sheet.manifest["guideline_version"]
+    if not sheet.made_here and not decided:
+        return
     made = [(f"version {key}", f"{number:,}") for key, number in sorted(sheet.guideline_versions.items())]
+    if made and sheet.imported:
+        made.append(("not known (from files)", f"{sheet.imported:,}"))
     if made:
         yield from write_table(("guideline", "judgments made under it#"), made)
         yield ""
@@ -153,17 +171,9 @@ def _write_settlement(sheet: "Datasheet") -> Iterator[str]:
         by_lead = ", ".join(f"{name} {number:,}" for name, number in sorted(sheet.decisions.items()))
         yield f"Decisions by lead: {escape_markdown(by_lead)}."
     yield from _write_lessons(sheet)
-    if sheet.sources:
-        yield from (
-            "",
-            "Grades kept from an earlier ground truth, where nobody has judged the pair since:",
-            "",
-        )
-        rows = [
-            (escape_markdown(item.path), escape_markdown(item.format), f"{item.qrels:,}")
-            for item in sheet.sources
-        ]
-        yield from write_table(("file", "format", "qrels#"), rows)
+    if counts.get("imported"):
+        kept = say_count(counts["imported"], "qrel")
+        yield f"Grades of an earlier ground truth stand where nobody has judged the pair since: {kept}."
     yield ""
 
 
@@ -224,8 +234,8 @@ def _write_citation(sheet: "Datasheet") -> Iterator[str]:
 
 
 SECTIONS: tuple[Callable[["Datasheet"], Iterator[str]], ...] = (
-    _write_head, _write_content, _write_pool, _write_people, _write_standard, write_agreement, _write_settlement, write_order,
-    write_quality, write_gates, write_coverage, _write_limits, _write_citation,
+    _write_head, _write_content, _write_pool, _write_people, write_imports, _write_standard, write_agreement, _write_settlement,
+    write_order, write_quality, write_gates, write_coverage, _write_limits, _write_citation,
 )  # fmt: skip
 
 

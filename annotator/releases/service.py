@@ -68,6 +68,7 @@ from annotator.releases.versions import check_version, suggest_version
 from annotator.releases.writing import Made, Order, write_release
 from annotator.storage.database import Database, lock_releases
 from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.import_records import list_import_records
 from annotator.storage.judged import iterate_documents, iterate_judged_queries, list_queries
 from annotator.storage.lessons import count_causes, count_led
 from annotator.storage.pairs import PairState, iterate_pair_states
@@ -454,6 +455,7 @@ def _write(session: Session, row: DatasetRow, plan: _Plan, order: Order, target:
                 causes=count_causes(session, dataset_pk),
                 led=count_led(session, dataset_pk),
                 given=given,
+                records=list_import_records(session, dataset_pk),
                 coverage=plan.found.coverage,
                 without_relevant=plan.found.without_relevant,
                 without_qrels=plan.found.without_qrels,

@@ -2,18 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from annotator.domain.coverage import Coverage
+from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord
 from annotator.domain.people import name_annotator, name_lead
 from annotator.domain.quality import QualityStatus
 from annotator.releases.datasheet import (
     Datasheet,
     PoolSystem,
     SheetPerson,
-    SheetSource,
     write_datasheet,
 )
+from annotator.releases.datasheet_imports import SheetImport, list_runs
 from annotator.releases.snapshot import Snapshot
 from annotator.releases.writing import Given
 
@@ -31,20 +33,24 @@ def fill_sheet(
     causes: Mapping[str | None, int],
     led: Mapping[int, Mapping[str | None, int]],
     given: Given,
+    records: Sequence[ImportRecord] = (),
     coverage: Coverage,
     without_relevant: Sequence[str],
     without_qrels: Sequence[str],
     remapped: int,
     quality: QualityStatus | None = None,
 ) -> str:
-    """DATASHEET.md. `rules`: in words, where not every pair was meant for `overlap`; `systems`: name, pairs, best and worst rank of each; `decisions`: by person; `causes`: of decisions, by why annotators differed; `led`: decisions by the version of the guideline that they led to, and category; people appear under their pseudonyms only. `given`: what was counted; `quality`: with pseudonyms."""
+    """DATASHEET.md. `rules`: in words, where not every pair was meant for `overlap`; `systems`: name, pairs, best and worst rank of each; `decisions`: by person; `causes`: of decisions, by why annotators differed; `led`: decisions by the version of the guideline that they led to, and category; people appear under their pseudonyms only. `given`: what was counted; `records`: of the dataset's imports; `quality`: with pseudonyms."""
     numbers = snapshot.numbers
     outcomes: Counter[tuple[int, str]] = Counter()
     versions: Counter[int] = Counter()
-    for (person, outcome, guideline_version, _), count in given.judgments.items():
+    imported: Counter[int] = Counter()
+    for (person, outcome, guideline_version, file), count in given.judgments.items():
         outcomes[person, outcome] += count
         if guideline_version is not None:
             versions[guideline_version] += count
+        if file is not None:
+            imported[person] += count
     return write_datasheet(
         Datasheet(
             manifest=manifest,
@@ -55,7 +61,7 @@ def fill_sheet(
             language=language,
             list_grade_0=snapshot.list_grade_0,
             systems=[PoolSystem(*system) for system in systems],
-            people=_list_people(snapshot, outcomes),
+            people=_list_people(snapshot, outcomes, imported),
             decisions={
                 name_lead(numbers[pk]): count
                 for pk, count in sorted(decisions.items(), key=lambda item: numbers[item[0]])
@@ -63,10 +69,10 @@ def fill_sheet(
             causes=causes,
             led={version: sum(counts.values()) for version, counts in led.items()},
             guideline_versions=dict(sorted(versions.items())),
-            sources=[
-                SheetSource(path, known, count)
-                for (path, known, _), count in sorted(given.sources.items(), key=lambda item: item[0][:2])
-            ],
+            made_here=sum(outcomes.values()) - sum(imported.values()),
+            imported=sum(imported.values()),
+            imports=_list_imports(given, records),
+            runs=list_runs(records),
             coverage=coverage.rows,
             without_relevant=without_relevant,
             without_qrels=without_qrels,
@@ -76,8 +82,43 @@ def fill_sheet(
     )
 
 
-def _list_people(snapshot: Snapshot, outcomes: Mapping[tuple[int, str], int]) -> list[SheetPerson]:
-    """Who judged how much, in pseudonym order. `outcomes`: judgments by person and outcome."""
+def _list_imports(given: Given, records: Sequence[ImportRecord]) -> list[SheetImport]:
+    """The imports that judgments or qrels of the release came with, in their order; without a record last."""
+    by_pk = {record.pk: record for record in records}
+    judged: Counter[int] = Counter()
+    for (_, _, _, file), count in given.judgments.items():
+        if file is not None:
+            judged[file] += count
+    kept: Counter[tuple[str, str, int | None]] = Counter(given.sources)
+    found: list[tuple[int, str, str, str | None, int]]
+    found = [(pk, "judgments", "", None, count) for pk, count in judged.items()]
+    found += [
+        (pk or BEFORE_RECORDS, "qrels", path, known, count) for (path, known, pk), count in kept.items()
+    ]
+    found.sort(key=lambda item: (item[0] == BEFORE_RECORDS, item[0], item[1], item[2]))
+    return [_to_import(by_pk.get(pk), kind, path, known, count) for pk, kind, path, known, count in found]
+
+
+def _to_import(
+    record: ImportRecord | None, kind: str, path: str, known: str | None, count: int
+) -> SheetImport:
+    if record is None:
+        return SheetImport(kind=kind, path=path, format=known, count=count)
+    return SheetImport(
+        kind=kind,
+        path=PurePath(record.path).name,
+        format=record.format,
+        imported_at=record.imported_at,
+        count=count,
+        declared=record.declared,
+        options=record.options,
+    )
+
+
+def _list_people(
+    snapshot: Snapshot, outcomes: Mapping[tuple[int, str], int], imported: Mapping[int, int]
+) -> list[SheetPerson]:
+    """Who judged how much, in pseudonym order. `outcomes`: judgments by person and outcome; `imported`: of them from files."""
     numbers = snapshot.numbers
     return [
         SheetPerson(
@@ -85,6 +126,7 @@ def _list_people(snapshot: Snapshot, outcomes: Mapping[tuple[int, str], int]) ->
             outcomes.get((pk, "graded"), 0),
             outcomes.get((pk, "unrateable"), 0),
             pk in snapshot.simulated,
+            imported.get(pk, 0),
         )
         for pk in sorted({pk for pk, _ in outcomes}, key=lambda pk: numbers[pk])
     ]

@@ -18,6 +18,7 @@ from annotator.labeling.service import list_judgments
 from annotator.published.service import trace_qrel
 from annotator.releases.service import check_release, publish_release
 from annotator.storage.database import Database
+from annotator.storage.import_records import list_import_records
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW.replace(day=20)
@@ -117,3 +118,51 @@ def test_the_command_writes_null(world: Imported, database_url: str) -> None:
     rows: list[dict[str, Any]] = json.loads(done.stdout)
     found = {row["doc_id"]: (row["judged_at"], row["guideline_version"]) for row in rows}
     assert (found["甲"], found["乙"]) == ((None, None), ("2019-05-06T07:08:09Z", None))
+
+
+def test_what_is_declared_is_kept_and_told_in_the_datasheet(
+    world: Imported, tmp_path: Path, database_url: str
+) -> None:
+    provenance = tmp_path / "由来.yaml"
+    provenance.write_text("who: 司書 2名\nblind: true\n", encoding="utf-8")
+    qrels = tmp_path / "旧.txt"
+    qrels.write_text("Q1 0 丁 3\n", encoding="utf-8")
+    done = CliRunner().invoke(
+        app, ["import", "qrels", "d", str(qrels), "--provenance", str(provenance), "--database", database_url]
+    )
+    assert done.exit_code == 0, done.output
+    more = tmp_path / "more.csv"
+    more.write_text("query_id,doc_id,annotator,grade\nQ1,丙,花子,3\n", encoding="utf-8")
+    done = CliRunner().invoke(
+        app,
+        ["import", "judgments", "d", str(more), "--provenance", str(provenance), "--database", database_url],
+    )
+    assert done.exit_code == 0, done.output
+    with world.database.read() as session:
+        declared = [record.declared for record in list_import_records(session, world.dataset_pk)]
+    assert declared == [None, {"who": "司書 2名", "blind": True}, {"who": "司書 2名", "blind": True}]
+    sheet = (world.publish(tmp_path / "exports") / "DATASHEET.md").read_text("utf-8")
+    assert '- 2 judgments from "金.csv"' in sheet
+    assert '- 1 qrel from "旧.txt", trec; imported: ' in sheet
+    assert "    - Who judged: 司書 2名\n    - When: not known\n" in sheet
+    assert "1 judgment made in this program: each annotator judged alone" in sheet
+
+
+def test_a_provenance_file_that_is_wrong_stops_the_import(
+    world: Imported, tmp_path: Path, database_url: str
+) -> None:
+    provenance = tmp_path / "p.yaml"
+    provenance.write_text("whom: x\n", encoding="utf-8")
+    words = [
+        "import",
+        "judgments",
+        "d",
+        str(world.path),
+        "--provenance",
+        str(provenance),
+        "--database",
+        database_url,
+    ]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code != 0
+    assert "whom" in str(done.exception)

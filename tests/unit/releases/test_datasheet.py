@@ -1,13 +1,16 @@
 """DATASHEET.md: what a reader of a paper asks, answered from the manifest and what stands beside it."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from markdown_it import MarkdownIt
 
 from annotator.domain.coverage import CoverageRow
 from annotator.domain.grades import DEFAULT_RUBRIC
-from annotator.releases.datasheet import Datasheet, PoolSystem, SheetPerson, SheetSource, write_datasheet
+from annotator.domain.import_records import ImportRecord
+from annotator.releases.datasheet import Datasheet, PoolSystem, SheetPerson, write_datasheet
+from annotator.releases.datasheet_imports import SheetImport, list_runs
 
 KAPPA = {"value": 0.736842, "ci95": [-0.1, 1.0]}
 UNDEFINED = {"value": None, "why": "everybody gave | one grade"}
@@ -48,12 +51,66 @@ SHEET = Datasheet(
     causes={"borderline": 1, None: 4, "guideline_gap": 1_200},
     led={2: 3, 10: 1},
     guideline_versions={1: 3, 2: 7},
-    sources=[SheetSource("구판.yaml", "nablarch", 1)],
+    made_here=10,
+    imported=1_200,
+    imports=[
+        SheetImport(
+            kind="judgments",
+            path="金|.csv",
+            imported_at=datetime(2026, 1, 2, tzinfo=UTC),
+            count=1_200,
+            declared={"who": "대학원생 *3*", "blind": False, "licence": "CC BY 4.0"},
+            options={"map_grades": {"4": 3, "-1": "unrateable"}},
+        ),
+        SheetImport(kind="qrels", path="구판.yaml", format="nablarch", count=1),
+    ],
+    runs=list_runs(
+        [
+            ImportRecord(
+                kind="run",
+                path="/data/runs/bm25.txt",
+                system="bm25|x",
+                imported_at=datetime(2026, 1, 2, tzinfo=UTC),
+                figures={
+                    "rank_contradictions": {"queries": 1, "results": 12},
+                    "duplicates": 1,
+                    "skipped_unknown_queries": 2,
+                },
+            ),
+            ImportRecord(
+                kind="run",
+                path="fine.txt",
+                system="fine",
+                imported_at=datetime(2026, 1, 2, tzinfo=UTC),
+                figures={"read": 3},
+            ),
+        ]
+    ),
     coverage=[CoverageRow("queries", "30", "3", False), CoverageRow("length", "", "5 short", None)],
     without_relevant=["Q1", "مستند"],
     without_qrels=["Q3"],
     remapped=1,
 )
+
+
+def test_where_nobody_judged_in_the_program_it_claims_neither_the_way_nor_the_guideline() -> None:
+    counts = {**MANIFEST["counts"], "adjudicated": 0}
+    sheet = replace(SHEET, manifest={**MANIFEST, "counts": counts}, made_here=0, guideline_versions={}, imports=[
+        SheetImport(kind="judgments", count=1_200),
+    ])  # fmt: skip
+    text = write_datasheet(sheet)
+    assert "judged alone" not in text
+    assert "word for word" not in text
+    assert "not a heading of ours" not in text
+    assert "Nobody judged in this program." in text
+    assert "- 1,200 judgments, imported before imports were recorded.\n    - Who judged: not known\n" in text
+    assert "Whether they are independent is not known beyond what was declared" in text
+
+
+def test_what_was_all_made_in_the_program_says_nothing_of_files() -> None:
+    text = write_datasheet(replace(SHEET, imported=0, imports=[], runs=[]))
+    assert "from files" not in text.replace("of them from files", "")
+    assert "What came from files" not in text
 
 
 def list_headings(text: str) -> list[str]:
@@ -63,7 +120,7 @@ def list_headings(text: str) -> list[str]:
 
 def test_every_question_has_its_section() -> None:
     assert list_headings(write_datasheet(SHEET)) == [
-        "Datasheet of 検索-법령 1.1.0", "What it holds", "How the pool was made", "Who judged, and how",
+        "Datasheet of 検索-법령 1.1.0", "What it holds", "How the pool was made", "Who judged, and how", "What came from files",
         "What they judged by", "How well they agree", "How grades were settled", "Quality control", "Gates", "Coverage", "Known limits",
         "How to cite and verify",
     ]  # fmt: skip
@@ -79,7 +136,22 @@ def test_what_it_says() -> None:
         "| … kept from an earlier ground truth (`imported`) | 1 | 12.5 % |",
         "| bm25\\|x | 9 | 1 | 50 |",
         "| import | 2 |  |  |",
-        "| annotator_1 | 5 | 1 |  |",
+        "| annotator_1 | 5 | 1 | 0 |  |",
+        "10 judgments made in this program: each annotator judged alone, without seeing a rank, a score, a system or anybody else's grade.",
+        "1,200 judgments from files, made outside this program: what is known of how, see below.",
+        '- 1,200 judgments from "金\\|.csv"; imported: 2026-01-02.',
+        "    - Who judged: 대학원생 \\*3\\*",
+        "    - When: not known",
+        "    - Without seeing each other's grades, ranks or systems: no",
+        "    - By which guideline: not known",
+        "    - Licence: CC BY 4.0",
+        "    - Grades of another scale were read as: 4 as 3, -1 as unrateable",
+        '- 1 qrel from "구판.yaml", nablarch; imported: not known.',
+        (
+            '- Run "bm25\\|x" ("bm25.txt"): its ranks contradict its scores for 12 results of 1 query; it was read by score; '
+            "1 result left out, whose documents stood in a query before; 2 queries left out, which the dataset does not have."
+        ),
+        "| not known (from files) | 1,200 |",
         "| version 1 | 3 |",
         "````markdown",
         "| Cohen's κ | 0.737 | -0.100 to 1.000 |",
@@ -88,7 +160,7 @@ def test_what_it_says() -> None:
         "Decisions by lead: lead_3 2.",
         "Why annotators differed, by the word of who decided: guideline gap 1,200, genuinely borderline 1, not said 4.",
         "Decisions led to new versions of the guideline: version 2 by 3 decisions, version 10 by 1 decision.",
-        "| 구판.yaml | nablarch | 1 |",
+        "Grades of an earlier ground truth stand where nobody has judged the pair since: 1 qrel.",
         "| overlap | 0 | 2 | no | overridden by lead_3: 後で⏎\\| x |",
         "| queries | 30 | 3 | no |",
         "| length |  | 5 short |  |",
@@ -115,7 +187,7 @@ def test_simulated_annotators_are_named_so_wherever_they_show() -> None:
     people = [SheetPerson("annotator_1", 5, simulated=True)]
     text = write_datasheet(replace(SHEET, manifest=manifest, people=people))
     assert "**Some were simulated.**" in text
-    assert "| annotator_1 | 5 | 0 | simulated, not a person |" in text
+    assert "| annotator_1 | 5 | 0 | 0 | simulated, not a person |" in text
     assert "- Some annotators are simulated" in text
     assert "simulated" not in write_datasheet(SHEET)
 
