@@ -31,6 +31,7 @@ from benchmarks.labeling_load import DATASET, NOW, add_people, trust
 
 CONSTANT, GUESSING, ADVERSE = 0.15, 0.1, 0.03
 DEPTH = 20
+PRESENT = 7  # so many annotators look at a query, by chance the same one twice
 CATEGORIES = ("howto", "reference", "troubleshooting", "概念", "설정")
 Ints = NDArray[np.int64]
 
@@ -53,12 +54,15 @@ def draw_crowd(
     guessing: float = GUESSING,
     adverse: float = ADVERSE,
 ) -> Crowd:
-    """About so many judgments; every pair has two or more drawn, twice the same annotator counting once."""
+    """So many judgments are drawn, two or more of each pair; those of one annotator on one pair are one."""
     random = np.random.default_rng(seed)
-    activity = random.pareto(1.1, people) + 0.2
+    activity = random.lognormal(0, 1.3, people)
+    queries = -(-pairs // DEPTH)
+    present = random.choice(people, (queries, PRESENT), p=activity / activity.sum())
+    present[:, 0] = np.resize(random.permutation(people), queries)  # everybody looks at one query at least
     times = random.poisson(max(0.0, judgments / pairs - 2), pairs) + 2
     pair = np.repeat(np.arange(pairs), times)
-    who = random.choice(people, len(pair), p=activity / activity.sum())
+    who = present[pair // DEPTH, random.integers(0, PRESENT, len(pair))]
     pair, who = np.divmod(np.unique(pair * people + who), people)
     truth = random.choice(4, pairs, p=[0.5, 0.2, 0.2, 0.1])[pair]
     kind = random.choice(4, people, p=[1 - constant - guessing - adverse, constant, guessing, adverse])[who]

@@ -27,6 +27,7 @@ from annotator.domain.messages import Message, join, say
 
 ALPHA_GAINS = 0.02
 MOST_NAMED = 5
+MOST_CONSTANT = 3
 
 
 def say_constants(found: Constants, measured: Measured, grade_names: Sequence[str]) -> list[Finding]:
@@ -45,7 +46,7 @@ def say_constants(found: Constants, measured: Measured, grade_names: Sequence[st
             ),
             Selection("given", (one.annotator,), grade=one.grade),
         )
-        for one in people[:MOST_NAMED]
+        for one in people[:MOST_CONSTANT]
     ]  # fmt: skip
     alpha = measured.krippendorff_alpha["ordinal"].value
     figures = {

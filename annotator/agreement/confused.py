@@ -18,6 +18,7 @@ from annotator.domain.agreement import GroupAgreement, Interval, Measured
 
 FEW_CONFUSIONS = 10
 CONCENTRATED = 1.5
+MOST_DIRECTIONS = 3
 ONE_SIDED = 0.65
 
 
@@ -104,16 +105,19 @@ def _find_directions(couples: Couples, names: Sequence[str], low: int, high: int
     suspects.sort(key=lambda who: (-abs(shares[who].value - 0.5), shares[who].value < 0.5, who))
     found: list[Direction] = []
     for who in suspects:
-        rest = _share_higher(own, len(names), high)[who]
+        mine = own.take((own.first == who) | (own.second == who))
+        rest = _share_higher_of(mine, who, high)
         if found and not (
             rest.couples >= FEW_CONFUSIONS
             and (rest.value > 0.5) == (shares[who].value > 0.5)
-            and _is_one_sided(rest, int(_count_pairs(own, len(names))[who]), level)
+            and _is_one_sided(rest, len(np.unique(mine.place)), level)
         ):
             continue
         found.append(
             Direction(names[who], round(shares[who].value * shares[who].couples), shares[who].couples)
         )
+        if len(found) == MOST_DIRECTIONS:
+            break
         own = own.leave_out(who)
     return tuple(found)
 
@@ -126,11 +130,19 @@ def _share_higher(own: Couples, annotators: int, high: int) -> list[Estimate]:
     return [estimate_mean(*both) for both in zip(sums, counts, strict=True)]
 
 
+def _share_higher_of(mine: Couples, who: int, high: int) -> Estimate:
+    """The same of one annotator, whose confusions these are."""
+    gave_higher = (mine.cell // CATEGORIES == high) == (mine.first == who)
+    counts = np.bincount(mine.query, minlength=mine.queries).astype(np.float64)
+    sums = np.bincount(mine.query, weights=gave_higher, minlength=mine.queries)
+    return estimate_mean(np.asarray(sums, dtype=np.float64), counts)
+
+
 def _count_pairs(own: Couples, annotators: int) -> Ints:
     """Of how many pairs each annotator's couples are: one judgment that differs from four others' is no four cases."""
     who, place = np.concatenate([own.first, own.second]), np.tile(own.place, 2)
-    found = np.unique(np.stack([who, place], axis=1), axis=0)
-    return np.bincount(found[:, 0], minlength=annotators)
+    pairs = int(place.max(initial=0)) + 1
+    return np.bincount(np.unique(who * pairs + place) // pairs, minlength=annotators)
 
 
 def _is_one_sided(share: Estimate, pairs: int, level: float) -> bool:

@@ -25,14 +25,15 @@ from annotator.agreement.html_parts import (
     table,
     text,
 )
-from annotator.domain.agreement import AgreementReport, GroupAgreement, PairAgreement, Value
+from annotator.domain.agreement import AgreementReport, GroupAgreement, Leaning, PairAgreement, Value
 from annotator.domain.consensus import Consensus
 from annotator.domain.grades import GRADES
-from annotator.domain.pair_ranking import rank_pairs, say_left_out_pairs
+from annotator.domain.pair_ranking import rank_leanings, rank_pairs, say_left_out_pairs
 
 VERDICTS = {"met": "The target is met", "not met": "The target is not met", "unknown": "It is not yet known"}
 LOOK = {"met": "verdict", "not met": "verdict unmet", "unknown": "verdict unknown"}
 MOST_LISTED = 100
+MOST_BY_PERIOD = 20
 KAPPAS = tuple(f"#κ {kind} [95 %]" for kind in KINDS)
 
 
@@ -79,8 +80,9 @@ def _show_findings(report: AgreementReport) -> str:
 def _show_dataset(report: AgreementReport) -> str:
     found = report.measured
     basis = (
-        f"{found.pairs:,} pairs of {found.queries:,} queries were judged by two or more of "
-        f"{len(report.annotators):,} annotators; {found.single_pairs:,} pairs by one."
+        f"{len(report.annotators):,} annotators have a judgment that counts, {report.sharing:,} of them share a pair with "
+        f"another. {found.pairs:,} pairs of {found.queries:,} queries were judged by two or more; {found.single_pairs:,} "
+        "pairs by one."
     )
     parts = [paragraph(basis)]
     if found.pairs:
@@ -212,7 +214,10 @@ def _name_group(group: GroupAgreement) -> str:
 def _show_people(report: AgreementReport) -> str:
     found = report.measured
     parts = []
-    if found.leanings:
+    people: Sequence[Leaning] = found.leanings
+    if len(people) > MOST_LISTED:
+        people = rank_leanings(people)[:MOST_LISTED]
+    if people:
         alpha = found.krippendorff_alpha["ordinal"].value
         rows = [
             (
@@ -221,7 +226,7 @@ def _show_people(report: AgreementReport) -> str:
                 "" if one.alpha_without is None else show_number(one.alpha_without),
                 "" if one.pairs_without is None else f"{one.pairs_without:,}",
             )
-            for one in found.leanings
+            for one in people
         ]  # fmt: skip
         caption = (
             "Cohen's κ of each with all the others together; how much higher each grades than they do on the same pairs, in "
@@ -231,21 +236,38 @@ def _show_people(report: AgreementReport) -> str:
             "annotator", "#comparisons", "#κ with the others [95 %]", "#higher by", "#95 % interval", "#α without",
             "#pairs without",
         )  # fmt: skip
+        parts.append(
+            _say_listed(len(rows), len(found.leanings), "those who lean most (times their comparisons)")
+        )
         parts.append(table(caption, columns, rows))
     counts = found.grades_by_annotator
     if counts:
         about = "How often each gave the grades, over all pairs they judged."
         if len(counts) > html_charts.MOST_PEOPLE:
-            about += f" Drawn: the first {html_charts.MOST_PEOPLE}; the table has all."
+            about += f" Drawn: the first {html_charts.MOST_PEOPLE} of {len(counts):,}."
         parts.append(figure(html_charts.draw_grades(counts), about))
+        most = sorted(counts, key=lambda who: -sum(counts[who]))[:MOST_LISTED]
+        listed = [(who, counts[who]) for who in counts if who in set(most)]
+        parts.append(_say_listed(len(listed), len(counts), "those who judged most"))
         parts.append(
             table(
                 "Grades given by each annotator",
                 ("annotator", *(f"#{grade}" for grade in GRADES), "#all"),
-                [(name(who), *(f"{n:,}" for n in given), f"{sum(given):,}") for who, given in counts.items()],
+                [(name(who), *(f"{n:,}" for n in given), f"{sum(given):,}") for who, given in listed],
             )
         )
     return section("Each annotator", *parts)
+
+
+def _say_listed(listed: int, people: int, which: str) -> str:
+    """Say who is listed, where not everybody is."""
+    if listed >= people:
+        return ""
+    return paragraph(
+        f"Listed: of {people:,} annotators the {listed:,} first, {which}. The Agreement page has all of them as CSV, "
+        "agreement --json as JSON.",
+        "quiet",
+    )
 
 
 def _show_periods(report: AgreementReport) -> str:
@@ -258,6 +280,8 @@ def _show_periods(report: AgreementReport) -> str:
         )
         for period in report.periods
     ]  # fmt: skip
+    ranked = rank_leanings(report.measured.leanings)
+    told = {one.annotator for one in (ranked[:MOST_BY_PERIOD] if len(ranked) > MOST_LISTED else ranked)}
     leanings = [
         (
             f"{period.first} to {period.last}", name(one.annotator), f"{one.couples:,}", f"{one.mean:+.3f}",
@@ -265,12 +289,17 @@ def _show_periods(report: AgreementReport) -> str:
         )
         for period in report.periods
         for one in period.leanings
+        if one.annotator in told or not ranked
     ]  # fmt: skip
+    people = len({one.annotator for period in report.periods for one in period.leanings})
     caption = "Cohen's κ (unweighted) of the pairs completed in each period, with 95 % intervals; dashed, the target."
     return section(
         "Over time",
         figure(html_charts.draw_periods(report.periods, report.kappa_target), caption),
         table("Agreement by period", ("period", "#pairs", "#observed", "#κ [95 %]", "remark"), rows),
+        _say_listed(MOST_BY_PERIOD, people, "those who lean most over the whole time")
+        if len(ranked) > MOST_LISTED
+        else "",
         table(
             "How much higher each graded than the others, by period",
             ("period", "annotator", "#comparisons", "#higher by", "#95 % interval"),

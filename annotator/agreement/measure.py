@@ -36,7 +36,7 @@ from annotator.agreement.pairwise import (
     name_cut,
     sum_pairs,
 )
-from annotator.agreement.paradox import compute_paradox
+from annotator.agreement.paradox import compute_paradox, compute_paradoxes
 from annotator.domain.agreement import Leaning, Measured, PairAgreement, Value
 from annotator.domain.enough_pairs import warn_of_few
 from annotator.domain.messages import say
@@ -223,6 +223,7 @@ def _list_pairs(
 ) -> tuple[PairAgreement, ...]:
     kappas = {kind: compute_at(pairs.totals, kind).tolist() for kind in cohen.DISAGREEMENT}
     observed = observed_agreement(pairs.totals).tolist()
+    paradoxes = compute_paradoxes(pairs.totals)
     found = []
     for place, (first, second) in enumerate(zip(tables.first.tolist(), tables.second.tolist(), strict=True)):
         table, queries = pairs.totals[place], int(pairs.queries_by_pair[place])
@@ -237,7 +238,7 @@ def _list_pairs(
                     for kind, values in kappas.items()
                 },
                 confusion=tuple(tuple(row) for row in table.astype(np.int64).tolist()),
-                paradox=compute_paradox(table),
+                paradox=paradoxes[place],
                 queries=queries,
                 warning=warn_of_few(int(table.sum()), queries),
             )

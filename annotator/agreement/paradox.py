@@ -36,6 +36,21 @@ def compute_paradox(confusion: Floats) -> Paradox | None:
     )
 
 
+def compute_paradoxes(tables: Floats) -> list[Paradox | None]:
+    """The indices of each table (p x k x k) by itself."""
+    size = tables.shape[-1]
+    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+    total = 2 * np.maximum(tables.sum(axis=(1, 2)), 1)
+    prevalence = np.maximum(0.0, (size * (rows + columns).max(axis=1) / total - 1) / (size - 1))
+    bias = np.abs(rows - columns).sum(axis=1) / total
+    return [
+        Paradox(common, apart) if judged else None
+        for common, apart, judged in zip(
+            prevalence.tolist(), bias.tolist(), rows.any(axis=1).tolist(), strict=True
+        )
+    ]
+
+
 def is_paradox(found: Paradox | None, *, observed: float | None, kappa: float | None, target: float) -> bool:
     """Whether a kappa below the target owes it to a grade that prevails: the annotators agree on most judgments."""
     if found is None or observed is None or observed < HIGH_AGREEMENT:

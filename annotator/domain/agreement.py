@@ -237,6 +237,11 @@ class AgreementReport:
     outdated: int = 0
 
     @property
+    def sharing(self) -> int:
+        """How many annotators share a pair with another; `annotators` are all who have a judgment that counts."""
+        return len(self.measured.leanings)
+
+    @property
     def diagnosis(self) -> tuple[str, ...]:
         """The sentences of the findings, most important first."""
         return tuple(finding.sentence for finding in self.findings)
@@ -264,6 +269,7 @@ class AgreementReport:
             **({"verdict": self.verdict.as_json()} if self.verdict else {}),
             "left_out": [one.as_json() for one in self.left_out],
             "outdated": self.outdated,
+            "annotators_sharing_a_pair": self.sharing,
             "kappa_target": self.kappa_target,
             "resamples": self.resamples,
             "seed": self.seed,

@@ -7,7 +7,7 @@ shares too little to say anything (the rule for groups, `warn_of_few`), or has n
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotator.domain.agreement import PairAgreement, Value
+from annotator.domain.agreement import Leaning, PairAgreement, Value
 from annotator.domain.enough_pairs import FEW_PAIRS, FEW_QUERIES
 from annotator.domain.messages import Message, join_sentences, say_n
 
@@ -62,3 +62,8 @@ def say_left_out_pairs(ranked: RankedPairs) -> Message | None:
             )
         )
     return join_sentences(said) if said else None
+
+
+def rank_leanings(leanings: Sequence[Leaning]) -> list[Leaning]:
+    """Those first who weigh most: how much higher or lower they grade, times the comparisons."""
+    return sorted(leanings, key=lambda one: (-abs(one.mean) * one.couples, one.annotator))

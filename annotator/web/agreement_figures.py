@@ -5,15 +5,17 @@ from collections.abc import Sequence
 import streamlit as st
 
 from annotator.domain.agreement import AgreementReport
+from annotator.domain.pair_ranking import rank_leanings, rank_pairs, say_left_out_pairs
 from annotator.web.agreement_download import list_figures_address
 from annotator.web.agreement_links import draw_file_link
 from annotator.web.agreement_rows import Row
 from annotator.web.agreement_tables import Asked, list_rows
 from annotator.web.agreement_ways import link_cells, list_ways
+from annotator.web.guidance import draw_note
 from annotator.web.link_table import draw_link_table
-from annotator.web.messages import tr
+from annotator.web.messages import join_sentences, tr
 
-MOST_LINKED = 500
+MOST_LISTED = 100
 
 
 def draw_figures(
@@ -24,17 +26,16 @@ def draw_figures(
     *,
     at_once: bool = False,
 ) -> None:
-    """The table; it is sent only once it is opened. `at_once`: it stands there to be read. One of more than MOST_LINKED rows
-    has no links: nobody would reach them."""
+    """The table; it is sent only once it is opened. `at_once`: it stands there to be read. Of more than MOST_LISTED rows those
+    stand there that weigh most; the file has all."""
     if not at_once:
         shown = st.expander(label, key=f"table-{asked.table}", on_change="rerun")
         if shown.open:
             with shown:
                 found = list_rows(report, asked, grade_names)
-                if len(found) > MOST_LINKED:
-                    st.dataframe(found, hide_index=True, alt=label)
-                else:
-                    _draw_rows(report, asked, label, grade_names, found)
+                _draw_rows(report, asked, label, grade_names, found)
+                if len(found) > MOST_LISTED:
+                    draw_file_link(tr("Numbers as CSV"), list_figures_address(report.dataset, asked))
         return
     _draw_rows(report, asked, label, grade_names, list_rows(report, asked, grade_names))
     draw_file_link(tr("Numbers as CSV"), list_figures_address(report.dataset, asked))
@@ -48,11 +49,42 @@ def _draw_rows(
         name for name in (found[0] if found else ()) if any(row[name] not in (None, "") for row in found)
     ]
     ways = list_ways(report, asked, grade_names) or [{}] * len(found)
+    if len(found) > MOST_LISTED:
+        places, said = choose_rows(report, asked, len(found))
+        draw_note(said)
+        found, ways = [found[place] for place in places], [ways[place] for place in places]
     cells = [
         link_cells(report.dataset, row, way, columns, [_show(row[name]) for name in columns])
         for row, way in zip(found, ways, strict=True)
     ]
     draw_link_table(label, columns, cells, roomy=True)
+
+
+def choose_rows(report: AgreementReport, asked: Asked, rows: int) -> tuple[list[int], str]:
+    """Return which rows of a long table stand on the page, in their order, and a sentence that says so."""
+    if asked.table == "annotators":
+        pairs = report.measured.annotator_pairs
+        ranked = rank_pairs(pairs, report.measured.cohen_kappa["unweighted"])
+        at = {pair.annotators: place for place, pair in enumerate(pairs)}
+        places = [at[pair.annotators] for pair in ranked.pairs[:MOST_LISTED]]
+        said = [
+            tr("Listed are {n:,} of {all:,}, those first who lower κ most (the distance times the pairs they share).", n=len(places), all=rows)
+        ]  # fmt: skip
+        left_out = say_left_out_pairs(ranked)
+        return places, join_sentences([*said, *([tr(left_out)] if left_out else []), tr("The file has all.")])
+    if asked.table == "leanings":
+        at_name = {one.annotator: place for place, one in enumerate(report.measured.leanings)}
+        places = [at_name[one.annotator] for one in rank_leanings(report.measured.leanings)[:MOST_LISTED]]
+        said = [tr("Listed are {n:,} of {all:,}, those first who lean most (the distance times the comparisons).", n=len(places), all=rows)]  # fmt: skip
+        return places, join_sentences([*said, tr("The file has all.")])
+    places = list(range(MOST_LISTED))
+    if asked.table == "grades":
+        given = [sum(counts) for counts in report.measured.grades_by_annotator.values()]
+        most = sorted(range(len(given)), key=lambda place: -given[place])[: MOST_LISTED - 1]
+        places = [0, *(place + 1 for place in most)]
+    return places, join_sentences(
+        [tr("Listed are {n:,} of {all:,}.", n=len(places), all=rows), tr("The file has all.")]
+    )
 
 
 def _show(cell: object) -> str:

@@ -22,7 +22,14 @@ from annotator.web.forest_plot import chart_forest, describe_forest, list_drawn
 from annotator.web.guidance import draw_note
 from annotator.web.heat_map import chart_confusion, describe_confusion, name_grades
 from annotator.web.kappa_matrix import MOST as MOST_PEOPLE
-from annotator.web.kappa_matrix import MOST_WRITTEN, chart_matrix, describe_matrix, list_shown
+from annotator.web.kappa_matrix import (
+    MOST_WRITTEN,
+    chart_matrix,
+    choose_pairs,
+    describe_matrix,
+    list_people,
+    list_shown,
+)
 from annotator.web.link_table import Link, draw_link_table
 from annotator.web.messages import join_sentences, tr, tr_n
 from annotator.web.names import name_word
@@ -48,8 +55,9 @@ def draw_annotators(report: AgreementReport, grade_names: Sequence[str]) -> None
     if len(list_shown(pairs)) > 2:
         st.header(tr("Every two annotators"))
         kind = _choose_kind()
+        drawn = choose_pairs(pairs, _choose_person(pairs))
         draw_report_chart(
-            "kappa-matrix", chart_matrix(pairs, kind), describe_matrix(pairs, kind), caption=tr("Every two annotators"),
+            "kappa-matrix", chart_matrix(drawn, kind), describe_matrix(drawn, kind), caption=tr("Every two annotators"),
             csv=list_figures_address(report.dataset, Asked("annotators")), name=f"{report.dataset}-kappa", pick=_pick_two,
         )  # fmt: skip
         _say_of_matrix(pairs)
@@ -109,12 +117,26 @@ def _choose_kind() -> str:
     return str(chosen or KINDS[0])
 
 
+def _choose_person(pairs: Sequence[PairAgreement]) -> str | None:
+    """Whom the heat map is about, where there are more people than it holds."""
+    people = list_people(pairs)
+    if len(people) <= MOST_PEOPLE:
+        return None
+    heed_address("about", people)
+    chosen: str | None = st.selectbox(
+        tr("Find a person"), people, index=None, key="about", bind="query-params", placeholder=tr("those who share the most pairs"),
+        width=360,
+    )  # fmt: skip
+    return chosen
+
+
 def _say_of_matrix(pairs: Sequence[PairAgreement]) -> None:
     people = len({name for pair in pairs for name in pair.annotators})
     said = [tr("Above the diagonal κ, below it the pairs it rests on. A click on a cell shows its pairs.")]
     if people > MOST_PEOPLE:
         said.append(tr(
-            "Drawn are the {n} annotators of {all:,} who share the most pairs; the table has all.", n=MOST_PEOPLE, all=people,
+            "Drawn are {n} annotators of {all:,}: those who share the most pairs, or the one you choose with those who share the most "
+            "with them. The file has all.", n=MOST_PEOPLE, all=people,
         ))  # fmt: skip
     if min(people, MOST_PEOPLE) > MOST_WRITTEN:
         said.append(tr("Point at a cell to read its figures."))

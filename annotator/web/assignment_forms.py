@@ -24,13 +24,14 @@ from annotator.web.expertise_form import ask_expertise, say_expertise
 from annotator.web.guidance import require_dataset
 from annotator.web.messages import show_refusal, tr, tr_n
 from annotator.web.page_context import PageContext, require_context
+from annotator.web.people_page import choose_people
 from annotator.web.plain_text import escape_markdown
 from annotator.web.times import show_number
 
 
 def draw_people(found: Standing) -> None:
     """Everybody, with what they judge, what is left for them and what they hold."""
-    for person in found.people:
+    for person in choose_people(found.people, lambda one: (one.username, one.name)):
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             with st.container(width="stretch"):
                 st.html(_describe(person))

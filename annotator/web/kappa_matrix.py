@@ -23,6 +23,22 @@ COUNTED, NOTHING = "#e4e7e5", "#f4f5f4"
 LIGHT, DARK = "#ffffff", "#000000"
 
 
+def list_people(pairs: Sequence[PairAgreement]) -> list[str]:
+    """Everybody who shares a pair, by name."""
+    return sorted({name for pair in pairs for name in pair.annotators})
+
+
+def choose_pairs(pairs: Sequence[PairAgreement], person: str | None) -> list[PairAgreement]:
+    """The annotator pairs to draw: all, or those among a person and the MOST - 1 who share the most pairs with them."""
+    if person is None:
+        return list(pairs)
+    own = sorted(
+        (pair for pair in pairs if person in pair.annotators), key=lambda pair: (-pair.pairs, pair.annotators)
+    )
+    near = {name for pair in own[: MOST - 1] for name in pair.annotators}
+    return [pair for pair in pairs if set(pair.annotators) <= near]
+
+
 def list_shown(pairs: Sequence[PairAgreement]) -> list[str]:
     """The annotators that are drawn, by name: of more than MOST, those who share the most pairs."""
     shared: dict[str, int] = {}

@@ -1,5 +1,7 @@
 """The queries with pairs that lack judgments, and whom each of them waits for."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from annotator.assignment.service import Standing, WaitingQuery
@@ -9,6 +11,7 @@ from annotator.web.messages import tr
 from annotator.web.times import show_number
 
 SHOWN_QUERIES = 100
+SHOWN_PEOPLE = 5
 
 
 def draw_waiting(found: Standing) -> None:
@@ -41,7 +44,15 @@ def _describe(query: WaitingQuery) -> tuple[str | None, ...]:
         query.language,
         show_number(query.open_pairs),
         show_number(query.begun_pairs),
-        ", ".join(query.given_to) or tr("anybody"),
-        ", ".join(waits) or tr("nobody"),
+        _name_first(query.given_to) or tr("anybody"),
+        _name_first(waits) or tr("nobody"),
         show_number(query.stuck) if query.stuck else None,
     )
+
+
+def _name_first(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are: a query of a crowd waits for hundreds."""
+    named = ", ".join(names[:SHOWN_PEOPLE])
+    if len(names) <= SHOWN_PEOPLE:
+        return named
+    return tr("{named} and {n} more", named=named, n=len(names) - SHOWN_PEOPLE)

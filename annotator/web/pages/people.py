@@ -10,6 +10,7 @@ from annotator.domain.people import includes
 from annotator.web.expertise_form import say_expertise
 from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
+from annotator.web.people_page import choose_people
 from annotator.web.person_forms import add_dialog, change_dialog, say_role
 from annotator.web.roles import name_role, say_membership
 
@@ -25,7 +26,7 @@ def draw(context: PageContext) -> None:
     st.caption(tr("Each role may do what the ones before it may: annotator, lead, admin."))
     if manages and st.button(tr("Add a person"), type="primary", icon=":material/person_add:"):
         add_dialog()
-    for person in people:
+    for person in choose_people(people, lambda one: (one.username, one.name)):
         _draw_person(person, context.dataset, manages=manages)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from annotator.agreement.html_matrices import choose_pairs, choose_people, draw_heat_map
 from annotator.agreement.html_report import render_report
-from annotator.domain.agreement import AgreementReport, GroupAgreement, Value
+from annotator.domain.agreement import AgreementReport, GroupAgreement, Leaning, Value
 from tests.unit.agreement.agreement_reports import EMPTY, ESTIMATES, MEASURED, PEOPLE, REPORT, make_pair
 
 MADE_AT = datetime(2026, 3, 22, 5, 6, 7, tzinfo=UTC)
@@ -226,3 +226,17 @@ def test_estimates_that_did_not_converge_are_not_shown() -> None:
     page = render_report(REPORT, made_at=datetime(2026, 3, 4, tzinfo=UTC), program="p", estimates=none)
     assert "still changed after 5,000 rounds, so none can be relied on" in page
     assert "How often each estimate equals" not in page and "by the estimated grade" not in page
+
+
+def test_of_hundreds_of_annotators_a_hundred_are_listed_and_both_counts_are_said() -> None:
+    people = [f"p{number:03}" for number in range(300)]
+    leanings = tuple(Leaning(name, 40, number / 100, None) for number, name in enumerate(people[:250]))
+    measured = replace(MEASURED, leanings=leanings, grades_by_annotator=dict.fromkeys(people, (1, 0, 0, 0)))
+    page = render(replace(REPORT, annotators=tuple(people), measured=measured, periods=()))
+    assert "300 annotators have a judgment that counts, 250 of them share a pair with another" in page
+    assert "of 250 annotators the 100 first, those who lean most" in page
+    assert "of 300 annotators the 100 first, those who judged most" in page
+    listed = [
+        name for name in people if f'<th scope="row"><bdi>{name}</bdi></th><td class="n">40</td>' in page
+    ]
+    assert listed == people[150:250]

@@ -180,7 +180,7 @@ def _crowd(seed: int, people: int = 300, *, constant: int = 0, guesses: int = 0)
 def test_in_a_crowd_those_who_give_one_grade_are_told_together_and_the_first_by_name() -> None:
     found = _assess(_crowd(0, constant=60), 300)
     kinds = [finding.kind for finding in found.findings]
-    assert kinds.count("constants") == 1 and kinds.count("constant") == 5
+    assert kinds.count("constants") == 1 and kinds.count("constant") == 3
     (together,) = (finding for finding in found.findings if finding.kind == "constants")
     number = int(together.sentence.split(": ")[1].split(" ")[0])
     assert 50 <= number <= 60

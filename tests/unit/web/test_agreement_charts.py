@@ -15,6 +15,8 @@ from annotator.domain.agreement import (
     Value,
 )
 from annotator.web import drift_chart, grade_chart, kappa_matrix
+from annotator.web.agreement_figures import choose_rows
+from annotator.web.agreement_tables import Asked
 from annotator.web.chart_labels import label_counts, shorten
 from annotator.web.forest_plot import chart_forest, describe_forest, list_points
 from tests.unit.web.test_charts import GROUNDS, contrast, rows_of
@@ -184,3 +186,33 @@ def test_a_report_of_nothing_is_still_drawn() -> None:
     assert kappa_matrix.describe_matrix([couple("a", "b", kappa=UNKNOWN)], "linear").endswith(
         "None of them is defined."
     )
+
+
+def test_a_person_is_found_in_the_heat_map_of_a_crowd() -> None:
+    crowd = [
+        couple(f"a{first:02}", f"b{second:02}", 10 + second) for first in range(30) for second in range(30)
+    ]
+    assert kappa_matrix.choose_pairs(crowd, None) == crowd
+    shown = kappa_matrix.list_shown(kappa_matrix.choose_pairs(crowd, "a07"))
+    assert shown == ["a07", *(f"b{second:02}" for second in range(11, 30))]
+    assert len(kappa_matrix.list_people(crowd)) == 60
+
+
+def test_of_a_long_table_those_stand_on_the_page_that_weigh_most() -> None:
+    pairs = tuple(couple(f"a{place:03}", "z", 100, Value(place / 200)) for place in range(150))
+    pairs = (dataclasses.replace(pairs[0], warning="too few"), *pairs[1:])
+    leanings = tuple(Leaning(f"a{place:03}", 40, place / 100, None) for place in range(150))
+    given = {f"a{place:03}": (place, 0, 0, 0) for place in range(150)}
+    crowd = dataclasses.replace(
+        report(()),
+        measured=dataclasses.replace(
+            measured(), annotator_pairs=pairs, leanings=leanings, grades_by_annotator=given
+        ),
+    )
+    places, said = choose_rows(crowd, Asked("annotators"), 150)
+    assert places == list(range(1, 101))
+    assert said.startswith("Listed are 100 of 150, those first who lower κ most")
+    assert "1 annotator pair is left out" in said and said.endswith("The file has all.")
+    assert choose_rows(crowd, Asked("leanings"), 150)[0] == list(range(149, 49, -1))
+    assert choose_rows(crowd, Asked("grades"), 151)[0] == [0, *range(150, 51, -1)]
+    assert choose_rows(crowd, Asked("groups"), 150)[0] == list(range(100))

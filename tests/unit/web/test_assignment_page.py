@@ -154,3 +154,26 @@ def test_an_empty_dataset_leads_to_the_overview(world: AssignmentWorld, lead: Ac
     app = open_page(world.database, lead, "empty")
     assert "There is no query yet." in words(app)
     assert links(app) == [("overview", "dataset=empty")]
+
+
+def test_hundreds_of_people_stand_fifty_to_a_page_and_are_found_by_name(
+    world: AssignmentWorld, lead: Actor
+) -> None:
+    few = open_page(world.database, lead)
+    assert not [box for box in few.text_input if box.label == "Find a person"]
+    for number in range(60):
+        world.person(f"crowd{number:02}")
+    assert "and 57 more" in words(open_page(world.database, lead))
+    for page in ("assignment", "people"):
+        url = world.database.url.render_as_string(hide_password=False)
+        args = (url, page, lead.username, lead.person_id, "d", "exports")
+        app = run(AppTest.from_function(run_page, args=args, default_timeout=30))
+        assert "1 to 50 of " in words(app)
+        assert "<code>crowd01" in words(app) and "<code>crowd59" not in words(app)
+        (box,) = (box for box in app.text_input if box.label == "Find a person")
+        box.set_value("CROWD5")
+        found = words(run(app))
+        assert "1 to 10 of 10 people." in found
+        assert "<code>crowd59" in found and "<code>crowd01" not in found
+        next(box for box in app.text_input if box.label == "Find a person").set_value("nobody at all")
+        assert "Nobody is called so." in words(run(app))
