@@ -3,12 +3,15 @@
 How a publish stays whole, killed at any moment: (1) the files are written into a hidden folder
 `.<version>.<random>.partial` beside the target, hashed while they are written, each synced to the disk; (2) the
 release's rows are committed with the text of SHA256SUMS; (3) one rename puts the folder in its place. Killed
-before (2), nothing is visible and nothing is recorded; the hidden folder is swept away a day later. Killed after
-(2), the next release command or start of the server finds the hidden folder by its SHA256SUMS and renames it
+before (2), nothing is visible and nothing is recorded; the hidden folder is removed at the next publish, release command
+or start of the server. Killed after (2), they find the hidden folder by its SHA256SUMS and rename it
 (`find_whole_partial`). Rows first, because a folder without rows would be a release that nobody vouches for.
+Who publishes holds a lock on the dataset's folder (`hold_folder`), which the system takes back when the process dies: so nobody
+removes what somebody is writing, and nothing has to be guessed from its age.
 """
 
 import contextlib
+import fcntl
 import os
 import secrets
 import shutil
@@ -24,6 +27,7 @@ from annotator.releases.output import PartialFile, sync_folder
 from annotator.releases.verification import find_faults
 
 STALE_AFTER = timedelta(days=1)
+"""Where the file system knows no locks: how old a hidden folder is before it counts as left behind."""
 
 
 def check_free(target: Path) -> None:
@@ -71,6 +75,27 @@ class PartialFolder:
         for file in self.files:
             file.abandon()
         discard(self.path)
+
+
+@contextmanager
+def hold_folder(folder: Path) -> Iterator[None]:
+    """Publish into this folder: while the block runs, nobody removes a hidden folder in it. Several may hold it at once.
+
+    StateError when the folder cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StateError(
+            say("cannot write the release to {folder}: {why}", folder=folder, why=error.strerror)
+        ) from None
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks: `sweep` goes by age there
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -129,11 +154,31 @@ def read_sums(folder: Path) -> str | None:
 
 
 def sweep(folder: Path, *, now: datetime) -> None:
-    """Remove the hidden folders of publishes that died more than a day ago."""
-    for partial in folder.glob(".*.partial"):
-        with contextlib.suppress(OSError):
-            if now.timestamp() - partial.stat().st_mtime > STALE_AFTER.total_seconds():
-                discard(partial)
+    """Remove the hidden folders that killed publishes left behind, unless somebody publishes into this folder now."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        nobody_writes = _try_lock(descriptor)
+        for partial in folder.glob(".*.partial"):
+            with contextlib.suppress(OSError):
+                age = now.timestamp() - partial.stat().st_mtime
+                if nobody_writes or (nobody_writes is None and age > STALE_AFTER.total_seconds()):
+                    discard(partial)
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool | None:
+    """Whether nobody else holds the folder; None where the file system knows no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
 
 
 def discard(partial: Path) -> None:

@@ -46,6 +46,7 @@ from annotator.releases.folder import (
     check_free,
     discard,
     find_whole_partial,
+    hold_folder,
     open_partial,
     put_in_place,
     read_sums,
@@ -174,13 +175,32 @@ def publish_release(
     lead_pk = require_person(actor)
     check_version(version)
     order = Order(version, now.astimezone(UTC).replace(microsecond=0), note)
-    with without_cycle_search(), database.read() as session:
+    with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         target = exports_dir / row.name / version
+    finish_publishing(database, exports_dir=exports_dir, now=now)
+    with hold_folder(target.parent):
+        return _publish(database, actor, lead_pk, dataset, order, overrides or {}, target=target)
+
+
+def _publish(
+    database: Database,
+    actor: Actor,
+    lead_pk: int,
+    dataset: str,
+    order: Order,
+    overrides: Mapping[str, str],
+    *,
+    target: Path,
+) -> Release:
+    """Write, record and put in place, while nobody removes what is being written."""
+    version, note, exports_dir = order.version, order.note, target.parent.parent
+    with without_cycle_search(), database.read() as session:
+        row = find_dataset(session, dataset)
         _check_new(session, key_of(row.pk), version)
         check_free(target)
-        plan = _read_plan(session, row, lead_pk, overrides or {})
+        plan = _read_plan(session, row, lead_pk, overrides)
         folder, made = _write(session, row, plan, order, target)
     release = ReleaseRow.model_validate(
         {
@@ -276,8 +296,8 @@ def verify_release(folder: Path) -> Verification:
 def finish_publishing(database: Database, *, exports_dir: Path, now: datetime) -> list[Path]:
     """Put in place what a publish that was killed has recorded but not renamed; return those folders.
 
-    Run it when the program starts and before every release command. Also removes what publishes that died
-    before recording anything left behind, once it is a day old.
+    Run it when the program starts, before every release command and before every publish. Also removes what publishes that
+    were killed before recording anything left behind, unless somebody is publishing into the same folder.
     """
     with database.read() as session:
         recorded = session.execute(

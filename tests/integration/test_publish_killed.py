@@ -16,7 +16,6 @@ from sqlmodel import SQLModel
 from annotator.domain.errors import AnnotatorError, ConflictError, StateError
 from annotator.releases import folder as room
 from annotator.releases import output, service
-from annotator.releases.folder import open_partial
 from annotator.releases.service import (
     Release,
     finish_publishing,
@@ -154,14 +153,38 @@ def test_killed_at_any_moment_a_release_is_whole_or_not_there(
     assert finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH) == []
 
 
-def test_what_a_dead_publish_left_behind_is_swept_a_day_later(world: ReleaseWorld, tmp_path: Path) -> None:
-    with open_partial(tmp_path / world.name / "1.0.0") as partial:
-        partial.write("law.json", "{}")
-    at = EPOCH.fromtimestamp(partial.path.stat().st_mtime, EPOCH.tzinfo)
-    finish_publishing(world.database, exports_dir=tmp_path, now=at + timedelta(hours=23))
-    assert partial.path.exists()
-    finish_publishing(world.database, exports_dir=tmp_path, now=at + timedelta(hours=25))
-    assert not partial.path.exists()
+def test_what_a_killed_publish_left_behind_is_gone_after_the_next_one(
+    world: ReleaseWorld, database_url: str, tmp_path: Path
+) -> None:
+    moment = KILLED_AT["while files are written"]
+    arguments = [database_url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), moment]
+    subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        check=False,
+    )
+    (left,) = listed(tmp_path)
+    assert left.endswith(".partial")
+    publish(world, tmp_path)
+    assert listed(tmp_path) == ["1.0.0"]
+
+
+def test_what_somebody_is_writing_is_not_removed(
+    world: ReleaseWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, seen = service.write_release, []
+
+    def write_while_others_begin(*args: Any) -> Any:
+        made = write(*args)
+        finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH + timedelta(days=2))
+        seen.extend(listed(tmp_path))
+        return made
+
+    monkeypatch.setattr(service, "write_release", write_while_others_begin)
+    assert publish(world, tmp_path).folder == "whole"
+    (partial,) = seen
+    assert partial.endswith(".partial")
 
 
 # --- two leads at once

@@ -16,6 +16,7 @@ from annotator.releases.folder import (
     check_free,
     discard,
     find_whole_partial,
+    hold_folder,
     open_partial,
     put_in_place,
     sweep,
@@ -146,9 +147,26 @@ def test_a_place_that_was_taken_meanwhile_is_said_and_keeps_the_files(tmp_path: 
     assert find_whole_partial(target, TEXT) == partial
 
 
-def test_only_what_died_more_than_a_day_ago_is_swept(tmp_path: Path) -> None:
+def test_what_nobody_is_writing_is_swept(tmp_path: Path) -> None:
     target = tmp_path / "d" / "1.0.0"
-    old, new = write_partial(target, FILES), write_partial(target, FILES)
+    with hold_folder(target.parent):
+        partial = write_partial(target, FILES)
+        sweep(target.parent, now=datetime.now(UTC) + timedelta(days=2))
+        assert partial.exists()
+    sweep(target.parent, now=datetime.now(UTC))
+    assert not partial.exists()
+
+
+def test_without_locks_only_what_is_older_than_a_day_is_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    target = tmp_path / "d" / "1.0.0"
+    with hold_folder(target.parent):
+        old, new = write_partial(target, FILES), write_partial(target, FILES)
     now = datetime.now(UTC)
     os.utime(old, (now.timestamp() - 90_000,) * 2)
     sweep(target.parent, now=now)
