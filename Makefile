@@ -58,7 +58,7 @@ tests: setup-test chromium ## every test, without style, types and import rules
 
 .PHONY: unit
 unit: setup-test ## the tests that need neither a server nor a browser
-	$(BIN)/python -m pytest --ignore=tests/integration --ignore=tests/browser --ignore=tests/security $(ARGS)
+	$(BIN)/python -m pytest --ignore=tests/integration --ignore=tests/browser --ignore=tests/security --ignore=tests/benchmarks $(ARGS)
 
 .PHONY: integration
 integration: setup-test ## the tests on SQLite and PostgreSQL

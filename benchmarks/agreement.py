@@ -27,6 +27,7 @@ from annotator.storage.schema import upgrade_schema
 from benchmarks.agreement_load import fill
 from benchmarks.labeling_load import DATASET, open_database
 
+SMALL = "--queries 20 --runs 1 --naive 1 --kind sqlite"  # what the tests start it with
 RUN = (
     "import resource, sys; from annotator.cli.main import run\n"
     "try: run()\n"

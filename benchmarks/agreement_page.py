@@ -19,6 +19,7 @@ from benchmarks.agreement_load import fill, make_lead
 from benchmarks.labeling_load import open_database, serve, show
 from benchmarks.press_to_paint import open_page
 
+SMALL = "--queries 20 --repeats 1 --kind postgresql"  # what the tests start it with
 VERDICT = "main .annotator-state"
 FIRST_FIGURES = f"main .annotator-measuring, {VERDICT}"
 

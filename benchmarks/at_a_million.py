@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchmarks.labeling_load import Client, fill, open_database, read_cpu, serve, show
 
+SMALL = "--queries 20 --requests 2 --kind postgresql"  # what the tests start it with
 PEOPLE, DEPTH = 60, 100
 
 

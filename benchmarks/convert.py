@@ -16,6 +16,7 @@ from pathlib import Path
 
 from annotator.formats.registry import find_format
 
+SMALL = "--qrels 200"  # what the tests start it with
 DEPTH = 100  # documents a query
 ANNOTATOR = Path(sys.executable).parent / "annotator"
 

@@ -18,6 +18,7 @@ from annotator.agreement.judged import CATEGORIES, Floats, Judged, sort_judged
 from annotator.agreement.measure import measure
 from annotator.domain.agreement import Measured, Value
 
+SMALL = "--datasets 4 --resamples 10 --sizes '20 queries, 2 annotators'"  # what the tests start it with
 APART = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype(float)
 NAMES = "abcdefghijklmnopqrst"
 MIXED = (0.45, 0.25, 0.20, 0.10)

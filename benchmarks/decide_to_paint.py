@@ -25,6 +25,7 @@ from benchmarks.disputes_load import LEADS, PEOPLE, fill
 from benchmarks.labeling_load import DATASET, serve
 from benchmarks.press_to_paint import open_page
 
+SMALL = "--queries 20 --presses 2 --pause 300"  # what the tests start it with
 MEASURE = """
 () => {
   window.times = [];

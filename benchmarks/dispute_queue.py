@@ -33,6 +33,7 @@ from benchmarks.disputes_load import LEADS, PEOPLE, fill
 from benchmarks.labeling_load import DATASET, open_database, serve, show
 from benchmarks.press_to_paint import open_page
 
+SMALL = "--queries 20 --repeats 2 --kind postgresql"  # what the tests start it with
 FIRST_ROW = ".rows tbody tr"
 
 

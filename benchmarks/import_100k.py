@@ -17,6 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
+SMALL = "--pairs 200 --queries 10"  # what the tests start it with
 WORDS = [
     "ハンドラ",
     "キュー",

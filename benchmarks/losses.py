@@ -1,6 +1,6 @@
 """Whether a press is ever lost, doubled or misplaced: bursts, and four kinds of bad luck, over and over.
 
-    .venv/bin/python -m benchmarks.losses [--rounds 5] [--seed 0]
+    .venv/bin/python -m benchmarks.losses [--rounds 5] [--presses 30] [--pairs 20000] [--seed 0]
 
 Each round presses 30 grades at 50 ms in a real Chromium against a real `annotator serve`, five times: undisturbed; with a
 reload in mid-burst; with kill -9 of the server and a restart; offline and back; with the tab closed in mid-burst. What was
@@ -22,7 +22,8 @@ from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
 from benchmarks.press_to_paint import PASSWORD, find_free_port, launch, make_pool, start_server
 
-PRESSES, PAUSE = 30, 50
+SMALL = "--rounds 1 --presses 6 --pairs 300"  # what the tests start it with
+PAUSE = 50
 WATCH = """
 window.pressed = [];
 window.panel = () => [...document.querySelectorAll('*')].map((e) => e.shadowRoot?.querySelector('.panel')).find(Boolean);
@@ -33,9 +34,10 @@ window.addEventListener('keydown', (e) => window.pressed.push([window.panel()?.d
 class World:
     """A served pool, a signed-in browser, and everything pressed so far with the pair on the screen."""
 
-    def __init__(self, folder: Path, context: BrowserContext, seed: int) -> None:
+    def __init__(self, folder: Path, context: BrowserContext, *, presses: int, pairs: int, seed: int) -> None:
         self.folder, self.context, self.draw = folder, context, random.Random(seed)
-        self.database: Database = make_pool(folder, pairs=20_000, seed=seed)
+        self.presses = presses
+        self.database: Database = make_pool(folder, pairs=pairs, seed=seed)
         self.port = find_free_port()
         self.server = start_server(folder, self.database, self.port)
         self.pressed: list[tuple[str, int]] = []
@@ -74,37 +76,37 @@ class World:
 
 
 def undisturbed(world: World) -> None:
-    world.press(PRESSES)
+    world.press(world.presses)
 
 
 def reload(world: World) -> None:
-    world.press(PRESSES // 2)
+    world.press(world.presses // 2)
     world.collect()
     world.page.reload()
     world.settle()
-    world.press(PRESSES // 2)
+    world.press(world.presses // 2)
 
 
 def kill_9(world: World) -> None:
-    world.press(PRESSES // 3)
+    world.press(world.presses // 3)
     world.server.kill()
     world.server.wait()
-    world.press(PRESSES // 3)
+    world.press(world.presses // 3)
     world.server = start_server(world.folder, world.database, world.port)
     world.settle()
-    world.press(PRESSES // 3)
+    world.press(world.presses // 3)
 
 
 def offline(world: World) -> None:
-    world.press(PRESSES // 3)
+    world.press(world.presses // 3)
     world.context.set_offline(True)
-    world.press(PRESSES // 3)
+    world.press(world.presses // 3)
     world.context.set_offline(False)
-    world.press(PRESSES // 3)
+    world.press(world.presses // 3)
 
 
 def tab_closed(world: World) -> None:
-    world.press(PRESSES)
+    world.press(world.presses)
     world.collect()
     world.page.close()
     world.open_again()
@@ -119,12 +121,16 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--presses", type=int, default=30)
+    parser.add_argument("--pairs", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     totals: dict[str, Counter[str]] = {scene.__name__: Counter() for scene in SCENES}
     with tempfile.TemporaryDirectory(prefix="annotator-losses-") as name, sync_playwright() as playwright:
         browser = launch(playwright)
-        world = World(Path(name), browser.new_context(viewport={"width": 1280, "height": 800}), options.seed)
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        figures = {"presses": options.presses, "pairs": options.pairs, "seed": options.seed}
+        world = World(Path(name), context, **figures)
         for _ in range(options.rounds):
             for scene in SCENES:
                 before = len(world.pressed)

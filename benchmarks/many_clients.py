@@ -19,6 +19,7 @@ from sqlalchemy import text
 from annotator.storage.database import Database
 from benchmarks.labeling_load import Client, fill, open_database, read_cpu, serve, show
 
+SMALL = "--clients 2 --seconds 1 --kind postgresql"  # what the tests start it with
 QUERIES, DEPTH, OVERLAP = 200, 50, 3
 
 

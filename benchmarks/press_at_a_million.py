@@ -20,6 +20,7 @@ from benchmarks.at_a_million import DEPTH, PEOPLE
 from benchmarks.labeling_load import fill, open_database, serve
 from benchmarks.press_to_paint import open_page, press, show, wait_for_first_pair
 
+SMALL = "--queries 20 --presses 2 --pause 200 --kind sqlite"  # what the tests start it with
 ANNOTATOR = 58  # one who has judged nothing yet, and whom at_a_million leaves alone
 _STORED = text(
     "SELECT p.key, j.grade FROM judgment j JOIN pair p ON p.pk = j.pair_pk "

@@ -35,6 +35,7 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from benchmarks.import_100k import make_files
 
+SMALL = "--pairs 300 --presses 2 --pause 200"  # what the tests start it with
 PASSWORD = "only for this benchmark"
 FLAGS = "--disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 MEASURE = """
@@ -119,7 +120,7 @@ def start_server(folder: Path, database: Database, port: int) -> subprocess.Pope
     command += ["--database", database.url.render_as_string(hide_password=False)]
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
-    for _ in range(200):
+    for _ in range(1200):  # a minute: a busy machine starts it slowly
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=1):
                 return server

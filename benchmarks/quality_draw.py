@@ -10,6 +10,7 @@ PostgreSQL the server works beside it), and its memory at most. Aims: the form 2
 import argparse
 import multiprocessing
 import resource
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +26,8 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from benchmarks.agreement_load import fill
 from benchmarks.labeling_load import DATASET, NOW, open_database
+
+SMALL = "--queries 20 --kind sqlite"  # what the tests start it with
 
 
 def main() -> None:
@@ -47,6 +50,8 @@ def main() -> None:
                     process = multiprocessing.get_context("spawn").Process(target=run, args=(kind, task, url))
                     process.start()
                     process.join()
+                    if process.exitcode:
+                        sys.exit(f"{task.__name__} failed: {process.exitcode}")
 
 
 def run(kind: str, task: Callable[[Database], None], url: str) -> None:

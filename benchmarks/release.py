@@ -22,12 +22,14 @@ from uuid import UUID
 from annotator.datasets.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.bulk import add_rows
+from annotator.storage.current import derive_current
 from annotator.storage.database import Database
+from annotator.storage.decided import derive_decided
 from annotator.storage.dispute_tables import AdjudicationRow
+from annotator.storage.disputes import derive_disputes
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import (
-    CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,
@@ -37,7 +39,9 @@ from annotator.storage.tables import (
     ProvenanceRow,
     QueryRow,
 )
+from annotator.storage.work import derive_work
 
+SMALL = "--qrels 500"  # what the tests start it with
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 DEPTH = 100  # documents a query
 PAIRS_AT_ONCE = 20_000
@@ -120,6 +124,8 @@ def fill(url: str, name: str, qrels: int, drawn: random.Random) -> None:
                 ],
             )  # fmt: skip
             _judge(session, base, dataset_pk, rubric_pk, people, places, drawn)
+    with database.write() as session:
+        derive_work(session, dataset_pk)
     database.dispose()
 
 
@@ -159,7 +165,7 @@ def _judge(
     places: range,
     drawn: random.Random,
 ) -> None:
-    judgments, current, decisions = [], [], []
+    judgments, decisions = [], []
     for at in places:
         first = drawn.choices((0, 1, 2, 3), (50, 25, 15, 10))[0]
         second = (first + 1) % 4 if at % 10 == 0 else first
@@ -173,12 +179,6 @@ def _judge(
                     "document_sha256": "aa", "judged_at": moment, "received_at": moment, "seconds": 4.25,
                 }
             )  # fmt: skip
-            current.append(
-                {
-                    "pair_pk": base + at, "annotator_pk": people[number], "judgment_pk": pk,
-                    "dataset_pk": dataset_pk, "outcome": "graded", "grade": grade, "purpose": "independent",
-                }
-            )  # fmt: skip
         if first != second:
             decisions.append(
                 {
@@ -188,8 +188,12 @@ def _judge(
                 }
             )  # fmt: skip
     add_rows(session, JudgmentRow, judgments)
-    add_rows(session, CurrentJudgmentRow, current)
     add_rows(session, AdjudicationRow, decisions)
+    # What the program derives from these rows is left to the program, so that a new derived table is filled here too.
+    derive_current(session, dataset_pk, [base + at for at in places])
+    decided = [row["pair_pk"] for row in decisions]
+    derive_decided(session, decided)
+    derive_disputes(session, dataset_pk, decided)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from annotator.storage.find import find_dataset
 from annotator.storage.tables import ReleaseRow
 from benchmarks.release import NOW, fill
 
+SMALL = "--qrels 500"  # what the tests start it with
 PASSWORD = "correct horse battery"
 REAL = 10_000
 REPEATED = (".csv", ".json", ".jsonl", ".tsv", ".txt", ".yaml")

@@ -28,6 +28,7 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from benchmarks.press_to_paint import PASSWORD, find_free_port, start_server
 
+SMALL = "--documents 300 --searches 1"  # what the tests start it with
 KANJI = "".join(chr(code) for code in range(0x4E00, 0x4E00 + 900))
 KANA = "".join(chr(code) for code in (*range(0x3041, 0x3094), *range(0x30A1, 0x30F4)))
 LATIN = "etaoinshrdlucmfwypvbgk"

@@ -21,6 +21,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.press_to_paint import find_free_port, launch, make_pool, sign_in
 
+SMALL = "--runs 1"  # what the tests start it with
 PROGRAM = [sys.executable, "-c", "from annotator.cli.main import run; run()"]
 
 
@@ -83,7 +84,7 @@ def time_serve(folder: Path, url: str) -> tuple[tuple[float, float], tuple[float
 
 
 def wait_for(address: str) -> None:
-    for _ in range(1000):
+    for _ in range(6000):
         try:
             with urllib.request.urlopen(address, timeout=1):
                 return
