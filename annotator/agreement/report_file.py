@@ -3,8 +3,6 @@
 Refuses a target that cannot be a file before anything is computed for it.
 """
 
-import csv
-import io
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 from annotator.domain.consensus import Consensus
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
+from annotator.formats.spreadsheet import write_sheet
 
 COLUMNS = (
     "query_id", "doc_id", "judgments", "majority_estimate", "median_estimate", "dawid_skene_estimate",
@@ -56,17 +55,18 @@ def write_file(target: Path, pieces: Iterable[str]) -> None:
         raise _say_why(target, error) from None
 
 
-def list_estimate_rows(found: Consensus) -> Iterator[str]:
-    """The estimates as CSV, every column that holds an estimate named so."""
-    yield _line(COLUMNS)
-    for pair in found.pairs:
-        yield _line((
-            pair.query_id, pair.doc_id, pair.judgments, pair.majority, f"{pair.median:g}", pair.dawid_skene,
-            f"{pair.probability:.4f}", pair.settled, pair.settled_by,
-        ))  # fmt: skip
+def write_estimate_rows(found: Consensus) -> Iterator[str]:
+    """The estimates as CSV for spreadsheets, every column that holds an estimate named so."""
+    rows = (
+        (
+            pair.query_id, pair.doc_id, pair.judgments, pair.majority, _plain(pair.median), pair.dawid_skene,
+            round(pair.probability, 4), pair.settled, pair.settled_by,
+        )
+        for pair in found.pairs
+    )  # fmt: skip
+    return write_sheet(COLUMNS, rows)
 
 
-def _line(cells: Iterable[object]) -> str:
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerow("" if cell is None else cell for cell in cells)
-    return written.getvalue()
+def _plain(number: float) -> float | int:
+    """A whole number without its point."""
+    return int(number) if number == int(number) else number

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from annotator.bulk.queue_file import COLUMNS as EXPORTED
-from annotator.bulk.queue_file import read_seen, unmark
+from annotator.bulk.queue_file import read_seen
 from annotator.domain.decisions import CAUSES
 from annotator.domain.errors import Problems
 from annotator.domain.settling import Decided
 from annotator.domain.texts import NO_WORDS, find_fault
 from annotator.formats.pair_table import read_pair_table, take_pair
+from annotator.formats.spreadsheet import unmark
 from annotator.formats.tables import Row
 from annotator.formats.text import read_text
 

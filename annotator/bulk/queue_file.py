@@ -1,44 +1,26 @@
 """The queue as a CSV file for a meeting: what stands in it, and how a cell survives a spreadsheet.
 
-UTF-8 with a byte order mark, without which Excel reads no Japanese and no Korean. A cell that a spreadsheet would run as a
-formula, and an id that it would rewrite (007, 1e5, 3-4), gets an apostrophe before it; so does one that begins with an
-apostrophe itself, so that taking one away gives every cell back as it was. Nobody is named in it.
+A spreadsheet, as `formats/spreadsheet.py` writes it; an id that it would rewrite (007, 1e5, 3-4) gets an apostrophe too, since
+the file is read back. Nobody is named in it.
 """
 
-import csv
-import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
 from annotator.domain.answers import Answer
 from annotator.domain.disputes import Reason
-from annotator.domain.letters import give_letters
+from annotator.domain.letters import give_letters, name_checker
 from annotator.domain.queue import list_words
 from annotator.domain.seen import digest_seen
 from annotator.domain.settling import read_decision
+from annotator.formats.spreadsheet import MarkedId, mark_id, write_sheet
 
 COLUMNS = (
     "query_id", "doc_id", "grade", "rationale", "reason", "seen", "why", "apart", "impact", "grades", "decided", "notes",
     "query", "title", "category", "since", "link",
 )  # fmt: skip
-BOM = "\ufeff"
-MARK = "'"
-AT_ONCE = 500
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", MARK)
-_KEPT = re.compile(r"[/\\_.#]*[^\W\d]|[1-9][0-9]{0,14}\Z|0\Z")
-_MONTHS = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?"
-    "|dec(?:ember)?"
-)
-_REWRITTEN = re.compile(  # truth values, and dates that begin with a month or with a Japanese era
-    rf"(?:true|false|(?:{_MONTHS})[\W_]*\d+(?:\W+\d+)*"
-    r"|[mtshr]\d+(?:[./-]\d+)+|(?:明治|大正|昭和|平成|令和).*\d.*)\Z",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,39 +86,22 @@ def list_grades(answers: Sequence[Answer]) -> str:
 
 def list_notes(answers: Sequence[Answer], *, seed: int, pair: str) -> str:
     """The notes, each behind the letter that its writer has on the page of the pair. `seed`: the dataset's."""
-    by_name = {f"quality {one.annotator}" if one.quality else one.annotator: one for one in answers}
+    by_name = {name_checker(one.annotator) if one.quality else one.annotator: one for one in answers}
     letters = give_letters(by_name, seed=seed, pair=pair)
     return "\n".join(sorted(f"{letters[name]}: {one.note}" for name, one in by_name.items() if one.note))
 
 
 def write_queue(lines: Iterable[QueueLine]) -> Iterator[bytes]:
     """The file, piece by piece."""
-    yield _write([COLUMNS], before=BOM)
     ids = ("query_id", "doc_id")
-    written = [field.name for field in fields(QueueLine)]
-    rest = iter(lines)
-    while some := list(islice(rest, AT_ONCE)):
-        cells = (
-            {name: (mark_id if name in ids else mark_cell)(getattr(line, name)) for name in written}
-            for line in some
-        )
-        yield _write([found.get(name, "") for name in COLUMNS] for found in cells)
 
+    def write(line: QueueLine) -> list[str]:
+        cells = {field.name: getattr(line, field.name) for field in fields(QueueLine)}
+        cells.update((name, MarkedId(mark_id(cells[name]))) for name in ids)
+        return [cells.get(name, "") for name in COLUMNS]
 
-def mark_cell(text: str) -> str:
-    """The text as a spreadsheet keeps it a text."""
-    return MARK + text if text.startswith(_FORMULA) else text
-
-
-def mark_id(text: str) -> str:
-    """The id as a spreadsheet keeps it as it is: a number, a date, a truth value and white space around it would be lost."""
-    plain = _KEPT.match(text) and not _REWRITTEN.match(text) and text == text.strip()
-    return text if plain and mark_cell(text) == text else MARK + text
-
-
-def unmark(text: str) -> str:
-    """The cell as it was before `mark_cell` or `mark_id`."""
-    return text.removeprefix(MARK)
+    for piece in write_sheet(COLUMNS, map(write, lines)):
+        yield piece.encode()
 
 
 def write_seen(pair: str, seen: str) -> str:
@@ -148,9 +113,3 @@ def read_seen(cell: str) -> tuple[str, str]:
     """The key and the digest; empty where it is none of ours."""
     pair, _, seen = cell.strip().partition(":")
     return pair, seen
-
-
-def _write(rows: Iterable[Sequence[str]], *, before: str = "") -> bytes:
-    made = io.StringIO()
-    csv.writer(made, lineterminator="\r\n").writerows(rows)
-    return (before + made.getvalue()).encode()

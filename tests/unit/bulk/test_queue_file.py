@@ -6,8 +6,9 @@ import io
 import pytest
 
 from annotator.bulk.decisions_file import DecisionLine, check_origin, read_decisions
-from annotator.bulk.queue_file import COLUMNS, QueueLine, mark_cell, mark_id, read_seen, unmark, write_queue
+from annotator.bulk.queue_file import COLUMNS, QueueLine, read_seen, write_queue
 from annotator.domain.errors import BadInput, Problems
+from annotator.formats.spreadsheet import mark_cell, mark_id, unmark
 
 
 def line(query_id: str = "Q1", doc_id: str = "d1", **cells: str) -> QueueLine:
