@@ -141,7 +141,7 @@ def _build_dataset(database: Database, now: datetime, folder: Path) -> bool:
 
 def _mark_checks(database: Database, now: datetime, folder: Path) -> None:
     """Mark the training and gold pairs and set the rates, the marks last: with any mark there is nothing to do."""
-    if list_checks(database, OPERATOR, DATASET):
+    if list_checks(database, OPERATOR, DATASET, now=now):
         return
     import_pairs(database, OPERATOR, DATASET, folder / "chosen-pairs.csv", now=now)
     dataset, _ = show_dataset(database, OPERATOR, DATASET)
@@ -153,7 +153,9 @@ def _mark_checks(database: Database, now: datetime, folder: Path) -> None:
 
 def _answer_checks(database: Database, now: datetime, path: Path) -> None:
     """The simulated annotators' answers in training and on gold pairs; what one of them has answered is left as it is."""
-    marked = {(one.query_id, one.doc_id): one.pair for one in list_checks(database, OPERATOR, DATASET)}
+    marked = {
+        (one.query_id, one.doc_id): one.pair for one in list_checks(database, OPERATOR, DATASET, now=now)
+    }
     given = {
         (one.annotator, one.query_id, one.doc_id)
         for one in list_judgments(database, OPERATOR, DATASET, history=True)

@@ -101,7 +101,7 @@ def find_expert(database: Database) -> str:
 
 def estimate(database: Database) -> None:
     """Every estimate, as the page and `agreement --consensus` ask for it."""
-    compute_consensus(database, OPERATOR, DATASET)
+    compute_consensus(database, OPERATOR, DATASET, now=NOW)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from annotator.domain.decisions import Decision
 from annotator.domain.discussion import Turn
 from annotator.domain.disputes import NOTHING, Reason, Stage
 from annotator.domain.grades import Rubric
-from annotator.domain.letters import give_letters
+from annotator.domain.letters import give_letters, name_checker
 from annotator.domain.messages import Message
 
 
@@ -170,7 +170,7 @@ class CaseOrigin:
 
 def name_answer(answer: Answer) -> str:
     """By what an answer has its letter: an expert of quality control has another than as an annotator."""
-    return f"quality {answer.annotator}" if answer.quality else answer.annotator
+    return name_checker(answer.annotator) if answer.quality else answer.annotator
 
 
 def list_letters(

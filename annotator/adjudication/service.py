@@ -37,7 +37,7 @@ from annotator.storage.case_facts import find_case_pk, list_case_facts
 from annotator.storage.cases import list_answers, list_judged_by
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.deciding import Wish, settle_pairs
-from annotator.storage.disclosing import add_seen, note_seen
+from annotator.storage.disclosing import add_seen, find_pair_pks, note_seen
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.holds import (
     Lead,
@@ -103,7 +103,10 @@ def hand_out_cases(
             add_seen(session, chosen, actor.person_id, now=now)
     with database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
-        return CaseBatch(_read_cases(session, row, reader, chosen), count_left(session, reader, wanted))
+        batch = CaseBatch(_read_cases(session, row, reader, chosen), count_left(session, reader, wanted))
+        near = _list_shown_beside(session, batch.cases)
+    note_seen(database, near, actor.person_id, now=now)
+    return batch
 
 
 def show_case(
@@ -117,7 +120,8 @@ def show_case(
         row, reader = _enter(session, actor, dataset, now)
         pair_pk = _require_case(session, row, pair)
         (case,) = _read_cases(session, row, reader, [pair_pk], seed=seed)
-    note_seen(database, pair_pk, actor.person_id, now=now)
+        near = _list_shown_beside(session, [case])
+    note_seen(database, {pair_pk, *near}, actor.person_id, now=now)
     return case
 
 
@@ -273,6 +277,12 @@ def _read_cases(
         describe_case(facts[pk], far[pk][1], find_neighbours(facts[pk].row, known, _SKETCHES), setting)
         for pk in pair_pks
     )
+
+
+def _list_shown_beside(session: Session, cases: Sequence[Case]) -> set[int]:
+    """The neighbours of these cases whose settled grades are told with them."""
+    told = {one.pair for case in cases for one in case.neighbours if one.grade is not None}
+    return set(find_pair_pks(session, told).values())
 
 
 def _meet_texts(session: Session, rows: Sequence[Any]) -> None:

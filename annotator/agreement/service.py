@@ -5,7 +5,7 @@ quality control, third judgments asked for because two differed, and adjudicatio
 absence; a pair that one annotator judged adds nothing to agreement.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
@@ -34,14 +34,14 @@ from annotator.agreement.report import (
     measure_whole,
 )
 from annotator.agreement.report_file import check_target as check_target
-from annotator.agreement.report_file import list_estimate_rows
+from annotator.agreement.report_file import write_estimate_rows
 from annotator.agreement.report_file import write_file as write_file
 from annotator.agreement.since_version import choose_version, compare_since
 from annotator.agreement.speed import limit_quick
 from annotator.agreement.verdict import judge
 from annotator.calibration.service import list_results
 from annotator.domain.agreement import AgreementReport, Selection, Value, Verdict
-from annotator.domain.behind import OwnAgreement, PairsBehind
+from annotator.domain.behind import OwnAgreement, PairBehind, PairsBehind
 from annotator.domain.calibration import AnnotatorResult
 from annotator.domain.consensus import Consensus
 from annotator.domain.errors import InsufficientData, NotAllowed, ValidationError
@@ -49,21 +49,33 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.since_version import SinceVersion
 from annotator.storage.agreement_stamp import read_agreement_stamp
-from annotator.storage.behind_selection import list_selected
+from annotator.storage.behind import Reader, show_behind
+from annotator.storage.behind_selection import Selected, find_selected
+from annotator.storage.bulk import split
 from annotator.storage.database import Database
+from annotator.storage.disclosing import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.grades import read_grades
 from annotator.storage.groupings import DOCUMENT, read_document_labels, read_query_labels, read_versions
 from annotator.storage.groupings import GROUP_FIELDS as GROUP_FIELDS
 from annotator.storage.groupings import list_groupings as find_groupings
-from annotator.storage.left_out import LeftOutJudgment, count_left_out, count_outdated, list_left_out
+from annotator.storage.left_out import (
+    LeftOutJudgment,
+    check_kind,
+    count_left_out,
+    count_outdated,
+    hide_left_out,
+    list_left_out,
+)
 from annotator.storage.lessons import count_led
 from annotator.storage.own_agreement import list_own_couples
 from annotator.storage.pairs import iterate_pair_states
 from annotator.storage.tables import DatasetRow, PersonRow
+from annotator.storage.trail import Event, add_events
 
 MAX_RESAMPLES = 100_000
 RESAMPLES = 1000  # unless another number is asked for
+PAIRS_AT_ONCE = 10_000
 
 
 def compute_agreement(
@@ -146,25 +158,75 @@ def list_groupings(database: Database, actor: Actor, dataset: str) -> list[str]:
 
 
 def list_pairs_behind(
-    database: Database, actor: Actor, dataset: str, selection: Selection, *, limit: int, offset: int = 0
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    selection: Selection,
+    *,
+    limit: int,
+    offset: int = 0,
+    now: datetime,
 ) -> PairsBehind:
     """The pairs that a figure or a sentence is about: the furthest apart first, then in the queries' order. For leads,
-    who see nothing of a pair that they have still to judge themselves."""
+    who see nothing of a pair that they have still to judge themselves, and judge none any more that they have seen here.
+
+    Annotators have letters, as on the pair's case, but for those whom the selection names: that a lead looked at these is
+    kept in the trail.
+    """
     with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
-        person = actor.person_id
-        return list_selected(session, dataset_pk, person, selection, limit=limit, offset=offset, limit_quick=limit_quick)  # fmt: skip
+        row = _find_led(session, actor, dataset)
+        chosen = find_selected(
+            session, key_of(row.pk), selection, limit=limit, offset=offset, limit_quick=limit_quick
+        )
+        reader = _find_reader(session, actor, row, chosen)
+        pairs = show_behind(session, key_of(row.pk), reader, chosen.found, chosen.notes)
+    _note_shown(database, key_of(row.pk), chosen, reader, now=now)
+    return PairsBehind(chosen.total, tuple(pairs))
 
 
-def list_left_out_judgments(
-    database: Database, actor: Actor, dataset: str, kind: str, *, limit: int, offset: int = 0
-) -> list[LeftOutJudgment]:
-    """Judgments that are left out for this reason (`LeftOut.kind`), in the order in which they came in. For leads."""
+def iterate_pairs_behind(
+    database: Database, actor: Actor, dataset: str, selection: Selection, *, now: datetime
+) -> Iterator[PairBehind]:
+    """All of them, read piece by piece; what is about to be shown is noted before the first. For leads."""
     with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
-        return list_left_out(session, dataset_pk, kind, limit=limit, offset=offset)
+        row = _find_led(session, actor, dataset)
+        dataset_pk = key_of(row.pk)
+        chosen = find_selected(session, dataset_pk, selection, limit=None, limit_quick=limit_quick)
+        reader = _find_reader(session, actor, row, chosen)
+    _note_shown(database, dataset_pk, chosen, reader, now=now)
+
+    def read() -> Iterator[PairBehind]:
+        for some in split(chosen.found, PAIRS_AT_ONCE):
+            with database.read() as session:
+                pairs = show_behind(session, dataset_pk, reader, some, chosen.notes)
+            yield from pairs
+
+    return read()
+
+
+def iterate_left_out_judgments(
+    database: Database, actor: Actor, dataset: str, kind: str, *, now: datetime
+) -> Iterator[LeftOutJudgment]:
+    """Judgments that are left out for this reason (`LeftOut.kind`), in the order in which they came in, read piece by
+    piece. For leads: nothing of a pair that they have still to judge; what they are shown they judge no more."""
+    with database.read() as session:
+        dataset_pk = key_of(_find_led(session, actor, dataset).pk)
+        check_kind(kind)
+
+    def read() -> Iterator[LeftOutJudgment]:
+        offset = 0
+        while True:
+            with database.read() as session:
+                found = list_left_out(session, dataset_pk, kind, limit=PAIRS_AT_ONCE, offset=offset)
+                pks = find_pair_pks(session, {one.pair for one in found})
+                hidden = list_to_judge(session, actor.person_id, pks.values())
+            if not found:
+                return
+            note_seen(database, set(pks.values()) - hidden, actor.person_id, now=now)
+            yield from (hide_left_out(one) if pks[one.pair] in hidden else one for one in found)
+            offset += PAIRS_AT_ONCE
+
+    return read()
 
 
 def show_own_agreement(
@@ -183,21 +245,29 @@ def show_own_agreement(
     return measure_own(rows, person, resamples=resamples, seed=seed)
 
 
-def compute_consensus(database: Database, actor: Actor, dataset: str) -> Consensus:
+def compute_consensus(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Consensus:
     """Estimates of the grade behind the judgments of each shared pair, beside what settled it. For leads, to compare with
-    what they decided: an estimate settles nothing."""
+    what they decided: an estimate settles nothing. Pairs that the lead has still to judge count, and are not listed."""
     with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        pairs = [
-            JudgedPair(
-                state.query_id, state.doc_id, state.grades, state.settlement.grade, state.settlement.status
-            )
-            for state in iterate_pair_states(session, key_of(row.pk))
-            if len(state.grades) > 1
-        ]
+        row = _find_led(session, actor, dataset)
+        pairs, pks = list[JudgedPair](), list[int]()
+        for state in iterate_pair_states(session, key_of(row.pk)):
+            if len(state.grades) > 1:
+                settled = state.settlement
+                pairs.append(
+                    JudgedPair(state.query_id, state.doc_id, state.grades, settled.grade, settled.status)
+                )
+                pks.append(state.pair_pk)
         people = _read_people(session, sorted({pk for pair in pairs for pk in pair.grades}))
-    return compare_estimates(row.name, pairs, {pk: username for pk, (username, _) in people.items()})
+        hidden = list_to_judge(session, actor.person_id, pks)
+    found = compare_estimates(row.name, pairs, {pk: username for pk, (username, _) in people.items()})
+    if not found.pairs:
+        return found
+    note_seen(database, set(pks) - hidden, actor.person_id, now=now)
+    if not hidden:
+        return found
+    told = [pair for pair, pk in zip(found.pairs, pks, strict=True) if pk not in hidden]
+    return replace(found, pairs=told)
 
 
 def compare_version(
@@ -243,7 +313,7 @@ def write_estimates(target: Path, estimates: Consensus) -> None:
     """The estimates as CSV, in this file. InsufficientData where they did not converge: the file stays as it was."""
     if not estimates.converged:
         raise InsufficientData(estimates.explain_none())
-    write_file(target, list_estimate_rows(estimates))
+    write_file(target, write_estimate_rows(estimates))
 
 
 def compute_verdict(session: Session, row: DatasetRow) -> Verdict:
@@ -262,6 +332,32 @@ def find_verdict(report: AgreementReport, row: DatasetRow) -> Verdict | None:
     """The report's verdict, where the gate of a release would draw the same one from the same judgments."""
     same = (report.seed, report.resamples, report.kappa_target) == (row.seed, RESAMPLES, row.kappa_target)
     return report.verdict if same else None
+
+
+def _find_led(session: Session, actor: Actor, dataset: str) -> DatasetRow:
+    row = find_dataset(session, dataset)
+    require_role(session, actor, key_of(row.pk), "lead")
+    return row
+
+
+def _find_reader(session: Session, actor: Actor, row: DatasetRow, chosen: Selected) -> Reader:
+    """Who reads these pairs, and what is hidden from them."""
+    hidden = list_to_judge(session, actor.person_id, [one.pair_pk for one in chosen.found])
+    return Reader(actor.person_id, chosen.named, hidden, row.seed)
+
+
+def _note_shown(
+    database: Database, dataset_pk: int, chosen: Selected, reader: Reader, *, now: datetime
+) -> None:
+    """Note what this reader is about to be shown, and whose names."""
+    shown = {one.pair_pk for one in chosen.found} - set(reader.hidden)
+    if reader.person_pk is None or not shown:
+        return
+    note_seen(database, shown, reader.person_pk, now=now)
+    if chosen.named:
+        told = {"annotators": list(chosen.named), "pairs": len(shown)}
+        with database.write() as session:
+            add_events(session, [Event("looked up names", dataset_pk, reader.person_pk, now, after=told)])
 
 
 def _find_judged(session: Session, dataset_pk: int, pseudonyms: Mapping[int, str] | None = None) -> Named:

@@ -42,9 +42,10 @@ from annotator.storage.check_marks import (
 )
 from annotator.storage.checks import find_training
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.disclosing import list_to_judge, note_seen
 from annotator.storage.find import find_dataset, find_pair_pk, key_of
 from annotator.storage.labeling_tables import CheckRow
-from annotator.storage.pairs import list_pair_states, list_query_pks
+from annotator.storage.pairs import PairState, list_pair_states, list_query_pks
 from annotator.storage.tables import (
     DatasetRow,
     DocumentRow,
@@ -116,8 +117,9 @@ def unmark_pair(database: Database, actor: Actor, dataset: str, pair: str, *, no
         drop_marks(session, dataset_pk, [pair_pk], now=now)
 
 
-def list_checks(database: Database, actor: Actor, dataset: str) -> list[MarkedPair]:
-    """The marked pairs: training first, in the order of queries and doc_id. For leads."""
+def list_checks(database: Database, actor: Actor, dataset: str, *, now: datetime) -> list[MarkedPair]:
+    """The marked pairs: training first, in the order of queries and doc_id. For leads, who know their right grades from
+    then on: they are neither checked by them nor judge them later."""
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         answered: dict[int, set[int]] = {}
@@ -135,20 +137,23 @@ def list_checks(database: Database, actor: Actor, dataset: str) -> list[MarkedPa
             session.execute(statement),
             key=lambda row: (row[0].kind != "training", row[2].position, row[3].doc_id),
         )
-        return [
+        marked = [
             MarkedPair(
                 pair.key, query.query_id, query.text, document.doc_id, document.title, check.kind,
                 check.grade, check.explanation, username, check.marked_at, len(answered.get(check.pair_pk, ())),
             )
             for check, pair, query, document, username in rows
         ]  # fmt: skip
+    note_seen(database, {key_of(row[1].pk) for row in rows}, actor.person_id, now=now)
+    return marked
 
 
 def find_candidates(
-    database: Database, actor: Actor, dataset: str, *, words: str = "", limit: int = 50
+    database: Database, actor: Actor, dataset: str, *, words: str = "", limit: int = 50, now: datetime
 ) -> list[Candidate]:
     """Pairs that could be marked. Without words: a sample, seeded by the dataset, of pairs that several judged alike or
-    a lead decided. With words: pairs whose query or document holds them, however far they are. For leads."""
+    a lead decided. With words: pairs whose query or document holds them, however far they are. For leads, who are not told how
+    a pair stands that they have still to judge; what they are told they judge no more."""
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         words = words.strip()
@@ -159,20 +164,35 @@ def find_candidates(
         marks = list_marks(session, [state.pair_pk for state in chosen])
         titles = _list_titles(session, [state.document_pk for state in chosen])
         texts = _list_texts(session, [state.query_pk for state in chosen])
-        return [
+        hidden = list_to_judge(session, actor.person_id, [state.pair_pk for state in chosen])
+        candidates = [
             Candidate(
                 state.key, state.query_id, texts[state.query_pk], state.doc_id, titles[state.document_pk],
-                state.settlement.status, state.settlement.grade, len(state.grades) + state.unrateable,
-                marks[state.pair_pk].kind if state.pair_pk in marks else None,
+                *(_tell(state) if state.pair_pk not in hidden else ("", None, 0)),
+                marks[state.pair_pk].kind if state.pair_pk in marks else None, state.pair_pk in hidden,
             )
             for state in chosen
         ]  # fmt: skip
+    shown = {state.pair_pk for state in chosen if state.settlement.status != "unjudged"} - hidden
+    note_seen(database, shown, actor.person_id, now=now)
+    return candidates
 
 
-def compute_results(database: Database, actor: Actor, dataset: str) -> list[AnnotatorResult]:
-    """What the checks show of each annotator, by username. For leads."""
+def _tell(state: PairState) -> tuple[str, int | None, int]:
+    """How a pair stands, at which grade, and how many have judged it."""
+    return state.settlement.status, state.settlement.grade, len(state.grades) + state.unrateable
+
+
+def compute_results(
+    database: Database, actor: Actor, dataset: str, *, now: datetime
+) -> list[AnnotatorResult]:
+    """What the checks show of each annotator, by username. For leads; the gold pairs that it names they judge no more."""
     with database.read() as session:
-        return list(list_results(session, _require_lead(session, actor, dataset)).values())
+        dataset_pk = _require_lead(session, actor, dataset)
+        results = list(list_results(session, dataset_pk).values())
+        gold = {one.pair_pk for one in list_check_answers(session, dataset_pk) if one.kind == "gold"}
+    note_seen(database, gold, actor.person_id, now=now)
+    return results
 
 
 def list_results(session: Session, dataset_pk: int) -> dict[int, AnnotatorResult]:

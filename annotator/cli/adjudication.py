@@ -76,7 +76,9 @@ def disagreements(
         print_json([item.as_json() for item in found])
         return
     rows = [
-        (
+        ("", "yours to judge first", "", "", "", "", item.status, item.since)
+        if item.hidden
+        else (
             item.query_id,
             item.doc_id,
             item.category,

@@ -62,7 +62,7 @@ def agreement(
     report = compute_agreement(
         opened, actor, dataset, by=by, resamples=resamples, seed=seed, tell=_tell(resamples)
     )
-    estimates = compute_consensus(opened, actor, dataset) if consensus else None
+    estimates = compute_consensus(opened, actor, dataset, now=now()) if consensus else None
     written = _write(report, estimates, html=html, consensus=consensus)
     if json:
         print_json(_as_json(report, estimates))

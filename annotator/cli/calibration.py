@@ -64,7 +64,7 @@ def unmark(
     from annotator.domain.errors import NotFound
 
     opened, actor = open_as(database, as_)
-    marked = {(one.query_id, one.doc_id): one for one in list_checks(opened, actor, dataset)}
+    marked = {(one.query_id, one.doc_id): one for one in list_checks(opened, OPERATOR, dataset, now=now())}
     found = marked.get((query_id, doc_id))
     if found is None:
         raise NotFound(f"{query_id} {doc_id} is not marked; see: annotator calibrate list {dataset}")
@@ -80,7 +80,7 @@ def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonO
     """List the marked pairs."""
     from annotator.calibration.service import list_checks
 
-    found = list_checks(open_database(database), OPERATOR, dataset)
+    found = list_checks(open_database(database), OPERATOR, dataset, now=now())
     if json:
         print_json(found)
         return
@@ -97,7 +97,7 @@ def results(dataset: DatasetArgument, database: DatabaseOption = None, json: Jso
     """Show what training, gold pairs and repeats say of each annotator, by name."""
     from annotator.calibration.service import compute_results
 
-    found = compute_results(open_database(database), OPERATOR, dataset)
+    found = compute_results(open_database(database), OPERATOR, dataset, now=now())
     if json:
         print_json(found)
         return

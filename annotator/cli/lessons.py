@@ -4,6 +4,7 @@ from annotator.cli.terminal import (
     DatabaseOption,
     DatasetArgument,
     JsonOption,
+    now,
     open_database,
     print_json,
     print_table,
@@ -15,7 +16,7 @@ def lessons(dataset: DatasetArgument, database: DatabaseOption = None, json: Jso
     from annotator.domain.people import OPERATOR
     from annotator.lessons.service import list_lessons
 
-    found = list_lessons(open_database(database), OPERATOR, dataset)
+    found = list_lessons(open_database(database), OPERATOR, dataset, now=now())
     if json:
         told = [lesson.as_json() for lesson in found.lessons]
         print_json({"decided": found.decided, "waiting": found.waiting, "lessons": told})

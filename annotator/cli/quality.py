@@ -84,7 +84,7 @@ def status(
     from annotator.quality.service import show_quality
 
     opened, actor = open_as(database, as_)
-    found = show_quality(opened, actor, dataset)
+    found = show_quality(opened, actor, dataset, now=now())
     if json:
         print_json(to_dict(found))
     else:

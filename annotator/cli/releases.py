@@ -121,7 +121,7 @@ def diff(
     from annotator.published.service import compare_releases
 
     opened, _ = _open(database)
-    found = compare_releases(opened, OPERATOR, dataset, before, after)
+    found = compare_releases(opened, OPERATOR, dataset, before, after, now=now())
     if json:
         print_json(found)
     else:
@@ -142,7 +142,7 @@ def trace(
     from annotator.published.service import trace_qrel
 
     opened, _ = _open(database)
-    found = trace_qrel(opened, OPERATOR, dataset, version, query_id, doc_id)
+    found = trace_qrel(opened, OPERATOR, dataset, version, query_id, doc_id, now=now())
     if json:
         print_json(found)
     else:

@@ -61,7 +61,7 @@ def trail(
     if csv is not None:
         from annotator.agreement.service import write_file
 
-        write_file(csv, write_csv(iterate_trail(opened, actor, dataset, wanted)))
+        write_file(csv, write_csv(iterate_trail(opened, actor, dataset, wanted, now=now())))
         typer.echo(f"Wrote {csv}.", err=json)
     elif key is not None and action is None and person is None:
         told = read_timeline(opened, actor, dataset, key, now=now())
@@ -70,9 +70,9 @@ def trail(
             json=json,
         )
     elif json:
-        print_json(list(iterate_trail(opened, actor, dataset, wanted)))
+        print_json(list(iterate_trail(opened, actor, dataset, wanted, now=now())))
     else:
-        _print_page(read_trail(opened, actor, dataset, wanted, limit=SHOWN))
+        _print_page(read_trail(opened, actor, dataset, wanted, limit=SHOWN, now=now()))
 
 
 def _print_story(told: "list[Moment]", *, json: bool) -> None:

@@ -6,7 +6,7 @@ makes it one; here it is only read. Refuses whoever is not a lead of the dataset
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
@@ -21,6 +21,7 @@ from annotator.domain.settling import read_decision
 from annotator.impact.service import FEW, Tell, bring_up_to_date, count_steps
 from annotator.storage.cases import list_answers, list_judged_by
 from annotator.storage.database import Database
+from annotator.storage.disclosing import list_to_judge, note_seen
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.queue import QueueReader, count_rows, count_waiting, list_rows
 from annotator.storage.queue_counts import (
@@ -51,16 +52,16 @@ def list_queue(
 ) -> QueuePage:
     """A page of the queue, and how long it is. Needs the role lead. ValidationError for a sort that there is none of.
 
-    The impact of a few queries is brought up to date first; of how many it is not is said (`due`)."""
+    Of a pair that the lead has still to judge nothing is told; what they are shown they judge no more. The impact of a few queries is brought up to date first; of how many it is not is said (`due`)."""
     check_sort(sort)
     _bring_up_to_date(database, actor, dataset, few=FEW)
     with database.read() as session:
         reader = _enter(session, actor, dataset, now)
-        items = _describe(
-            session, reader, list_rows(session, reader, wanted, sort, offset=offset, limit=limit)
-        )
+        rows = list_rows(session, reader, wanted, sort, offset=offset, limit=limit)
+        items, shown = _describe(session, reader, rows)
         counted = count_waiting(session, reader.dataset_pk)
         total, due = count_rows(session, reader, wanted), count_due(session, reader.dataset_pk)
+    note_seen(database, shown, actor.person_id, now=now)
     left = sum(n for (is_open, _), n in counted.items() if is_open)
     ungraded = sum(n for (is_open, waiting), n in counted.items() if is_open and UNGRADED & Reason(waiting))
     decided = sum(counted.values()) - left
@@ -104,13 +105,15 @@ def find_disagreements(
     tell: Tell | None = None,
 ) -> list[Disagreement]:
     """Every pair that waits for a lead, and every decided one, or those `wanted`; open ones first, then as `sort` says. Needs
-    the role lead.
+    the role lead; what they may see of each is as in `list_queue`.
     `tell`: called while impacts are computed, with how many queries are done, of how many."""
     check_sort(sort)
     _bring_up_to_date(database, actor, dataset, tell=tell)
     with database.read() as session:
         reader = _enter(session, actor, dataset, now)
-        return list(_describe(session, reader, list_rows(session, reader, wanted, sort)))
+        items, shown = _describe(session, reader, list_rows(session, reader, wanted, sort))
+    note_seen(database, shown, actor.person_id, now=now)
+    return list(items)
 
 
 def count_open(database: Database, actor: Actor, dataset: str) -> int:
@@ -148,13 +151,29 @@ def _sum_by_reason(counted: Mapping[tuple[bool, int], int]) -> dict[Reason, int]
     }
 
 
-def _describe(session: Session, reader: QueueReader, rows: Sequence[Any]) -> tuple[Disagreement, ...]:
+def _describe(
+    session: Session, reader: QueueReader, rows: Sequence[Any]
+) -> tuple[tuple[Disagreement, ...], set[int]]:
+    """The rows for this reader, and the pairs (pair_pk) of which they are told something."""
     pks = [row.DisputeRow.pair_pk for row in rows]
+    hidden = list_to_judge(session, reader.lead_pk, pks)
     answers, own = list_answers(session, pks), list_judged_by(session, reader.lead_pk, pks)
-    return tuple(
-        _disagreement(row, answers.get(row.DisputeRow.pair_pk, []), yours=row.DisputeRow.pair_pk in own)
+    found = tuple(
+        _hide(row)
+        if row.DisputeRow.pair_pk in hidden
+        else _disagreement(row, answers.get(row.DisputeRow.pair_pk, []), yours=row.DisputeRow.pair_pk in own)
         for row in rows
     )
+    return found, set(pks) - hidden
+
+
+def _hide(row: Any) -> Disagreement:
+    """A pair that the reader has still to judge."""
+    status: Literal["open", "decided"] = "open" if row.DisputeRow.open else "decided"
+    return Disagreement(
+        pair="", query_id="", doc_id="", category=None, grades={}, distance=0, impact=0.0, status=status,
+        since=row.DisputeRow.since, hidden=True,
+    )  # fmt: skip
 
 
 def _disagreement(row: Any, answers: Sequence[Answer], *, yours: bool) -> Disagreement:

@@ -33,7 +33,8 @@ class MarkedPair:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A pair that could be marked: what its judgments or a lead have settled, and how it is marked now."""
+    """A pair that could be marked: what its judgments or a lead have settled, and how it is marked now. `hidden`: who asks
+    has still to judge it, so that how it stands is not told."""
 
     pair: str
     query_id: str
@@ -44,6 +45,7 @@ class Candidate:
     grade: int | None
     judged: int
     kind: str | None
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,6 +166,7 @@ class QualityStatus:
     be judged by the one it was drawn for) + `waiting`. `settled_since`: settled pairs that came after the last draw, of
     which it says nothing. `verdicts`: by rule; `further`: how many more pairs without an error would pass by the bound
     (0 when passed, None when no sample of this population can). `sentences`: what all this means, most important first.
+    `hidden`: errors that are not in `errors`, since who asks has still to judge their pairs.
     """
 
     dataset: str
@@ -185,6 +186,7 @@ class QualityStatus:
     sentences: tuple[Message, ...]
     draws: tuple[QualityDraw, ...]
     errors: tuple[QualityError, ...]
+    hidden: int = 0
 
     @property
     def verdict(self) -> Verdict:

@@ -51,7 +51,8 @@ class Disagreement:
     neighbouring grades on one side of relevance. `reasons`: why it is or was in the queue, `waiting`: why it still is.
     `since`: the first of them. `simulated`: some of the grades are nobody's. `yours`: the asking lead judged it, and so may
     not decide it. `decided`: what holds. `held_by`: the other lead before whom it is open now; `assigned_to`: the one it was given
-    to; `put_off`: the asking lead said later."""
+    to; `put_off`: the asking lead said later. `hidden`: they have still to judge the pair, so that nothing of it is told, not even which
+    it is."""
 
     pair: str
     query_id: str
@@ -78,6 +79,7 @@ class Disagreement:
     put_off: bool = False
     query: str = ""
     title: str = ""
+    hidden: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """As the command line prints it; what holds of few pairs only where it does."""
@@ -85,7 +87,7 @@ class Disagreement:
         for name in ("query", "title", "put_off", "waiting"):
             del found[name]
         found["reasons"] = list_words(self.waiting or self.reasons)
-        for name in ("reopened", "unrateable", "taste", "decided", "held_by", "assigned_to"):
+        for name in ("reopened", "unrateable", "taste", "decided", "held_by", "assigned_to", "hidden"):
             if found[name] is None or found[name] is False or found[name] == ():
                 del found[name]
         if self.flips is None:

@@ -5,6 +5,7 @@ Refuses whoever is not a lead of the dataset. Nothing is changed here.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
@@ -18,17 +19,20 @@ from annotator.lessons.worklist import sum_up
 from annotator.questions.service import list_for_guideline
 from annotator.storage import lessons as stored
 from annotator.storage.database import Database
+from annotator.storage.disclosing import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.find import find_dataset, key_of
 
 OTHERS_MEASURED = 2_000
 
 
-def list_lessons(database: Database, actor: Actor, dataset: str) -> Worklist:
-    """What the decisions that hold, and the questions marked for the guideline, teach. For leads."""
+def list_lessons(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Worklist:
+    """What the decisions that hold, and the questions marked for the guideline, teach. For leads: without the decisions on
+    pairs that they have still to judge; what they are told they judge no more."""
     with database.read() as session:
         dataset_pk = _enter(session, actor, dataset)
-        taught = stored.list_taught(session, dataset_pk)
+        taught, shown = _choose_told(session, actor, stored.list_taught(session, dataset_pk))
         characters = stored.read_lengths(session, dataset_pk, _choose_measured(taught))
+    note_seen(database, shown, actor.person_id, now=now)
     asked = [
         AskedQuestion(
             one.number, one.pair, one.query_id, one.query, one.doc_id, one.title, one.text, one.answer or ""
@@ -44,10 +48,27 @@ def count_open_lessons(database: Database, actor: Actor, dataset: str) -> int:
         return stored.count_waiting(session, _enter(session, actor, dataset))
 
 
-def list_decisions_behind(database: Database, actor: Actor, dataset: str) -> Mapping[int, Sequence[Taught]]:
-    """The decisions that led to each version of the guideline, by version. For leads."""
+def list_decisions_behind(
+    database: Database, actor: Actor, dataset: str, *, now: datetime
+) -> Mapping[int, Sequence[Taught]]:
+    """The decisions that led to each version of the guideline, by version. For leads, as `list_lessons`."""
     with database.read() as session:
-        return stored.list_led(session, _enter(session, actor, dataset))
+        led = stored.list_led(session, _enter(session, actor, dataset))
+        told, shown = _choose_told(session, actor, [one for taught in led.values() for one in taught])
+    note_seen(database, shown, actor.person_id, now=now)
+    left = {one.pair for one in told}
+    return {version: [one for one in taught if one.pair in left] for version, taught in led.items()}
+
+
+def _choose_told(
+    session: Session, actor: Actor, taught: Sequence[Taught]
+) -> tuple[Sequence[Taught], set[int]]:
+    """Those that the lead may be told, and their pairs (pair_pk)."""
+    if actor.person_id is None:
+        return taught, set()
+    pks = find_pair_pks(session, {one.pair for one in taught})
+    hidden = list_to_judge(session, actor.person_id, pks.values())
+    return [one for one in taught if pks[one.pair] not in hidden], set(pks.values()) - hidden
 
 
 def _choose_measured(taught: Sequence[Taught]) -> list[str]:

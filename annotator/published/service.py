@@ -4,7 +4,7 @@ Stands behind the Releases page, `release diff` and `release trace`; the stage `
 is about to publish. Reads only. Names nobody: people appear under the pseudonyms of the releases.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
@@ -33,6 +33,7 @@ from annotator.published.records import TracedImport as TracedImport
 from annotator.published.records import TracedJudgment as TracedJudgment
 from annotator.published.renames import Remap, follow, turn_round
 from annotator.storage.database import Database
+from annotator.storage.disclosing import find_published, find_released, note_seen
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.published import (
     QUERIES_AT_ONCE,
@@ -60,10 +61,17 @@ UNNAMED_ANNOTATOR, UNNAMED_LEAD = "annotator_?", "lead_?"  # judged or decided, 
 
 
 def compare_releases(
-    database: Database, actor: Actor, dataset: str, v1: str, v2: str, *, keep: int | None = None
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    v1: str,
+    v2: str,
+    *,
+    keep: int | None = None,
+    now: datetime,
 ) -> ReleaseDiff:
     """What `v2` changed against `v1`. `keep`: how many changes of each kind to list, None for all; the counts
-    are always complete. NotFound for a version that is not published."""
+    are always complete. For leads, who judge no more what they are told the grade of. NotFound for a version that is not published."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
@@ -81,7 +89,36 @@ def compare_releases(
             new = read_qrels(session, key_of(newer.pk), chunk)
             for query_id in chunk:
                 collect_query(collected, old.get(query_id, {}), new.get(query_id, {}), renames)
-        return summarise(before, after, collected)
+        found = summarise(before, after, collected)
+    note_published(database, actor, dataset, list_named(found.changes), now=now)
+    return found
+
+
+def list_named(changes: Iterable[Change]) -> set[tuple[str, str]]:
+    """The pairs that these changes name, by query_id and doc_id."""
+    return {(one.query_id, one.doc_id) for one in changes} | {
+        (one.query_id, one.old_doc_id) for one in changes if one.old_doc_id is not None
+    }
+
+
+def note_published(
+    database: Database, actor: Actor, dataset: str, names: Collection[tuple[str, str]], *, now: datetime
+) -> None:
+    """Note that the lead is told the grades of the pairs that releases name so: they judge them no more."""
+    if actor.person_id is None or not names:
+        return
+    with database.read() as session:
+        found = find_published(session, key_of(find_dataset(session, dataset).pk), names)
+    note_seen(database, {pk for pks in found.values() for pk in pks}, actor.person_id, now=now)
+
+
+def note_downloaded(database: Database, actor: Actor, dataset: str, version: str, *, now: datetime) -> None:
+    """The same of every pair of a release, whose files the lead is about to be sent."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        pks = find_released(session, dataset_pk, key_of(find_release(session, dataset_pk, version).pk))
+    note_seen(database, pks, actor.person_id, now=now)
 
 
 def browse_qrels(
@@ -96,9 +133,11 @@ def browse_qrels(
     changed_since: str | None = None,
     limit: int = 50,
     offset: int = 0,
+    now: datetime,
 ) -> QrelPage:
     """Some of a release's qrels. `search`: part of an id or of the query's text; `changed_since`: a version, to see
-    only what has another grade there, or none (pairs are compared by their ids as published)."""
+    only what has another grade there, or none (pairs are compared by their ids as published). For leads, who judge no more
+    what they are shown."""
     if not 1 <= limit <= MAX_PAGE or offset < 0:
         raise ValidationError(f"expected 1 to {MAX_PAGE} qrels from 0 on, found {limit} from {offset} on")
     with database.read() as session:
@@ -117,17 +156,17 @@ def browse_qrels(
             offset=offset,
         )
         texts = list_query_texts(session, key_of(release.pk), (query_id for query_id, *_ in rows))
-        return QrelPage(
-            total, tuple(QrelRow(query_id, texts.get(query_id), *more) for query_id, *more in rows)
-        )
+    page = QrelPage(total, tuple(QrelRow(query_id, texts.get(query_id), *more) for query_id, *more in rows))
+    note_published(database, actor, dataset, {(one.query_id, one.doc_id) for one in page.rows}, now=now)
+    return page
 
 
 def trace_qrel(
-    database: Database, actor: Actor, dataset: str, version: str, query_id: str, doc_id: str
+    database: Database, actor: Actor, dataset: str, version: str, query_id: str, doc_id: str, *, now: datetime
 ) -> Trace:
     """The judgments and the decision on which this qrel was published, whatever was judged since.
 
-    NotFound when the release holds no such qrel.
+    NotFound when the release holds no such qrel. For leads, who judge the pair no more.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -147,7 +186,7 @@ def trace_qrel(
             )
         judgment_pks, adjudication_pk = _find_grounds(session, dataset_pk, release, qrel)
         imported = qrel.imported_qrel_pk
-        return Trace(
+        trace = Trace(
             dataset=row.name,
             version=version,
             query_id=query_id,
@@ -162,6 +201,8 @@ def trace_qrel(
             imported=None if imported is None else _read_import(session, imported),
             complete=qrel.judgments is not None,
         )
+    note_published(database, actor, dataset, [(query_id, doc_id)], now=now)
+    return trace
 
 
 def list_guidelines(database: Database, actor: Actor, dataset: str) -> tuple[Guideline, ...]:

@@ -7,7 +7,7 @@ that would add nothing: what was drawn is never drawn again.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -38,6 +38,7 @@ from annotator.quality.trail import list_errors, list_undecided, tell_draws
 from annotator.quality.wording import say_nothing_drawn, say_status
 from annotator.storage.assigning import list_people_here
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.disclosing import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.find import find_dataset, find_person, key_of
 from annotator.storage.pairs import list_pair_states
 from annotator.storage.people import list_present_roles
@@ -142,10 +143,18 @@ def list_experts(database: Database, actor: Actor, dataset: str) -> list[Quality
         return experts
 
 
-def show_quality(database: Database, actor: Actor, dataset: str) -> QualityStatus:
-    """How the quality control of the dataset stands. For leads."""
+def show_quality(database: Database, actor: Actor, dataset: str, *, now: datetime) -> QualityStatus:
+    """How the quality control of the dataset stands. For leads: errors on pairs that they have still to judge are counted
+    and not listed, and what is listed they judge no more."""
     with database.read() as session:
-        return compute_quality(session, _require_lead(session, actor, dataset))
+        found = compute_quality(session, _require_lead(session, actor, dataset))
+        pks = find_pair_pks(session, {one.pair for one in found.errors})
+        hidden = list_to_judge(session, actor.person_id, pks.values())
+    note_seen(database, set(pks.values()) - hidden, actor.person_id, now=now)
+    if not hidden:
+        return found
+    told = tuple(one for one in found.errors if pks.get(one.pair) not in hidden)
+    return replace(found, errors=told, hidden=len(found.errors) - len(told))
 
 
 def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:

@@ -31,6 +31,15 @@ JUDGMENTS, MANIFEST, SUMS = "judgments.csv", "manifest.json", "SHA256SUMS"
 CHANGES, DATASHEET = "CHANGES.md", "DATASHEET.md"
 GRADES_PICTURE, CONFUSION_PICTURE = "pictures/grades.svg", "pictures/confusion.svg"
 JUDGMENT_COLUMNS = (*COLUMNS, "guideline_version", "purpose", "simulated")
+WITHOUT_GRADES = (
+    MANIFEST,
+    SUMS,
+    GRADES_PICTURE,
+    CONFUSION_PICTURE,
+    "beir/queries.jsonl",
+    "beir/corpus.jsonl",
+)
+"""The files of a release that tell the grade of no pair."""
 DIGITS = 6
 
 

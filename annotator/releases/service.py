@@ -37,11 +37,19 @@ from annotator.domain.overlap import say_overlap
 from annotator.domain.people import Actor, name_annotator, name_lead
 from annotator.domain.quality import QualityStatus
 from annotator.published.service import ReleaseDiff as ReleaseDiff
-from annotator.published.service import ReleaseFacts, Renames, read_facts, read_qrels, read_renames
+from annotator.published.service import (
+    ReleaseFacts,
+    Renames,
+    list_named,
+    note_published,
+    read_facts,
+    read_qrels,
+    read_renames,
+)
 from annotator.releases.comparison import Comparison
 from annotator.releases.content import count_content, list_settled
 from annotator.releases.datasheet_quality import hide_people
-from annotator.releases.files import MANIFEST, SUMS
+from annotator.releases.files import MANIFEST, SUMS, WITHOUT_GRADES
 from annotator.releases.folder import (
     check_free,
     discard,
@@ -133,9 +141,10 @@ def explain_check(found: ReleaseCheck) -> str:
 
 
 def preview_release(
-    database: Database, actor: Actor, dataset: str, *, keep: int | None = KEPT_CHANGES
+    database: Database, actor: Actor, dataset: str, *, keep: int | None = KEPT_CHANGES, now: datetime
 ) -> ReleaseDiff:
-    """What a release published now would change against the latest one. Needs the role lead.
+    """What a release published now would change against the latest one. Needs the role lead; they judge no more what is
+    listed.
 
     `keep`: how many changes of each kind to list, None for all; the counts are always complete.
     """
@@ -151,7 +160,9 @@ def preview_release(
                 texts[query.query_id] = query.text
         rubric = find_rubric(session, key_of(row.pk))
         scale = list_scale(to_rubric(rubric))
-        return comparison.end(ReleaseFacts(row.name, None, scale, rubric.version, texts))
+        found = comparison.end(ReleaseFacts(row.name, None, scale, rubric.version, texts))
+    note_published(database, actor, dataset, list_named(found.changes), now=now)
+    return found
 
 
 def publish_release(
@@ -285,6 +296,11 @@ def _open_files(folder: Path, names: Iterable[str], checksums: Mapping[str, str]
             file.close()
         raise
     return opened
+
+
+def tells_grades(file: str) -> bool:
+    """Whether this file of a release tells the grade of any pair."""
+    return file not in WITHOUT_GRADES
 
 
 def verify_release(folder: Path) -> Verification:

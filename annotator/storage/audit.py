@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.lead_trail import TrailEvent, TrailFilter
-from annotator.storage.behind import list_to_judge
+from annotator.storage.disclosing import list_to_judge
 from annotator.storage.dispute_tables import AuditEventRow
 from annotator.storage.tables import DocumentRow, PairRow, PersonRow, QueryRow
 

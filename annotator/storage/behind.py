@@ -1,19 +1,25 @@
 """What a lead may read of the pairs behind a figure of agreement. Only a page of pairs is read in full.
 
-Which pairs they are finds `storage/behind_search.py`.
+Which pairs they are finds `storage/behind_search.py`. Annotators stand here under the letters that they have on the pair's
+case, but for those whom the reader asked for by name. Whoever calls this notes what was shown (`storage/disclosing.py`).
 """
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.behind import PairBehind
+from annotator.domain.letters import give_letters, name_checker
 from annotator.domain.messages import Message
-from annotator.storage.behind_search import LISTED, Found
+from annotator.storage.behind_search import Found
 from annotator.storage.bulk import split
+from annotator.storage.disclosing import LISTED
+from annotator.storage.find import key_of
 from annotator.storage.pairs import PairState, list_pair_states
 from annotator.storage.tables import DocumentRow, PersonRow, QueryRow
 
@@ -21,14 +27,21 @@ DETAILED_AT_ONCE = 400
 CASES = ("disagreement", "adjudicated", "reopened")
 _GRADES = """
 SELECT c.pair_pk, c.annotator_pk, c.grade FROM current_judgment c
-WHERE c.pair_pk IN {pairs} AND c.purpose = 'independent' AND c.outcome = 'graded'"""
-_TO_JUDGE = """
-SELECT p.pk FROM pair p WHERE p.pk IN {pairs}
-  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :person_pk)
-  AND (p.lacking > 0 AND NOT EXISTS (SELECT 1 FROM current_judgment c
-      WHERE c.pair_pk = p.pk AND c.annotator_pk = :person_pk AND c.outcome <> 'later')
-    OR EXISTS (SELECT 1 FROM quality_pair x JOIN quality_draw w ON w.pk = x.draw_pk
-      WHERE x.pair_pk = p.pk AND w.annotator_pk = :person_pk AND x.outcome IS NULL))"""
+WHERE c.pair_pk IN {pairs} AND c.purpose = 'independent' AND c.outcome <> 'later'"""
+_CHECKED = """
+SELECT x.pair_pk, j.annotator_pk FROM quality_pair x JOIN judgment j ON j.pk = x.judgment_pk
+WHERE x.pair_pk IN {pairs} AND x.outcome IS NOT NULL"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """For whom pairs are described. `person_pk` None: the operator, who sees every name. `named`: the usernames that the
+    reader asked for; `hidden`: pairs of which nothing is told; `seed`: the dataset's, by which letters are given."""
+
+    person_pk: int | None
+    named: Collection[str]
+    hidden: Collection[int]
+    seed: int
 
 
 def sort_found(session: Session, dataset_pk: int, found: Collection[Found]) -> list[Found]:
@@ -41,25 +54,21 @@ def sort_found(session: Session, dataset_pk: int, found: Collection[Found]) -> l
 
 
 def show_behind(
-    session: Session,
-    dataset_pk: int,
-    person_pk: int | None,
-    found: Sequence[Found],
-    notes: Mapping[int, Message],
+    session: Session, dataset_pk: int, reader: Reader, found: Sequence[Found], notes: Mapping[int, Message]
 ) -> list[PairBehind]:
-    """These pairs in full, in their order. Of those that the person has still to judge nothing is told."""
+    """These pairs in full, in their order; of the hidden ones nothing."""
     shown: list[PairBehind] = []
     for some in split(found, DETAILED_AT_ONCE):
-        pks = [one.pair_pk for one in some]
+        pks = [one.pair_pk for one in some if one.pair_pk not in reader.hidden]
         states = {state.pair_pk: state for state in list_pair_states(session, dataset_pk, pks)}
-        grades, hidden = _list_grades(session, pks), list_to_judge(session, person_pk, pks)
+        grades = _list_grades(session, reader, {state.pair_pk: state.key for state in states.values()})
         texts = _list_texts(session, states.values())
         shown += [
             _hide(one)
-            if one.pair_pk in hidden
+            if one.pair_pk in reader.hidden
             else _show(states[one.pair_pk], one, grades.get(one.pair_pk, ()), texts, notes.get(one.pair_pk))
             for one in some
-            if one.pair_pk in states
+            if one.pair_pk in states or one.pair_pk in reader.hidden
         ]
     return shown
 
@@ -82,30 +91,39 @@ def _hide(found: Found) -> PairBehind:
     return PairBehind("", "", "", "", "", (), found.distance, "", False, hidden=True)
 
 
-def _list_grades(session: Session, pks: Sequence[int]) -> dict[int, list[tuple[str, int]]]:
-    """(username, grade) by pair_pk."""
-    rows = session.execute(
-        text(_GRADES.format(pairs=_listed(session))), {"pairs": json.dumps(list(pks))}
-    ).all()
-    people = {person for _, person, _ in rows}
-    names = dict(
-        session.execute(
-            select(col(PersonRow.pk), col(PersonRow.username)).where(col(PersonRow.pk).in_(people))
-        ).all()
-    )
+def _list_grades(
+    session: Session, reader: Reader, keys: Mapping[int, str]
+) -> dict[int, list[tuple[str, int]]]:
+    """By pair_pk who gave which grade. `keys`: of the pairs, by pair_pk."""
+    rows = _run(session, _GRADES, keys)
+    checked = [] if reader.person_pk is None else _run(session, _CHECKED, keys)
+    people = {row[1] for row in (*rows, *checked)}
+    named = select(col(PersonRow.pk), col(PersonRow.username)).where(col(PersonRow.pk).in_(people))
+    names = {key_of(pk): username for pk, username in session.execute(named)}
+    letters = {} if reader.person_pk is None else _give_letters(reader, keys, rows, checked, names)
     found: dict[int, list[tuple[str, int]]] = {}
     for pair_pk, person, grade in rows:
-        found.setdefault(pair_pk, []).append((names[person], grade))
+        name = names[person]
+        if grade is not None:
+            told = name if pair_pk not in letters or name in reader.named else letters[pair_pk][name]
+            found.setdefault(pair_pk, []).append((told, grade))
     return found
 
 
-def list_to_judge(session: Session, person_pk: int | None, pks: Sequence[int]) -> set[int]:
-    """Those of the pairs that the person may still be handed, or was drawn to check, and has not answered."""
-    if person_pk is None:
-        return set()
-    statement = text(_TO_JUDGE.format(pairs=_listed(session)))
-    found = session.scalars(statement, {"pairs": json.dumps(list(pks)), "person_pk": person_pk})
-    return set(found)
+def _give_letters(
+    reader: Reader,
+    keys: Mapping[int, str],
+    judged: Sequence[Any],
+    checked: Sequence[Any],
+    names: Mapping[int, str],
+) -> dict[int, dict[str, str]]:
+    """By pair_pk the letters of its case (`adjudication/case.py`)."""
+    people: dict[int, set[str]] = {pair_pk: set() for pair_pk in keys}
+    for pair_pk, person, _ in judged:
+        people[pair_pk].add(names[person])
+    for pair_pk, person in checked:
+        people[pair_pk].add(name_checker(names[person]))
+    return {pk: give_letters(found, seed=reader.seed, pair=keys[pk]) for pk, found in people.items()}
 
 
 def _list_texts(session: Session, states: Collection[PairState]) -> dict[tuple[str, int], str]:
@@ -122,5 +140,8 @@ def _list_texts(session: Session, states: Collection[PairState]) -> dict[tuple[s
     return found
 
 
-def _listed(session: Session) -> str:
-    return LISTED[session.get_bind().dialect.name].format(name="pairs")
+def _run(session: Session, statement: str, pair_pks: Collection[int]) -> Sequence[Any]:
+    listed = LISTED[session.get_bind().dialect.name].format(name="pairs")
+    return session.execute(
+        text(statement.format(pairs=listed)), {"pairs": json.dumps(sorted(pair_pks))}
+    ).all()

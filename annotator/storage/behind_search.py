@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from annotator.storage.disclosing import LISTED
+
 _COUNTS = "{c}.dataset_pk = :dataset_pk AND {c}.purpose = 'independent' AND {c}.outcome = 'graded'"
 _ALL = """
 SELECT c.pair_pk, max(c.grade) - min(c.grade) AS distance FROM {places}current_judgment c
@@ -32,10 +34,6 @@ _PAGE = """
 SELECT f.pair_pk, f.distance, count(*) OVER () FROM ({found}) f JOIN pair p ON p.pk = f.pair_pk JOIN query q ON q.pk = p.query_pk
 WHERE p.retired_at IS NULL ORDER BY f.distance DESC, q.position, f.pair_pk LIMIT :limit OFFSET :offset"""
 _COUNT = "SELECT count(*) FROM ({found}) f JOIN pair p ON p.pk = f.pair_pk WHERE p.retired_at IS NULL"
-LISTED = {
-    "sqlite": "(SELECT value FROM json_each(:{name}))",
-    "postgresql": "(SELECT CAST(value AS INTEGER) FROM json_array_elements_text(CAST(:{name} AS JSON)))",
-}
 _SECONDS = f"""
 SELECT a.seconds FROM current_judgment a
 WHERE {_COUNTS.format(c="a")} AND a.annotator_pk = :first AND a.seconds IS NOT NULL"""

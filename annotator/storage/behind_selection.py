@@ -5,17 +5,16 @@ there is not.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
 from annotator.domain.agreement import Selection
-from annotator.domain.behind import PairsBehind
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import Message, say
-from annotator.storage.behind import show_behind, sort_found
+from annotator.storage.behind import sort_found
 from annotator.storage.behind_search import Found, Group, Wanted, find_behind, list_seconds
 from annotator.storage.check_marks import list_check_answers, list_repeats
 from annotator.storage.find import find_person, key_of
@@ -27,41 +26,49 @@ LimitQuick = Callable[[Sequence[float]], float | None]
 """Below how many seconds a judgment of whoever took these seconds is suspiciously quick; None: that is not known."""
 
 
-def list_selected(
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """How many pairs a selection has; some of them, or all; what is said of them besides, by pair_pk; and the annotators
+    (usernames) that it names."""
+
+    total: int
+    found: Sequence[Found]
+    notes: Mapping[int, Message]
+    named: tuple[str, ...]
+
+
+def find_selected(
     session: Session,
     dataset_pk: int,
-    person_pk: int | None,
     selection: Selection,
     *,
-    limit: int,
-    offset: int,
+    limit: int | None,
+    offset: int = 0,
     limit_quick: LimitQuick,
-) -> PairsBehind:
-    """The selection's pairs from `offset` on, as `person_pk` may read them (None: the operator, who may read all)."""
+) -> Selected:
+    """The selection's pairs from `offset` on; `limit` None: all of them."""
     check_selection(selection)
     names = selection.annotators
     if selection.by == "annotator" and selection.value is not None:
         names = (*names, selection.value)
-    annotators = tuple(key_of(find_person(session, name).pk) for name in dict.fromkeys(names))
-    notes: Mapping[int, Message] = {}
+    names = tuple(dict.fromkeys(names))
+    annotators = tuple(key_of(find_person(session, name).pk) for name in names)
     if selection.kind in CHECKS:
         checks = _list_checks(session, dataset_pk, annotators[0], selection.kind)
         found = sort_found(session, dataset_pk, list(checks))
         notes = {one.pair_pk: note for one, note in checks.items()}
-        total, found = len(found), found[offset : offset + limit]
-    else:
-        below = None
-        if selection.kind == "quick":
-            below = limit_quick(list_seconds(session, dataset_pk, annotators[0]))
-            if below is None:
-                return PairsBehind(0, ())
-        group = _find_group(session, dataset_pk, selection.by, selection.value)
-        if selection.span is not None:
-            group = replace(group, spans=(*group.spans, selection.span))
-        differing = selection.kind == "differing"
-        wanted = Wanted(dataset_pk, annotators, selection.grades, differing, below, selection.grade, group)
-        total, found = find_behind(session, wanted, limit=limit, offset=offset)
-    return PairsBehind(total, tuple(show_behind(session, dataset_pk, person_pk, found, notes)))
+        return Selected(len(found), found[offset:][:limit], notes, names)
+    below = None
+    if selection.kind == "quick":
+        below = limit_quick(list_seconds(session, dataset_pk, annotators[0]))
+        if below is None:
+            return Selected(0, (), {}, names)
+    group = _find_group(session, dataset_pk, selection.by, selection.value)
+    if selection.span is not None:
+        group = replace(group, spans=(*group.spans, selection.span))
+    differing = selection.kind == "differing"
+    wanted = Wanted(dataset_pk, annotators, selection.grades, differing, below, selection.grade, group)
+    return Selected(*find_behind(session, wanted, limit=limit, offset=offset), {}, names)
 
 
 def check_selection(selection: Selection) -> None:

@@ -17,6 +17,7 @@ from annotator.domain.decisions import Decision, Outcome
 from annotator.domain.seconding import is_decision, takes_two
 from annotator.domain.settling import Decided, read_decision
 from annotator.storage.cases import add_decisions, list_revisions
+from annotator.storage.disclosing import add_seen
 from annotator.storage.find import find_rubric, key_of
 from annotator.storage.statements import prepare, run
 from annotator.storage.tables import DatasetRow
@@ -164,6 +165,7 @@ class _Writer:
         ):  # fmt: skip
             for start in range(0, len(pks), CHUNK):
                 run(self.session, statement, {"pairs": pks[start : start + CHUNK], "lead_pk": self.lead_pk})
+        add_seen(self.session, self.pks, self.lead_pk, now=self.now)  # who decided a pair no longer judges it
         add_events(self.session, self.events)
 
     def _decide(self, wish: Wish, action: Action, *, agreed_with: str | None = None) -> Decision:

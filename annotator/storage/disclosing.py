@@ -1,41 +1,134 @@
-"""Who has seen what others said of a pair: noted once, and for ever, since whoever has seen it no longer judges it."""
+"""Who has seen what others said of a pair: noted once, and for ever, since whoever has seen it no longer judges it.
 
-from collections.abc import Collection
+Everything that shows a person who gave what, or at which grade a pair is settled, goes through here: `list_to_judge` says
+what must not be shown to them, and what is shown is noted before it is sent. Every way is listed in docs/security.md.
+"""
+
+import json
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, select, text
+from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
-from sqlmodel import col
 
 from annotator.storage.columns import UtcDateTime
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow
 
-_NOTE = text(
-    "INSERT INTO disclosure (pair_pk, person_pk, disclosed_at) VALUES (:pair_pk, :person_pk, :now) "
-    "ON CONFLICT (pair_pk, person_pk) DO NOTHING"
-).bindparams(bindparam("now", type_=UtcDateTime))
+LISTED = {
+    "sqlite": "(SELECT value FROM json_each(:{name}))",
+    "postgresql": "(SELECT CAST(value AS INTEGER) FROM json_array_elements_text(CAST(:{name} AS JSON)))",
+}
+"""A list of whole numbers of any length as one value, sent as JSON: a subquery with the column `value`."""
+LISTED_TEXTS = {
+    "sqlite": "(SELECT value FROM json_each(:{name}))",
+    "postgresql": "(SELECT value FROM json_array_elements_text(CAST(:{name} AS JSON)))",
+}
+_NEW = """
+SELECT x.value FROM {pairs} x WHERE NOT EXISTS (
+  SELECT 1 FROM disclosure d WHERE d.pair_pk = x.value AND d.person_pk = :person_pk)"""
+_NOTE = """
+INSERT INTO disclosure (pair_pk, person_pk, disclosed_at)
+SELECT x.value, :person_pk, :now FROM {pairs} x WHERE true
+ON CONFLICT (pair_pk, person_pk) DO NOTHING"""
+_PKS = "SELECT p.key, p.pk FROM pair p WHERE p.key IN {keys}"
+_TO_JUDGE = """
+SELECT p.pk FROM pair p WHERE p.pk IN {pairs}
+  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :person_pk)
+  AND (p.lacking > 0 AND NOT EXISTS (SELECT 1 FROM current_judgment c
+      WHERE c.pair_pk = p.pk AND c.annotator_pk = :person_pk AND c.outcome <> 'later')
+    OR EXISTS (SELECT 1 FROM quality_pair x JOIN quality_draw w ON w.pk = x.draw_pk
+      WHERE x.pair_pk = p.pk AND w.annotator_pk = :person_pk AND x.outcome IS NULL))"""
+# Pairs by the names that a release has for them: a document that was renamed since is followed to the name that it has now.
+_BY_NAMES = """
+WITH RECURSIVE called (old, new) AS (
+  SELECT r.old_doc_id, r.new_doc_id FROM remap r WHERE r.dataset_pk = :dataset_pk
+  UNION SELECT c.old, r.new_doc_id FROM called c JOIN remap r ON r.old_doc_id = c.new AND r.dataset_pk = :dataset_pk
+), given (query_id, doc_id) AS ({given}), published (query_id, doc_id, name) AS (
+  SELECT g.query_id, g.doc_id, g.doc_id FROM given g
+  UNION ALL SELECT g.query_id, c.new, g.doc_id FROM called c JOIN given g ON g.doc_id = c.old
+)
+SELECT p.pk, x.query_id, x.name FROM published x
+JOIN query q ON q.dataset_pk = :dataset_pk AND q.query_id = x.query_id
+JOIN document d ON d.dataset_pk = :dataset_pk AND d.doc_id = x.doc_id
+JOIN pair p ON p.query_pk = q.pk AND p.document_pk = d.pk"""
+_RELEASED = "SELECT r.query_id, r.doc_id FROM release_qrel r WHERE r.release_pk = :release_pk"
+_NAMES = {
+    "sqlite": "SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:names)",
+    "postgresql": "SELECT value ->> 0, value ->> 1 FROM json_array_elements(CAST(:names AS JSON))",
+}
 
 
-def note_seen(database: Database, pair_pk: int, person_pk: int | None, *, now: datetime) -> None:
-    """Note that the person has seen the others' judgments. The operator (None) judges nothing, so nothing is noted."""
-    if person_pk is None:
+def note_seen(database: Database, pair_pks: Collection[int], person_pk: int | None, *, now: datetime) -> None:
+    """Note that the person has been shown what others said of these pairs, in a transaction of its own, however many
+    they are. Writes nothing where all of it is noted already. The operator (None) judges nothing, so nothing is noted."""
+    if person_pk is None or not pair_pks:
         return
-    mine = (col(DisclosureRow.pair_pk) == pair_pk, col(DisclosureRow.person_pk) == person_pk)
     with database.read() as session:
-        if session.scalar(select(col(DisclosureRow.pair_pk)).where(*mine)) is not None:
-            return
-    with database.write() as session:
-        session.execute(_NOTE, {"pair_pk": pair_pk, "person_pk": person_pk, "now": now})
+        new = _list_new(session, pair_pks, person_pk)
+    if new:
+        with database.write() as session:
+            add_seen(session, new, person_pk, now=now)
 
 
 def add_seen(session: Session, pair_pks: Collection[int], person_pk: int, *, now: datetime) -> None:
-    """Note in this transaction that the person has seen what others said of these pairs."""
-    rows = [{"pair_pk": pair_pk, "person_pk": person_pk, "now": now} for pair_pk in sorted(pair_pks)]
-    if rows:
-        session.execute(_NOTE, rows)
+    """Note in this transaction, with one statement, that the person has seen what others said of these pairs."""
+    if pair_pks:
+        statement = text(_NOTE.format(pairs=_name_list(session, "pairs")))
+        statement = statement.bindparams(bindparam("now", type_=UtcDateTime))
+        session.execute(
+            statement, {"pairs": json.dumps(sorted(pair_pks)), "person_pk": person_pk, "now": now}
+        )
 
 
 def has_seen(session: Session, pair_pk: int, person_pk: int) -> bool:
     """Whether that is noted."""
     return session.get(DisclosureRow, (pair_pk, person_pk)) is not None
+
+
+def list_to_judge(session: Session, person_pk: int | None, pair_pks: Collection[int]) -> set[int]:
+    """Those of the pairs that the person may still be handed, or was drawn to check, and has not answered: what others
+    said of them is not shown."""
+    if person_pk is None or not pair_pks:
+        return set()
+    statement = text(_TO_JUDGE.format(pairs=_name_list(session, "pairs")))
+    return set(session.scalars(statement, {"pairs": json.dumps(list(pair_pks)), "person_pk": person_pk}))
+
+
+def find_pair_pks(session: Session, keys: Collection[str]) -> dict[str, int]:
+    """The pair_pks of these keys, however many they are; unknown ones are absent."""
+    if not keys:
+        return {}
+    listed = LISTED_TEXTS[session.get_bind().dialect.name].format(name="keys")
+    rows = session.execute(text(_PKS.format(keys=listed)), {"keys": json.dumps(sorted(keys))})
+    return dict(rows.all())
+
+
+def find_released(session: Session, dataset_pk: int, release_pk: int) -> list[int]:
+    """The pairs (pair_pk) whose grades a release holds, as far as they are in the dataset still."""
+    named = {"dataset_pk": dataset_pk, "release_pk": release_pk}
+    return list(session.scalars(text(_BY_NAMES.format(given=_RELEASED)), named))
+
+
+def find_published(
+    session: Session, dataset_pk: int, names: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], set[int]]:
+    """The pairs (pair_pk) that have or had these names (query_id, doc_id)."""
+    found: dict[tuple[str, str], set[int]] = {}
+    if not names:
+        return found
+    given = _NAMES[session.get_bind().dialect.name]
+    named = {"dataset_pk": dataset_pk, "names": json.dumps(sorted(names))}
+    for pair_pk, query_id, doc_id in session.execute(text(_BY_NAMES.format(given=given)), named):
+        found.setdefault((query_id, doc_id), set()).add(pair_pk)
+    return found
+
+
+def _list_new(session: Session, pair_pks: Collection[int], person_pk: int) -> Sequence[int]:
+    """Those that the person has not been shown yet."""
+    statement = text(_NEW.format(pairs=_name_list(session, "pairs")))
+    return session.scalars(statement, {"pairs": json.dumps(list(pair_pks)), "person_pk": person_pk}).all()
+
+
+def _name_list(session: Session, name: str) -> str:
+    return LISTED[session.get_bind().dialect.name].format(name=name)

@@ -55,7 +55,8 @@ GROUP BY j.purpose
 
 @dataclass(frozen=True, slots=True)
 class LeftOutJudgment:
-    """A judgment that does not count. `pair`: the pair's key; `purpose`: for what it was given."""
+    """A judgment that does not count. `pair`: the pair's key; `purpose`: for what it was given. `hidden`: who asks has
+    still to judge its pair, so that nothing is told but the purpose and the time."""
 
     event_id: str
     pair: str
@@ -66,6 +67,24 @@ class LeftOutJudgment:
     grade: int | None
     purpose: str
     judged_at: datetime
+    hidden: bool = False
+
+
+def hide_left_out(one: LeftOutJudgment) -> LeftOutJudgment:
+    """The judgment as somebody sees it who has still to judge its pair."""
+    return LeftOutJudgment("", "", "", "", "", "", None, one.purpose, one.judged_at, hidden=True)
+
+
+def check_kind(kind: str) -> None:
+    """ValidationError for a reason that there is not."""
+    if kind not in WHY:
+        raise ValidationError(
+            say(
+                "there is no reason {kind!r} to leave a judgment out; there are: {known}",
+                kind=kind,
+                known=", ".join(WHY),
+            )
+        )
 
 
 def count_left_out(session: Session, dataset_pk: int) -> list[LeftOut]:
@@ -100,14 +119,7 @@ def list_left_out(
     session: Session, dataset_pk: int, kind: str, *, limit: int, offset: int = 0
 ) -> list[LeftOutJudgment]:
     """The judgments left out for this reason, in the order in which they came in; ValidationError for another kind."""
-    if kind not in WHY:
-        raise ValidationError(
-            say(
-                "there is no reason {kind!r} to leave a judgment out; there are: {known}",
-                kind=kind,
-                known=", ".join(WHY),
-            )
-        )
+    check_kind(kind)
     statement = (
         select(
             col(JudgmentRow.event_id), col(PairRow.key), col(QueryRow.query_id), col(DocumentRow.doc_id),

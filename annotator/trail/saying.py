@@ -83,6 +83,13 @@ def say_recorded(action: str, before: Mapping[str, Any] | None, after: Mapping[s
             "put the documents of {n:,} queries in order",
             int(new.get("queries") or 0),
         )
+    if action == "looked up names" and "pairs" in new:
+        return say_n(
+            "looked at what {names} gave on {n:,} pair",
+            "looked at what {names} gave on {n:,} pairs",
+            int(new["pairs"]),
+            names=", ".join(new.get("annotators", ())),
+        )
     if action == "published guideline":
         return _add_words(_say_version(new), new.get("why"))
     if action == "changed settings":

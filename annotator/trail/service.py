@@ -5,8 +5,10 @@ not a lead of the dataset. Of a pair that the reader may still judge, the record
 reads its whole story has seen what others said of it, and no longer judges it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -19,13 +21,13 @@ from annotator.domain.lead_trail import TrailEvent as TrailEvent
 from annotator.domain.lead_trail import TrailFilter as TrailFilter
 from annotator.domain.lead_trail import TrailPage as TrailPage
 from annotator.domain.lead_trail import read_moment as read_moment
-from annotator.domain.letters import give_letters
+from annotator.domain.letters import give_letters, name_checker
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.storage.audit import count_events, list_events, list_events_after, list_people
 from annotator.storage.cases import list_answers
 from annotator.storage.database import Database
-from annotator.storage.disclosing import note_seen
+from annotator.storage.disclosing import find_pair_pks, find_published, list_to_judge, note_seen
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.tables import DatasetRow, DocumentRow, PairRow, QueryRow
 from annotator.storage.timeline import Told, list_told
@@ -48,19 +50,25 @@ def read_trail(
     *,
     offset: int = 0,
     limit: int = PAGE,
+    now: datetime,
 ) -> TrailPage:
-    """Some of the records, the latest first. For leads. ValidationError for an action that there is none of."""
+    """Some of the records, the latest first. For leads, who judge no more what they read the grades of. ValidationError for
+    an action that there is none of."""
     _check(wanted)
     with database.read() as session:
         dataset_pk = key_of(_enter(session, actor, dataset).pk)
-        events = list_events(session, dataset_pk, actor.person_id, wanted, offset=offset, limit=limit)
-        return TrailPage(count_events(session, dataset_pk, wanted), events)
+        found = list_events(session, dataset_pk, actor.person_id, wanted, offset=offset, limit=limit)
+        events, shown = _choose_told(session, dataset_pk, actor, found)
+        page = TrailPage(count_events(session, dataset_pk, wanted), events)
+    note_seen(database, shown, actor.person_id, now=now)
+    return page
 
 
 def iterate_trail(
-    database: Database, actor: Actor, dataset: str, wanted: TrailFilter = EVERYTHING
+    database: Database, actor: Actor, dataset: str, wanted: TrailFilter = EVERYTHING, *, now: datetime
 ) -> Iterator[TrailEvent]:
-    """All of the records in the order in which they were made, read piece by piece. For leads; refused before the first."""
+    """All of the records in the order in which they were made, read piece by piece. For leads, as `read_trail`; refused before
+    the first."""
     _check(wanted)
     with database.read() as session:
         dataset_pk = key_of(_enter(session, actor, dataset).pk)
@@ -70,9 +78,11 @@ def iterate_trail(
         while True:
             with database.read() as session:
                 found = list_events_after(session, dataset_pk, actor.person_id, wanted, after=last)
+                events, shown = _choose_told(session, dataset_pk, actor, found)
             if not found:
                 return
-            yield from found
+            note_seen(database, shown, actor.person_id, now=now)
+            yield from events
             last = found[-1].number
 
     return read()
@@ -121,13 +131,46 @@ def read_timeline(
         pair_pk = key_of(found.pk)
         told = list_told(session, found)
         answers = list_answers(session, [pair_pk]).get(pair_pk, [])
-        judged = {f"quality {one.annotator}" if one.quality else one.annotator for one in answers}
+        judged = {name_checker(one.annotator) if one.quality else one.annotator for one in answers}
         spoke = [one.annotator for one in told if one.annotator is not None]
         letters = give_letters(judged, spoke, seed=row.seed, pair=pair)
-    note_seen(database, pair_pk, actor.person_id, now=now)
+    note_seen(database, [pair_pk], actor.person_id, now=now)
     return tuple(
         Moment(one.at, _say_who(one, letters), one.action, say_told(one.action, one.values)) for one in told
     )
+
+
+def _choose_told(
+    session: Session, dataset_pk: int, actor: Actor, events: Sequence[TrailEvent]
+) -> tuple[tuple[TrailEvent, ...], set[int]]:
+    """The events as this reader may see them, and the pairs (pair_pk) whose grades they tell. A decision tells the grades of
+    documents much like its own: those that the reader has still to judge are left out."""
+    if actor.person_id is None:
+        return tuple(events), set()
+    keys = {one.pair for one in events if one.pair and (_tells_grade(one.before) or _tells_grade(one.after))}
+    beside = {(one.query_id or "", doc_id) for one in events for doc_id in _list_unlike(one)}
+    near = find_published(session, dataset_pk, beside)
+    hidden = list_to_judge(session, actor.person_id, {pk for pks in near.values() for pk in pks})
+    gone = {name for name, pks in near.items() if hidden.intersection(pks)}
+    shown = {pk for name, pks in near.items() if name not in gone for pk in pks}
+    shown.update(find_pair_pks(session, keys).values())
+    return tuple(_leave_out(one, gone) for one in events), shown
+
+
+def _list_unlike(one: TrailEvent) -> list[str]:
+    """The documents much like the event's own whose other grades it tells."""
+    return [near["doc_id"] for near in (one.after or {}).get("unlike", ())]
+
+
+def _leave_out(one: TrailEvent, gone: Collection[tuple[str, str]]) -> TrailEvent:
+    if one.after is None or not any((one.query_id or "", doc_id) in gone for doc_id in _list_unlike(one)):
+        return one
+    left = [near for near in one.after["unlike"] if (one.query_id or "", near["doc_id"]) not in gone]
+    return replace(one, after={**one.after, "unlike": left})
+
+
+def _tells_grade(values: Mapping[str, Any] | None) -> bool:
+    return values is not None and ("outcome" in values or "grade" in values)
 
 
 def _say_who(one: Told, letters: dict[str, str]) -> str:

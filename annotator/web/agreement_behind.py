@@ -26,7 +26,9 @@ SIZE = 50
 def draw_pairs(context: PageContext, dataset: str, selection: Selection) -> None:
     """The list that the address asks for."""
     start = find_start()
-    found = list_pairs_behind(context.database, context.actor, dataset, selection, limit=SIZE, offset=start)
+    found = list_pairs_behind(
+        context.database, context.actor, dataset, selection, limit=SIZE, offset=start, now=context.now
+    )
     draw_page_links(dataset, [(tr("Back to the agreement of the dataset"), [])])
     st.html(
         show_as("verdict", describe_selection(selection), place="h2")

@@ -1,12 +1,10 @@
 """The figures of the agreement page and the pairs behind them as CSV files, streamed; for leads.
 
 `GET /api/agreement/figures?dataset=…&table=…` is a table of the page, `GET /api/agreement/pairs?dataset=…&pairs=…` the list
-behind a figure, whole, and `GET /api/agreement/since?dataset=…&version=…` agreement before and since a version. UTF-8 with a BOM: spreadsheets then read every language.
+behind a figure, whole, and `GET /api/agreement/since?dataset=…&version=…` agreement before and since a version. For spreadsheets (`formats/spreadsheet.py`).
 """
 
-import csv
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from urllib.parse import quote, urlencode
@@ -15,13 +13,18 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from annotator.agreement.service import compare_version, list_left_out_judgments, list_pairs_behind
+from annotator.agreement.service import (
+    compare_version,
+    iterate_left_out_judgments,
+    iterate_pairs_behind,
+)
 from annotator.datasets.service import read_current_rubric
 from annotator.domain.agreement import Selection
 from annotator.domain.behind import PairBehind
 from annotator.domain.errors import AnnotatorError, NotFound
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
+from annotator.formats.spreadsheet import write_sheet
 from annotator.storage.database import Database
 from annotator.storage.left_out import LeftOutJudgment
 from annotator.web.agreement_address import Parameters, list_parameters, read_selection
@@ -30,11 +33,9 @@ from annotator.web.agreement_tables import TABLES, Asked, list_rows
 from annotator.web.api import refuse
 from annotator.web.kept_reports import REPORTS
 from annotator.web.messages import current_language, tr, use_language
-from annotator.web.signed_in import require_signed_in
+from annotator.web.signed_in import require_same_origin, require_signed_in
 from annotator.web.since_chart import list_since_rows
 
-AT_ONCE = 10_000
-BOM = "\ufeff"
 COLUMNS = ("query_id", "query", "doc_id", "title", "status", "apart", "grades", "remark")
 
 
@@ -53,28 +54,36 @@ async def get_pairs(database: Database, request: Request) -> Response:
     """The pairs behind a figure."""
     asked, actor = request.query_params, require_signed_in(request).actor
     dataset, selection = asked.get("dataset", ""), read_selection(list(asked.multi_items()))
-    try:
+
+    def write() -> Iterator[str]:
         if selection is None:
             raise NotFound(say("the address names no pairs"))
-        await run_in_threadpool(list_pairs_behind, database, actor, dataset, selection, limit=1)
-    except AnnotatorError as error:
-        return refuse(error)
-    pieces = write_pairs(database, actor, dataset, selection, language=current_language())
-    return StreamingResponse(pieces, media_type="text/csv", headers=_name_as(f"{dataset}-pairs.csv"))
+        return write_pairs(database, actor, dataset, selection, language=current_language(), now=_now())
+
+    return await _send(request, write, f"{dataset}-pairs.csv")
 
 
 async def get_left_out(database: Database, request: Request) -> Response:
     """The judgments that are left out for one reason."""
     asked, actor = request.query_params, require_signed_in(request).actor
     dataset, kind = asked.get("dataset", ""), asked.get("kind", "")
+
+    def write() -> Iterator[str]:
+        return write_left_out(database, actor, dataset, kind, now=_now())
+
+    return await _send(request, write, f"{dataset}-left-out-{kind}.csv")
+
+
+async def _send(request: Request, write: Callable[[], Iterator[str]], name: str) -> Response:
+    """A file of pairs. What is in it is noted as seen before it is sent, so another site cannot have it fetched."""
+    if request.method == "HEAD":
+        return Response(media_type="text/csv", headers=_name_as(name))
     try:
-        await run_in_threadpool(list_left_out_judgments, database, actor, dataset, kind, limit=1)
+        require_same_origin(request)
+        pieces = await run_in_threadpool(write)
     except AnnotatorError as error:
         return refuse(error)
-    pieces = write_left_out(database, actor, dataset, kind)
-    return StreamingResponse(
-        pieces, media_type="text/csv", headers=_name_as(f"{dataset}-left-out-{kind}.csv")
-    )
+    return StreamingResponse(pieces, media_type="text/csv", headers=_name_as(name))
 
 
 async def get_since(database: Database, request: Request) -> Response:
@@ -113,7 +122,7 @@ def write_figures(database: Database, actor: Actor, dataset: str, asked: Asked) 
     report = REPORTS.find(database, actor, dataset, by=asked.by, now=datetime.now(UTC)).report
     _version, rubric = read_current_rubric(database, actor, dataset)
     rows = list_rows(report, asked, [definition.name for definition in rubric.grades])
-    return BOM + _write([list(rows[0]) if rows else [], *(list(row.values()) for row in rows)])
+    return _write_table(rows)
 
 
 def write_since(database: Database, actor: Actor, dataset: str, version: str) -> str:
@@ -121,32 +130,30 @@ def write_since(database: Database, actor: Actor, dataset: str, version: str) ->
     number = int(version) if version.isdecimal() and len(version) < 9 else 0
     found = compare_version(database, actor, dataset, number)
     rows = [] if found is None else list_since_rows(found)
-    return BOM + _write([list(rows[0]) if rows else [], *(list(row.values()) for row in rows)])
+    return _write_table(rows)
 
 
 def write_pairs(
-    database: Database, actor: Actor, dataset: str, selection: Selection, *, language: str
+    database: Database, actor: Actor, dataset: str, selection: Selection, *, language: str, now: datetime
 ) -> Iterator[str]:
-    """The list as CSV, piece by piece."""
-    yield BOM + _write([COLUMNS])
-    offset = 0
-    while True:
-        found = list_pairs_behind(database, actor, dataset, selection, limit=AT_ONCE, offset=offset)
-        use_language(language)
-        yield _write([_describe(one) for one in found.pairs])
-        offset += AT_ONCE
-        if offset >= found.total:
-            return
+    """The list as CSV, piece by piece. What is in it is noted as seen before the first."""
+    pairs = iterate_pairs_behind(database, actor, dataset, selection, now=now)
+
+    def describe() -> Iterator[Sequence[object]]:
+        for one in pairs:
+            use_language(language)
+            yield _describe(one)
+
+    return write_sheet(COLUMNS, describe())
 
 
-def write_left_out(database: Database, actor: Actor, dataset: str, kind: str) -> Iterator[str]:
+def write_left_out(
+    database: Database, actor: Actor, dataset: str, kind: str, *, now: datetime
+) -> Iterator[str]:
     """The judgments left out for this reason as CSV, piece by piece."""
     columns = [one.name for one in fields(LeftOutJudgment)]
-    yield BOM + _write([columns])
-    offset = 0
-    while found := list_left_out_judgments(database, actor, dataset, kind, limit=AT_ONCE, offset=offset):
-        yield _write([[getattr(one, name) for name in columns] for one in found])
-        offset += AT_ONCE
+    found = iterate_left_out_judgments(database, actor, dataset, kind, now=now)
+    return write_sheet(columns, ([getattr(one, name) for name in columns] for one in found))
 
 
 def _describe(one: PairBehind) -> Sequence[object]:
@@ -157,10 +164,13 @@ def _describe(one: PairBehind) -> Sequence[object]:
     return [one.query_id, one.query, one.doc_id, one.title, one.status, one.distance, grades, remark]
 
 
-def _write(rows: Sequence[Sequence[object]]) -> str:
-    made = io.StringIO()
-    csv.writer(made).writerows([["" if cell is None else cell for cell in row] for row in rows])
-    return made.getvalue()
+def _write_table(rows: Sequence[Mapping[str, object]]) -> str:
+    """A table whose rows name their columns."""
+    return "".join(write_sheet(list(rows[0]) if rows else [], (list(row.values()) for row in rows)))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 def _name_as(name: str) -> dict[str, str]:

@@ -34,7 +34,7 @@ def draw_mark(context: PageContext, dataset: str) -> None:
         tr("Search by query or document"), key="find", max_chars=200, autocomplete="off",
         help=tr("Ids, or words of the query's text or of the document's title."),
     )  # fmt: skip
-    found = find_candidates(context.database, context.actor, dataset, words=words)
+    found = find_candidates(context.database, context.actor, dataset, words=words, now=context.now)
     if not found:
         st.text(
             tr("No pair is found.") if words.strip()
@@ -136,7 +136,11 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
 
 def _draw_candidate(context: PageContext, dataset: str, chosen: Candidate) -> None:
     st.html(f'<p class="annotator-query" dir="auto">{escape(chosen.query)}</p>')
-    known = [tr("{status}, judged by {n}", status=name_word(chosen.status), n=chosen.judged)]
+    known = [
+        tr("yours to judge first")
+        if chosen.hidden
+        else tr("{status}, judged by {n}", status=name_word(chosen.status), n=chosen.judged)
+    ]
     if chosen.grade is not None:
         known.append(tr("settled grade {grade}", grade=chosen.grade))
     if chosen.kind is not None:

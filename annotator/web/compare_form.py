@@ -32,5 +32,7 @@ def draw_comparison(context: PageContext, dataset: str, listed: "list[Release]")
         st.text(tr("Choose two different versions."))
         return
     with st.spinner(tr("Comparing …")):
-        diff = compare_releases(context.database, context.actor, dataset, before, after, keep=SHOWN)
+        diff = compare_releases(
+            context.database, context.actor, dataset, before, after, keep=SHOWN, now=context.now
+        )
     draw_diff(diff)

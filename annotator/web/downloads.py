@@ -21,11 +21,12 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from annotator.domain.errors import AnnotatorError, ConflictError
-from annotator.releases.service import OpenedRelease, VerifiedFile, open_release
+from annotator.published.service import note_downloaded
+from annotator.releases.service import OpenedRelease, VerifiedFile, open_release, tells_grades
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.api import refuse
-from annotator.web.signed_in import require_signed_in
+from annotator.web.signed_in import require_same_origin, require_signed_in
 
 ADDRESS = "/api/release"
 MEDIA_TYPES = {
@@ -54,11 +55,26 @@ def routes(database: Database, settings: Settings) -> list[Route]:
                 asked.get("file"),
                 exports_dir=settings.exports_dir,
             )
+            if request.method != "HEAD":
+                await run_in_threadpool(_note_sent, database, request, opened)
         except AnnotatorError as error:
             return refuse(error)
         return _send_zip(opened, request) if asked.get("file") is None else _send_file(opened, request)
 
     return [Route(ADDRESS, get_release, methods=["GET"])]
+
+
+def _note_sent(database: Database, request: Request, opened: OpenedRelease) -> None:
+    """Note that the lead is sent the grades of the release's pairs; so another site cannot have them fetched."""
+    if not any(map(tells_grades, opened.files)):
+        return
+    try:
+        require_same_origin(request)
+        person, release = require_signed_in(request).actor, opened.release
+        note_downloaded(database, person, release.dataset, release.version, now=datetime.now(UTC))
+    except BaseException:
+        opened.close()
+        raise
 
 
 def list_address(dataset: str, version: str, file: str | None = None) -> str:

@@ -30,7 +30,7 @@ def draw_history(context: "PageContext", dataset: str, versions: "list[Version]"
     """The newest first, each against the one before it, with the decisions that led to it."""
     from annotator.standard.service import compare_draft
 
-    behind = list_decisions_behind(context.database, context.actor, dataset)
+    behind = list_decisions_behind(context.database, context.actor, dataset, now=context.now)
     for place, version in enumerate(versions[:SHOWN]):
         kind = tr("semantic") if version.change == "semantic" else tr("minor")
         name = say_version(version) if version.version == 1 else f"{say_version(version)} · {kind}"

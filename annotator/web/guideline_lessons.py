@@ -40,7 +40,7 @@ def draw_lessons(context: "PageContext", desk: Desk) -> None:
     said = st.session_state.pop(SAID, None)
     if said:
         st.toast(said, icon=":material/school:")
-    found = list_lessons(context.database, context.actor, desk.dataset)
+    found = list_lessons(context.database, context.actor, desk.dataset, now=context.now)
     if not found.lessons:
         _draw_nothing(context, found)
         return

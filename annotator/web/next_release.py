@@ -35,4 +35,4 @@ def draw_next(context: PageContext, dataset: str, listed: list[Release]) -> None
 
 def _preview(context: PageContext, dataset: str) -> "ReleaseDiff":
     with st.spinner(tr("Comparing with the latest release …")):
-        return preview_release(context.database, context.actor, dataset)
+        return preview_release(context.database, context.actor, dataset, now=context.now)

@@ -81,6 +81,7 @@ def _browse(
         changed_since=None if since == ALL else since,
         limit=PAGE,
         offset=(page - 1) * PAGE,
+        now=context.now,
     )
 
 
@@ -120,7 +121,9 @@ def _draw_trail(context: PageContext, dataset: str, version: str) -> None:
         return
     query_id, doc_id = json.loads(chosen)
     try:
-        trace = trace_qrel(context.database, context.actor, dataset, version, query_id, doc_id)
+        trace = trace_qrel(
+            context.database, context.actor, dataset, version, query_id, doc_id, now=context.now
+        )
     except NotFound:
         st.info(tr("{version} holds no such qrel.", version=version), icon=":material/search_off:")
         return

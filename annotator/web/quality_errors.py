@@ -27,6 +27,8 @@ def draw_errors(status: QualityStatus) -> None:
     """Those of every round, in their order: those to be decided first. A long list is cut here, and whole in the table
     behind it."""
     dataset, errors = status.dataset, status.errors
+    if status.hidden:
+        draw_note(tr("Of a pair that you have still to judge yourself nothing is shown."))
     if not errors:
         st.text(tr("No error so far."))
         return

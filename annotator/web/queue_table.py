@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotator.domain.disputes import Reason
+from annotator.web.guidance import draw_note
 from annotator.web.messages import tr, tr_n
 from annotator.web.queue_address import QueueAddress
 from annotator.web.queue_going import go, list_words
@@ -40,17 +41,17 @@ def draw_table(
     ]  # fmt: skip
     if decided:
         columns.insert(3, tr("settled as"))
+    told = [item for item in found.items if not item.hidden]
+    if len(told) < len(found.items):
+        draw_note(tr("Of a pair that you have still to judge yourself nothing is shown."))
     draw_rows(
         "queue rows",
         tr("The disputes. Choose one to decide it."),
         columns,
-        [
-            (item.pair, _describe(item, due=item.query_id in due, decided=decided, now=now))
-            for item in found.items
-        ],
+        [(item.pair, _describe(item, due=item.query_id in due, decided=decided, now=now)) for item in told],
         chosen=None,
         on_choose=lambda pair: go(here, pair=pair),
-        links=["/disagreements?" + urlencode(list_words(here, pair=item.pair)) for item in found.items],
+        links=["/disagreements?" + urlencode(list_words(here, pair=item.pair)) for item in told],
         tall=True,
     )
     _draw_ways(found, here)

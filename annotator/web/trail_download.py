@@ -1,10 +1,10 @@
 """The records of the trail as a file, streamed; for leads.
 
-`GET /api/trail?dataset=…&format=csv|jsonl[&pair=KEY][&action=…][&person=USER][&since=TIME][&until=TIME]`. The CSV is UTF-8 with a BOM:
-spreadsheets then read every language. Columns and names are English in every language, as those of all files.
+`GET /api/trail?dataset=…&format=csv|jsonl[&pair=KEY][&action=…][&person=USER][&since=TIME][&until=TIME]`. The CSV is for
+spreadsheets (`formats/spreadsheet.py`). Columns and names are English in every language, as those of all files.
 """
 
-from datetime import UTC
+from datetime import UTC, datetime
 from urllib.parse import quote, urlencode
 
 from starlette.concurrency import run_in_threadpool
@@ -17,7 +17,7 @@ from annotator.domain.messages import say
 from annotator.storage.database import Database
 from annotator.trail.service import TrailFilter, iterate_trail, read_moment, write_csv, write_json_lines
 from annotator.web.api import refuse
-from annotator.web.signed_in import require_signed_in
+from annotator.web.signed_in import require_same_origin, require_signed_in
 
 ADDRESS = "/api/trail"
 FORMATS = {"csv": (write_csv, "text/csv"), "jsonl": (write_json_lines, "application/jsonl")}
@@ -29,19 +29,24 @@ def routes(database: Database) -> list[Route]:
     async def get_trail(request: Request) -> Response:
         asked, actor = request.query_params, require_signed_in(request).actor
         dataset, name = asked.get("dataset", ""), asked.get("format", "csv")
+        headers = {
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(f'{dataset}-trail.{name}', safe='')}"
+        }
+        if request.method == "HEAD":
+            return Response(headers=headers)
         try:
+            require_same_origin(request)  # what is in it is noted as seen
             if name not in FORMATS:
                 raise NotFound(
                     say("no format {format!r}; there are: {formats}", format=name, formats=", ".join(FORMATS))
                 )
             wanted = read_filter(dict(asked))
-            events = await run_in_threadpool(iterate_trail, database, actor, dataset, wanted)
+            events = await run_in_threadpool(
+                iterate_trail, database, actor, dataset, wanted, now=datetime.now(UTC)
+            )
         except AnnotatorError as error:
             return refuse(error)
         write, media_type = FORMATS[name]
-        headers = {
-            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(f'{dataset}-trail.{name}', safe='')}"
-        }
         return StreamingResponse(write(events), media_type=media_type, headers=headers)
 
     return [Route(ADDRESS, get_trail, methods=["GET"])]

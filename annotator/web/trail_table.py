@@ -40,7 +40,7 @@ def _draw_open(context: PageContext, dataset: str) -> None:
     wanted = _ask(context, dataset)
     place = f"trail from {dataset}"
     start = int(st.session_state.get(place, 0))
-    found = read_trail(context.database, context.actor, dataset, wanted, offset=start)
+    found = read_trail(context.database, context.actor, dataset, wanted, offset=start, now=context.now)
     if not found.total:
         st.text(
             tr("Nobody did anything of this so far. What leads decide and do about disputes is kept here.")

@@ -45,7 +45,7 @@ def test_what_disputes_teach_becomes_a_version_that_names_them(
     page.get_by_role("textbox", name="Why", exact=False).fill("争いから")
     page.get_by_role("button", name="Publish version 2").click()
     expect(page.get_by_text("Nothing yet.")).to_be_visible(timeout=PATIENCE)
-    assert {case.pair for case in list_decisions_behind(database, OPERATOR, "d")[2]} == set(keys)
+    assert {case.pair for case in list_decisions_behind(database, OPERATOR, "d", now=NOW)[2]} == set(keys)
     made = read_version(database, OPERATOR, "d").rubric
     assert made.grades[1].positive_examples[-1].endswith(": 名前だけ <b>")
     page.get_by_role("tab", name="What disputes teach").click()

@@ -88,7 +88,7 @@ class QualityWorld(World):
         return draw_sample(self.database, OPERATOR, "d", annotator=annotator, now=self.now, **changes)  # type: ignore[arg-type]
 
     def status(self) -> QualityStatus:
-        return show_quality(self.database, OPERATOR, "d")
+        return show_quality(self.database, OPERATOR, "d", now=self.now)
 
     def drawn(self, number: int | None = None) -> dict[int, QualityPairRow]:
         """The drawn pairs by pair_pk, of one draw or all."""

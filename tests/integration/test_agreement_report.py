@@ -206,7 +206,7 @@ def test_estimates_that_do_not_converge_are_not_written_and_the_rest_is(
     assert json.loads(done.stdout)["estimates"]["annotators"] == []
     assert "still changed after" in (tmp_path / "x.html").read_text()
     with pytest.raises(InsufficientData, match="still changed"):
-        write_estimates(tmp_path / "y.csv", compute_consensus(world.database, OPERATOR, "d"))
+        write_estimates(tmp_path / "y.csv", compute_consensus(world.database, OPERATOR, "d", now=NOW))
     assert not (tmp_path / "y.csv").exists()
 
 
@@ -216,11 +216,11 @@ def test_estimating_settles_nothing(world: Judges) -> None:
             return [state.settlement for state in list_pair_states(session, world.dataset_pk)]
 
     before = settled()
-    compute_consensus(world.database, OPERATOR, "d")
+    compute_consensus(world.database, OPERATOR, "d", now=NOW)
     assert settled() == before
 
 
 def test_estimates_are_for_leads(world: Judges) -> None:
-    assert compute_consensus(world.database, world.lead, "d").dataset == "d"
+    assert compute_consensus(world.database, world.lead, "d", now=NOW).dataset == "d"
     with pytest.raises(NotAllowed):
-        compute_consensus(world.database, world.people[0], "d")
+        compute_consensus(world.database, world.people[0], "d", now=NOW)

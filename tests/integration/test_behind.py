@@ -50,7 +50,9 @@ def world(database: Database) -> JudgedWorld:
 
 
 def find(world: JudgedWorld, selection: Selection, **asked: int) -> PairsBehind:
-    return list_pairs_behind(world.database, OPERATOR, "d", selection, limit=asked.pop("limit", 50), **asked)
+    return list_pairs_behind(
+        world.database, OPERATOR, "d", selection, limit=asked.pop("limit", 50), **asked, now=NOW
+    )
 
 
 def names(found: PairsBehind) -> list[tuple[str, str]]:
@@ -221,7 +223,7 @@ def test_a_lead_reads_nothing_of_a_pair_that_they_have_still_to_judge(world: Jud
         session.execute(update(PairRow).where(col(PairRow.key).in_([d1, d2])).values(lacking=1))
 
     def hidden() -> list[str]:
-        found = list_pairs_behind(world.database, lead, "d", Selection(), limit=50)
+        found = list_pairs_behind(world.database, lead, "d", Selection(), limit=50, now=NOW)
         assert (found.total, len(found.pairs)) == (7, 7)
         gone = [one for one in found.pairs if one.hidden]
         assert all(
@@ -261,7 +263,8 @@ def test_a_pair_drawn_for_a_lead_in_quality_control_is_hidden_until_it_is_answer
 
     def hidden(who: Actor) -> int:
         return sum(
-            one.hidden for one in list_pairs_behind(world.database, who, "d", Selection(), limit=50).pairs
+            one.hidden
+            for one in list_pairs_behind(world.database, who, "d", Selection(), limit=50, now=NOW).pairs
         )
 
     assert (hidden(lead), hidden(OPERATOR)) == (1, 0)
@@ -332,7 +335,7 @@ def test_quick_judgments_are_those_far_below_ones_own_median(world: JudgedWorld)
 def test_only_leads_ask_and_what_there_is_not_is_refused(world: JudgedWorld) -> None:
     nobody = world.person("newcomer")
     with pytest.raises(NotAllowed):
-        list_pairs_behind(world.database, nobody, "d", Selection(), limit=50)
+        list_pairs_behind(world.database, nobody, "d", Selection(), limit=50, now=NOW)
     with pytest.raises(NotFound, match="no person"):
         find(world, Selection(annotators=("nobody",)))
     for wrong in (

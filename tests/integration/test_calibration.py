@@ -56,12 +56,12 @@ def test_pairs_are_marked_from_a_file_listed_and_marked_otherwise(world: JudgedW
     lead = world.person("lea", "lead")
     text = "Q2,문서/7,gold,0,\nQ1,문서/1,training,3,それが答え\n"
     assert mark(world, lead, text, dry_run=True).added == 2
-    assert list_checks(world.database, lead, "d") == []
+    assert list_checks(world.database, lead, "d", now=NOW) == []
     done = mark(world, lead, text)
     assert (done.added, done.changed, done.unchanged) == (2, 0, 0)
     done = mark(world, lead, "Q1,문서/1,training,2,それが答え\nQ2,문서/7,gold,0,\n")
     assert (done.added, done.changed, done.unchanged) == (0, 1, 1)
-    first, second = list_checks(world.database, lead, "d")
+    first, second = list_checks(world.database, lead, "d", now=NOW)
     assert (first.query_id, first.doc_id, first.kind, first.grade, first.explanation) == (
         "Q1", "문서/1", "training", 2, "それが答え",
     )  # fmt: skip
@@ -74,7 +74,7 @@ def test_a_file_with_a_bad_line_marks_nothing_and_names_every_one(world: JudgedW
     with pytest.raises(BadInput) as told:
         mark(world, lead, "Q1,문서/1,gold,1,x\nQ1,nowhere,gold,1,x\nQ2,문서/7,gold,9,x\n")
     assert [problem.line for problem in told.value.problems] == [4, 3]
-    assert list_checks(world.database, lead, "d") == []
+    assert list_checks(world.database, lead, "d", now=NOW) == []
 
 
 def test_only_leads_mark_see_marks_and_read_results(world: JudgedWorld) -> None:
@@ -84,9 +84,9 @@ def test_only_leads_mark_see_marks_and_read_results(world: JudgedWorld) -> None:
         lambda: mark(world, ann, "Q1,문서/1,gold,1,x\n"),
         lambda: mark_pair(world.database, ann, "d", key, kind="gold", grade=1, explanation="", now=NOW),
         lambda: unmark_pair(world.database, ann, "d", key, now=NOW),
-        lambda: list_checks(world.database, ann, "d"),
-        lambda: compute_results(world.database, ann, "d"),
-        lambda: find_candidates(world.database, ann, "d"),
+        lambda: list_checks(world.database, ann, "d", now=NOW),
+        lambda: compute_results(world.database, ann, "d", now=NOW),
+        lambda: find_candidates(world.database, ann, "d", now=NOW),
     ):
         refuse: Callable[[], object] = act
         with pytest.raises(NotAllowed):
@@ -155,7 +155,7 @@ def test_results_are_by_name_with_first_and_latest_training_gold_and_repeats(wor
     repeat(world, ann, "Q2", "문서/5", 2)
     repeat(world, ann, "Q2", "문서/6", 3)
     world.judge(ann, "Q2", "문서/6", 3)  # changed afterwards: the repeat stands against what it was then
-    first, second = compute_results(world.database, lead, "d")
+    first, second = compute_results(world.database, lead, "d", now=NOW)
     assert (first.annotator, second.annotator) == ("ann", "zoe")
     assert first.training and (first.training.done, first.training.total) == (2, 2)
     assert first.training and (first.training.first, first.training.latest) == (0.0, 0.5)
@@ -166,7 +166,7 @@ def test_results_are_by_name_with_first_and_latest_training_gold_and_repeats(wor
     assert second.gold.exact is None and second.gold.why
     assert second.repeats.equal is None and second.repeats.why
     assert second.training and second.training.latest is None
-    assert [pair.answered for pair in list_checks(world.database, lead, "d")] == [1, 1, 1, 1]
+    assert [pair.answered for pair in list_checks(world.database, lead, "d", now=NOW)] == [1, 1, 1, 1]
     del zoe
 
 
@@ -191,12 +191,14 @@ def test_pairs_judged_alike_are_offered_and_any_pair_can_be_searched(world: Judg
     for who in (ann, bob):
         world.judge(who, "Q1", "문서/1", 2)
         world.judge(who, "Q2", "문서/8", 3 if who is ann else 0)
-    (offered,) = find_candidates(world.database, lead, "d")
+    (offered,) = find_candidates(world.database, lead, "d", now=NOW)
     assert (offered.doc_id, offered.status, offered.grade, offered.judged) == ("문서/1", "unanimous", 2, 2)
-    found = find_candidates(world.database, lead, "d", words="문서/8")
+    found = find_candidates(world.database, lead, "d", words="문서/8", now=NOW)
     assert [(one.doc_id, one.status, one.grade) for one in found] == [("문서/8", "disagreement", None)]
-    assert len(find_candidates(world.database, lead, "d", words="検索")) == 5
-    assert [one.doc_id for one in find_candidates(world.database, lead, "d", words="題 3")] == ["문서/3"]
-    assert find_candidates(world.database, lead, "d", words="100%_") == []
+    assert len(find_candidates(world.database, lead, "d", words="検索", now=NOW)) == 5
+    assert [one.doc_id for one in find_candidates(world.database, lead, "d", words="題 3", now=NOW)] == [
+        "문서/3"
+    ]
+    assert find_candidates(world.database, lead, "d", words="100%_", now=NOW) == []
     mark(world, lead, "Q1,문서/1,gold,2,\n")
-    assert find_candidates(world.database, lead, "d")[0].kind == "gold"
+    assert find_candidates(world.database, lead, "d", now=NOW)[0].kind == "gold"

@@ -41,7 +41,7 @@ def read_all(database: Database) -> tuple[object, ...]:
     return (
         show_dataset(database, OPERATOR, DATASET),
         list_judgments(database, OPERATOR, DATASET, history=True),
-        list_checks(database, OPERATOR, DATASET),
+        list_checks(database, OPERATOR, DATASET, now=NOW),
         list_questions(database, OPERATOR, DATASET),
         list_proposals(database, OPERATOR, DATASET),
     )
@@ -86,7 +86,7 @@ def test_a_demo_that_was_left_half_built_is_completed(database: Database) -> Non
 
 def test_four_training_pairs_come_first_and_are_explained(database: Database) -> None:
     build_demo(database, now=NOW)
-    checks = list_checks(database, OPERATOR, DATASET)
+    checks = list_checks(database, OPERATOR, DATASET, now=NOW)
     assert Counter(one.kind for one in checks) == {"training": 4, "gold": 4}
     training = [one for one in checks if one.kind == "training"]
     assert sorted(one.grade for one in training) == [0, 1, 2, 3]
@@ -105,7 +105,7 @@ def test_four_training_pairs_come_first_and_are_explained(database: Database) ->
 
 def test_the_simulated_annotators_passed_training_and_answered_gold_pairs(database: Database) -> None:
     build_demo(database, now=NOW, with_judgments=True)
-    found = {one.annotator: one for one in compute_results(database, OPERATOR, DATASET)}
+    found = {one.annotator: one for one in compute_results(database, OPERATOR, DATASET, now=NOW)}
     for name in ("simulated_1", "simulated_2"):
         training = found[name].training
         assert training is not None
@@ -137,7 +137,7 @@ def test_a_demo_of_before_there_were_checks_is_completed_and_its_judgments_are_l
     import_judgments(database, OPERATOR, DATASET, early, now=NOW, simulated=True)
     change_settings(database, OPERATOR, DATASET, {"gold_rate": "0.2"}, now=NOW)
     build_demo(database, now=LATER, with_judgments=True)
-    assert len(list_checks(database, OPERATOR, DATASET)) == 8
+    assert len(list_checks(database, OPERATOR, DATASET, now=NOW)) == 8
     assert show_dataset(database, OPERATOR, DATASET)[0].gold_rate == 0.2
     kept = [
         (one.grade, one.purpose)
@@ -149,10 +149,10 @@ def test_a_demo_of_before_there_were_checks_is_completed_and_its_judgments_are_l
 
 def test_a_mark_that_a_lead_took_back_stays_so(database: Database) -> None:
     build_demo(database, now=NOW)
-    first = list_checks(database, OPERATOR, DATASET)[0]
+    first = list_checks(database, OPERATOR, DATASET, now=NOW)[0]
     unmark_pair(database, OPERATOR, DATASET, first.pair, now=NOW)
     build_demo(database, now=LATER, with_judgments=True)
-    assert first.pair not in {one.pair for one in list_checks(database, OPERATOR, DATASET)}
+    assert first.pair not in {one.pair for one in list_checks(database, OPERATOR, DATASET, now=NOW)}
 
 
 def test_the_printed_passwords_sign_in_and_the_former_ones_do_not(database: Database) -> None:

@@ -108,7 +108,7 @@ def test_the_release_leaves_empty_what_is_not_known(world: Imported, tmp_path: P
 def test_the_history_of_a_published_grade_says_so_too(world: Imported, tmp_path: Path) -> None:
     world.publish(tmp_path / "exports")
     for doc_id, when in (("甲", None), ("乙", STATED)):
-        trace = trace_qrel(world.database, world.lead, "d", "1.0.0", "Q1", doc_id)
+        trace = trace_qrel(world.database, world.lead, "d", "1.0.0", "Q1", doc_id, now=NOW)
         (judgment,) = trace.judgments
         assert (judgment.judged_at, judgment.guideline_version) == (when, None)
 

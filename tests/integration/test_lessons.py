@@ -28,7 +28,7 @@ def test_decisions_are_summed_up_with_what_was_said_and_decided(database: Databa
     world.dispute("Q1", 0, 3, 0, "slip")
     world.dispute("Q1", 1, 2)  # open: nothing is known of it yet
     unrateable = world.dispute("Q2", 2, None, 2, "borderline")
-    found = list_lessons(database, world.lea, "d")
+    found = list_lessons(database, world.lea, "d", now=NOW)
     group, single = found.lessons
     assert group.sentence == (
         "3 of 4 decided disputes in 障害 対応 are 1 against 2 for lack of a rule in the guideline. "
@@ -55,14 +55,14 @@ def test_a_published_version_answers_what_led_to_it_and_says_so_in_the_trail(dat
     number = world.ask(keys[0])
     assert count_open_lessons(database, world.lea, "d") == 4
     world.publish([(key, 1) for key in keys[:2]])
-    (lesson, questions) = list_lessons(database, world.lea, "d").lessons
+    (lesson, questions) = list_lessons(database, world.lea, "d", now=NOW).lessons
     assert (lesson.open, lesson.answered_in, questions.open) == (1, (), 1)
     world.publish([(keys[2], 1)], questions=(number,))
-    (lesson,) = list_lessons(database, world.lea, "d").lessons
+    (lesson,) = list_lessons(database, world.lea, "d", now=NOW).lessons
     assert (lesson.open, lesson.answered_in) == (0, (2, 3))
     assert count_open_lessons(database, world.lea, "d") == 0
     assert list_for_guideline(database, world.lea, "d") == []
-    behind = list_decisions_behind(database, world.lea, "d")
+    behind = list_decisions_behind(database, world.lea, "d", now=NOW)
     assert {version: {case.pair for case in cases} for version, cases in behind.items()} == {
         2: set(keys[:2]),
         3: {keys[2]},
@@ -104,8 +104,8 @@ def test_a_later_decision_opens_a_lesson_again_only_when_it_asks_for_it(database
     assert count_open_lessons(database, world.lea, "d") == 1
     world.decide(key, None, outcome="withdrawn")
     assert count_open_lessons(database, world.lea, "d") == 0
-    assert list_lessons(database, world.lea, "d").lessons == ()
-    assert [case.revision for case in list_decisions_behind(database, world.lea, "d")[2]] == [1]
+    assert list_lessons(database, world.lea, "d", now=NOW).lessons == ()
+    assert [case.revision for case in list_decisions_behind(database, world.lea, "d", now=NOW)[2]] == [1]
 
 
 def test_nothing_is_published_with_a_decision_that_there_is_not(database: Database) -> None:
@@ -125,7 +125,7 @@ def test_a_decision_that_asks_for_it_waits_whatever_its_cause(database: Database
     world = LessonsWorld(database)
     world.dispute("Q1", 2, 1, 1, "slip", in_guideline=True)
     world.dispute("Q1", 2, 1, 1, in_guideline=True)
-    (lesson,) = list_lessons(database, world.lea, "d").lessons
+    (lesson,) = list_lessons(database, world.lea, "d", now=NOW).lessons
     assert lesson.sentence == "2 decisions ask the guideline to say so."
     assert count_open_lessons(database, world.lea, "d") == lesson.waiting == 2
 
@@ -148,7 +148,7 @@ def test_misread_documents_are_told_to_be_long_where_they_are(database: Database
         world.dispute("Q1", 0, 2, 2, "misread_document", text="長" * 20_001)
     for _ in range(9):
         world.dispute("Q2", 0, 1, 1, "slip", text="短い")
-    (lesson,) = list_lessons(database, world.lea, "d").lessons
+    (lesson,) = list_lessons(database, world.lea, "d", now=NOW).lessons
     assert lesson.sentence == (
         "5 of 5 decided disputes in 障害 対応 come from misread documents. Say what to look for in them, and where. "
         "5 of these 5 are longer than 20,000 characters; of 9 others, 0 are."

@@ -57,7 +57,7 @@ def world(database: Database) -> PublishedWorld:
 
 
 def test_two_releases_compared(world: PublishedWorld) -> None:
-    diff = compare_releases(world.database, OPERATOR, "d", "1.0.0", "1.1.0")
+    diff = compare_releases(world.database, OPERATOR, "d", "1.0.0", "1.1.0", now=NOW)
     assert (diff.dataset, diff.before, diff.after) == ("d", "1.0.0", "1.1.0")
     assert (diff.queries_added, diff.queries_removed) == (("new",), ("gone",))
     assert diff.texts_changed == (("استعلام", "قديم", "جديد"),)
@@ -72,13 +72,13 @@ def test_two_releases_compared(world: PublishedWorld) -> None:
         Change("removed", "gone", "x", 0, None),
     )
     assert (diff.whole, diff.advice, diff.scale_changed) == ({"new": 1, "gone": 1}, "minor", False)
-    few = compare_releases(world.database, OPERATOR, "d", "1.0.0", "1.1.0", keep=1)
+    few = compare_releases(world.database, OPERATOR, "d", "1.0.0", "1.1.0", keep=1, now=NOW)
     assert few.counts == diff.counts
     assert [change.kind for change in few.changes] == ["changed", "renamed", "removed", "added", "grounds"]
 
 
 def test_the_way_back_knows_the_same_documents(world: PublishedWorld) -> None:
-    diff = compare_releases(world.database, OPERATOR, "d", "1.1.0", "1.0.0")
+    diff = compare_releases(world.database, OPERATOR, "d", "1.1.0", "1.0.0", now=NOW)
     assert {(change.kind, change.doc_id): change.reason for change in diff.changes if change.query_id == "질의"} == {
         ("changed", "a"): "revision", ("changed", "文書 1"): "adjudication", ("renamed", "old/é"): "remap",
         ("removed", "page#1"): "remap", ("added", "page"): "remap",
@@ -86,7 +86,7 @@ def test_the_way_back_knows_the_same_documents(world: PublishedWorld) -> None:
 
 
 def test_a_release_compared_with_itself_changed_nothing(world: PublishedWorld) -> None:
-    diff = compare_releases(world.database, OPERATOR, "d", "1.1.0", "1.1.0")
+    diff = compare_releases(world.database, OPERATOR, "d", "1.1.0", "1.1.0", now=NOW)
     assert (diff.changes, diff.advice) == ((), "none")
 
 
@@ -99,7 +99,7 @@ def test_more_queries_than_are_read_at_once(database: Database) -> None:
         for place, (name, doc, grade, more) in enumerate(qrels)
     ]
     world.publish("1.0.1", moved[1:], texts={name: "" for name, *_ in moved[1:]}, hour=2, scale=[])
-    diff = compare_releases(database, OPERATOR, "d", "1.0.0", "1.0.1")
+    diff = compare_releases(database, OPERATOR, "d", "1.0.0", "1.0.1", now=NOW)
     assert [(change.kind, change.query_id) for change in diff.changes] == [
         ("changed", "q449"),
         ("removed", "q0"),
@@ -116,7 +116,7 @@ def test_releases_made_before_texts_and_grounds_were_recorded_are_compared_by_th
     world.publish(
         "1.0.0", [("b", "d", 2, {}), ("a", "d", 2, {}), ("b", "e", 1, {})], texts={"b": "x", "a": "y"}, hour=2
     )
-    diff = compare_releases(database, OPERATOR, "d", "0.9.0", "1.0.0")
+    diff = compare_releases(database, OPERATOR, "d", "0.9.0", "1.0.0", now=NOW)
     assert diff.changes == (Change("changed", "b", "d", 1, 2, None),)
     assert (diff.texts_changed, diff.queries_added) == ((), ())
 
@@ -135,19 +135,19 @@ def test_what_was_remapped_since_a_release(world: PublishedWorld) -> None:
 
 
 def list_documents(world: PublishedWorld, **filters: object) -> list[str]:
-    page = browse_qrels(world.database, OPERATOR, "d", "1.1.0", **filters)  # type: ignore[arg-type]
+    page = browse_qrels(world.database, OPERATOR, "d", "1.1.0", **filters, now=NOW)  # type: ignore[arg-type]
     assert page.total == len(page.rows)
     return [row.doc_id for row in page.rows]
 
 
 def test_qrels_are_browsed_in_their_order_by_pages(world: PublishedWorld) -> None:
-    page = browse_qrels(world.database, OPERATOR, "d", "1.1.0", limit=2, offset=1)
+    page = browse_qrels(world.database, OPERATOR, "d", "1.1.0", limit=2, offset=1, now=NOW)
     assert page.total == 6
     assert page.rows == (
         QrelRow("질의", "검색어", "文書 1", 2, "adjudicated"),
         QrelRow("질의", "검색어", "a", 0, "unanimous"),
     )
-    assert browse_qrels(world.database, OPERATOR, "d", "1.1.0", offset=6).rows == ()
+    assert browse_qrels(world.database, OPERATOR, "d", "1.1.0", offset=6, now=NOW).rows == ()
 
 
 def test_filters_narrow_the_qrels_down(world: PublishedWorld) -> None:
@@ -159,7 +159,7 @@ def test_filters_narrow_the_qrels_down(world: PublishedWorld) -> None:
     assert list_documents(world, search="_1") == ["same_100%"]
     assert list_documents(world, search="0%") == ["same_100%"]
     assert list_documents(world, search="\0nothing") == []
-    page = browse_qrels(world.database, OPERATOR, "d", "1.1.0", changed_since="1.0.0")
+    page = browse_qrels(world.database, OPERATOR, "d", "1.1.0", changed_since="1.0.0", now=NOW)
     assert [(row.doc_id, row.previous) for row in page.rows] == [
         ("y", None), ("文書 1", 1), ("a", 3), ("new/é", None), ("page#1", None),
     ]  # fmt: skip
@@ -169,28 +169,28 @@ def test_filters_narrow_the_qrels_down(world: PublishedWorld) -> None:
 @pytest.mark.parametrize("asked", [{"limit": 0}, {"limit": 1_001}, {"offset": -1}])
 def test_a_page_has_bounds(world: PublishedWorld, asked: dict[str, int]) -> None:
     with pytest.raises(ValidationError, match="expected 1 to 1000 qrels"):
-        browse_qrels(world.database, OPERATOR, "d", "1.1.0", **asked)  # type: ignore[arg-type]
+        browse_qrels(world.database, OPERATOR, "d", "1.1.0", **asked, now=NOW)  # type: ignore[arg-type]
 
 
 def test_what_is_not_published_is_not_found(world: PublishedWorld) -> None:
     with pytest.raises(NotFound, match=r"no release '2\.0\.0'; there are: 1\.0\.0, 1\.1\.0"):
-        compare_releases(world.database, OPERATOR, "d", "1.0.0", "2.0.0")
+        compare_releases(world.database, OPERATOR, "d", "1.0.0", "2.0.0", now=NOW)
     for query_id, doc_id in (("질의", "nowhere"), ("gone", "x"), ("질의", "a\0")):
         with pytest.raises(NotFound, match=r"d 1\.1\.0 holds no qrel for query"):
-            trace_qrel(world.database, OPERATOR, "d", "1.1.0", query_id, doc_id)
+            trace_qrel(world.database, OPERATOR, "d", "1.1.0", query_id, doc_id, now=NOW)
 
 
 def test_only_leads_see_what_is_behind_a_release(world: PublishedWorld) -> None:
     annotator = world.person("花子")
     for ask in (
-        lambda: compare_releases(world.database, annotator, "d", "1.0.0", "1.1.0"),
-        lambda: browse_qrels(world.database, annotator, "d", "1.1.0"),
-        lambda: trace_qrel(world.database, annotator, "d", "1.1.0", "질의", "a"),
+        lambda: compare_releases(world.database, annotator, "d", "1.0.0", "1.1.0", now=NOW),
+        lambda: browse_qrels(world.database, annotator, "d", "1.1.0", now=NOW),
+        lambda: trace_qrel(world.database, annotator, "d", "1.1.0", "질의", "a", now=NOW),
         lambda: list_guidelines(world.database, annotator, "d"),
     ):
         with pytest.raises(NotAllowed):
             ask()
-    assert browse_qrels(world.database, world.person("editor", "lead"), "d", "1.1.0").total == 6
+    assert browse_qrels(world.database, world.person("editor", "lead"), "d", "1.1.0", now=NOW).total == 6
 
 
 class JudgedAndPublished:
@@ -223,7 +223,7 @@ class JudgedAndPublished:
 @pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "before keys were recorded"])
 def test_a_grade_is_traced_to_what_it_was_published_on(database: Database, recorded: bool) -> None:
     made = JudgedAndPublished(database, recorded=recorded)
-    trace = trace_qrel(database, made.lead, "d", "1.0.0", "Q1", "مستند")
+    trace = trace_qrel(database, made.lead, "d", "1.0.0", "Q1", "مستند", now=NOW)
     assert (trace.query, trace.grade, trace.origin, trace.complete) == ("検索", 2, "adjudicated", recorded)
     assert [(item.annotator, item.outcome, item.grade, item.note) for item in trace.judgments] == [
         ("annotator_1", "unrateable", None, "읽을 수 없음"),
@@ -251,10 +251,10 @@ def test_an_old_trail_is_found_under_the_id_that_a_document_has_now(database: Da
     world.publish("1.0.0", [("Q1", "then", 1, {"judgments": None, "origin": "single"}), ("Q1", "lost", 1, {"judgments": None})],
                   texts=None, hour=1)  # fmt: skip
     world.remap({"then": "now"}, hour=2)
-    trace = trace_qrel(database, OPERATOR, "d", "1.0.0", "Q1", "then")
+    trace = trace_qrel(database, OPERATOR, "d", "1.0.0", "Q1", "then", now=NOW)
     assert [item.grade for item in trace.judgments] == [1]
     assert (trace.query, trace.complete) == (None, False)
-    lost = trace_qrel(database, OPERATOR, "d", "1.0.0", "Q1", "lost")
+    lost = trace_qrel(database, OPERATOR, "d", "1.0.0", "Q1", "lost", now=NOW)
     assert (lost.judgments, lost.adjudication, lost.complete) == ((), None, False)
 
 
@@ -264,7 +264,7 @@ def test_a_kept_grade_is_traced_to_the_file_it_came_from(database: Database) -> 
     imported = world.keep_grade(world.pair("Q1", "d"), 3)
     grounds = {"judgments": "", "origin": "imported", "imported_qrel_pk": imported}
     world.publish("1.0.0", [("Q1", "d", 3, grounds)], texts={"Q1": "検索"}, hour=1)
-    trace = trace_qrel(database, OPERATOR, "d", "1.0.0", "Q1", "d")
+    trace = trace_qrel(database, OPERATOR, "d", "1.0.0", "Q1", "d", now=NOW)
     assert trace.imported == TracedImport(3, {"kind": "qrels", "path": "구판.yaml"}, "先代", NOW)
     assert (trace.judgments, trace.adjudication, trace.complete) == ((), None, True)
 

@@ -41,8 +41,8 @@ def test_before_the_first_draw_nothing_is_known(database: Database) -> None:
 def test_only_leads_are_told(database: Database) -> None:
     world = QualityWorld(database, queries=1)
     with pytest.raises(NotAllowed):
-        show_quality(database, world.cho, "d")
-    assert show_quality(database, world.lea, "d").round == 0
+        show_quality(database, world.cho, "d", now=world.now)
+    assert show_quality(database, world.lea, "d", now=world.now).round == 0
 
 
 def test_a_sample_is_followed_from_the_draw_to_the_verdict(database: Database) -> None:

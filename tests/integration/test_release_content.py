@@ -179,14 +179,14 @@ def find_stale(world: ReleaseWorld) -> Gate:
 
 
 def test_the_preview_is_what_changes_says_after_publishing(world: ReleaseWorld, tmp_path: Path) -> None:
-    first = preview_release(world.database, world.lead, world.name)
+    first = preview_release(world.database, world.lead, world.name, now=NOW)
     assert (first.before, first.after) == (None, None)
     publish(world, tmp_path)
-    assert preview_release(world.database, world.lead, world.name).advice == "none"
+    assert preview_release(world.database, world.lead, world.name, now=NOW).advice == "none"
     decide(world, 2)
     world.judge(world.hanako, "Q1", "Q1/three", 2)
     world.judge(world.minjun, "Q1", "Q1/three", 2)
-    found = preview_release(world.database, world.lead, world.name)
+    found = preview_release(world.database, world.lead, world.name, now=NOW)
     assert {(change.kind, change.doc_id, change.old, change.new, change.reason) for change in found.changes} == {
         ("added", "법률_제17조", None, 2, None), ("changed", "Q1/three", 3, 2, "revision"),
     }  # fmt: skip
@@ -201,14 +201,14 @@ def test_the_preview_is_what_changes_says_after_publishing(world: ReleaseWorld, 
 def test_a_query_that_lost_its_qrels_is_removed_from_the_release(world: ReleaseWorld, tmp_path: Path) -> None:
     publish(world, tmp_path)
     world.judge(world.hanako, "Q2", "e\u0301🎯", None)
-    found = preview_release(world.database, world.lead, world.name)
+    found = preview_release(world.database, world.lead, world.name, now=NOW)
     assert found.queries_removed == ("Q2",)
     assert dict(found.counts) == {"removed": 1}
 
 
 def test_only_a_lead_previews(world: ReleaseWorld) -> None:
     with pytest.raises(NotAllowed):
-        preview_release(world.database, world.hanako, world.name)
+        preview_release(world.database, world.hanako, world.name, now=NOW)
 
 
 def test_a_decision_is_recorded_with_its_qrel(world: ReleaseWorld, tmp_path: Path) -> None:

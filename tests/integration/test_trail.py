@@ -103,7 +103,7 @@ def decide(case: Case, grade: int, *, at: int = 0) -> None:
 
 def test_a_record_says_who_when_what_before_and_after(case: Case) -> None:
     case.note(("put off", 7))
-    (event,) = read_trail(case.world.database, OPERATOR, "d").events
+    (event,) = read_trail(case.world.database, OPERATOR, "d", now=NOW).events
     assert (event.at, event.username, event.name, event.action) == (LATER, "lead", "lead Realname", "put off")
     assert (event.pair, event.query_id, event.doc_id) == (case.pair, "Q1", "법률_제17조")
     assert (event.before, event.after) == ({"number": 6}, {"number": 7})
@@ -111,9 +111,11 @@ def test_a_record_says_who_when_what_before_and_after(case: Case) -> None:
 
 def test_records_come_the_latest_first_in_parts_and_are_counted(case: Case) -> None:
     case.note(("put off", 1), ("assigned", 2), ("asked to discuss", 3))
-    page = read_trail(case.world.database, OPERATOR, "d", limit=2)
+    page = read_trail(case.world.database, OPERATOR, "d", limit=2, now=NOW)
     assert (page.total, list_actions(page.events)) == (3, ["asked to discuss", "assigned"])
-    assert list_actions(read_trail(case.world.database, OPERATOR, "d", offset=2).events) == ["put off"]
+    assert list_actions(read_trail(case.world.database, OPERATOR, "d", offset=2, now=NOW).events) == [
+        "put off"
+    ]
 
 
 def test_records_are_filtered_by_pair_action_person_and_time(case: Case) -> None:
@@ -124,7 +126,9 @@ def test_records_are_filtered_by_pair_action_person_and_time(case: Case) -> None
         add_events(session, [Event("exported queue", case.world.dataset_pk, None, LATER - timedelta(days=1))])
 
     def find(**wanted: object) -> list[str]:
-        return list_actions(read_trail(case.world.database, OPERATOR, "d", TrailFilter(**wanted)).events)  # type: ignore[arg-type]
+        return list_actions(
+            read_trail(case.world.database, OPERATOR, "d", TrailFilter(**wanted), now=NOW).events
+        )  # type: ignore[arg-type]
 
     assert find(pair=case.pair) == ["assigned", "put off"]
     assert find(pair="0" * 24) == []
@@ -141,11 +145,11 @@ def test_only_leads_of_the_dataset_read_the_trail(case: Case) -> None:
     database = case.world.database
     JudgedWorld(database, name="other")
     for read in (
-        lambda: read_trail(database, case.hanako, "d"),
-        lambda: iterate_trail(database, case.hanako, "d"),
+        lambda: read_trail(database, case.hanako, "d", now=NOW),
+        lambda: iterate_trail(database, case.hanako, "d", now=NOW),
         lambda: list_trail_people(database, case.hanako, "d"),
         lambda: read_timeline(database, case.hanako, "d", case.pair, now=NOW),
-        lambda: read_trail(database, case.lead, "other"),
+        lambda: read_trail(database, case.lead, "other", now=NOW),
     ):
         with pytest.raises(NotAllowed):
             read()
@@ -161,11 +165,11 @@ def test_what_was_said_of_a_pair_that_the_reader_may_still_judge_is_hidden(case:
             "proposed", case.world.dataset_pk, case.lead.person_id, NOW, open_pk, None, {"grade": 3}
         )
         add_events(session, [event])
-    (event_read,) = read_trail(case.world.database, case.lead, "d").events
+    (event_read,) = read_trail(case.world.database, case.lead, "d", now=NOW).events
     assert (event_read.action, event_read.after, event_read.hidden) == ("proposed", None, True)
-    (written,) = iterate_trail(case.world.database, case.lead, "d")
+    (written,) = iterate_trail(case.world.database, case.lead, "d", now=NOW)
     assert written.after is None
-    assert read_trail(case.world.database, OPERATOR, "d").events[0].after == {"grade": 3}
+    assert read_trail(case.world.database, OPERATOR, "d", now=NOW).events[0].after == {"grade": 3}
 
 
 def test_everybody_who_did_something_is_listed(case: Case) -> None:
@@ -176,7 +180,7 @@ def test_everybody_who_did_something_is_listed(case: Case) -> None:
 
 def test_no_record_is_ever_changed_or_deleted(case: Case) -> None:
     case.note(("put off", 1))
-    before = read_trail(case.world.database, OPERATOR, "d")
+    before = read_trail(case.world.database, OPERATOR, "d", now=NOW)
     statements = ["UPDATE audit_event SET action = 'decided'", "DELETE FROM audit_event"]
     if case.world.database.is_sqlite:
         statements.append("INSERT OR REPLACE INTO audit_event SELECT * FROM audit_event")
@@ -185,13 +189,13 @@ def test_no_record_is_ever_changed_or_deleted(case: Case) -> None:
     for statement in statements:
         with pytest.raises(IntegrityError, match="append-only"), case.world.database.write() as session:
             session.connection().execute(text(statement))
-    assert read_trail(case.world.database, OPERATOR, "d") == before
+    assert read_trail(case.world.database, OPERATOR, "d", now=NOW) == before
 
 
 def test_the_files_hold_every_record_in_order(case: Case) -> None:
     case.note(("put off", 1), ("assigned", 2))
     case.note(("exported queue", 3), at=5, pair=False)
-    events = list(iterate_trail(case.world.database, OPERATOR, "d"))
+    events = list(iterate_trail(case.world.database, OPERATOR, "d", now=NOW))
     assert list_actions(events) == ["put off", "assigned", "exported queue"]
     told = "".join(write_csv(events))
     rows = list(csv.DictReader(told.removeprefix("\ufeff").splitlines()))
@@ -324,7 +328,7 @@ def test_versions_of_the_guideline_and_releases_belong_to_the_story(case: Case) 
         ("lead Realname", "published guideline", "published version 3 of the guideline: 明確にした"),
         ("operator", "released", "published it in release 1.0.0, at 3"),
     ]  # fmt: skip
-    versions = [one.after for one in read_trail(database, OPERATOR, "d").events]
+    versions = [one.after for one in read_trail(database, OPERATOR, "d", now=NOW).events]
     assert [(one or {})["version"] for one in versions] == [3, 2]
 
 
@@ -345,7 +349,7 @@ def test_answering_as_before_leaves_no_record(case: Case) -> None:
         number = key_of(asked.pk)
     for marked in (False, False, True):
         answer_question(database, case.lead, "d", number, "これ", seen="これ" if marked else None, in_guideline=marked, now=LATER)  # fmt: skip
-    found = [(one.before, one.after) for one in read_trail(database, OPERATOR, "d").events]
+    found = [(one.before, one.after) for one in read_trail(database, OPERATOR, "d", now=NOW).events]
     told = {"question": number, "answer": "これ"}
     assert found == [
         ({**told, "in_guideline": False}, {**told, "in_guideline": True}),

@@ -46,4 +46,4 @@ def test_all_records_are_read_however_many_pieces_they_come_in(
     with database.write() as session:
         event = Event("exported queue", world.dataset_pk, lead.person_id, NOW)
         add_events(session, [event] * 5)
-    assert len(list(iterate_trail(database, lead, "d"))) == 5
+    assert len(list(iterate_trail(database, lead, "d", now=NOW))) == 5

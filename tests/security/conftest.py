@@ -5,6 +5,10 @@ from collections.abc import Iterator
 import pytest
 from argon2 import PasswordHasher
 
+from tests.integration.conftest import database as database
+from tests.integration.conftest import database_url as database_url
+from tests.integration.conftest import postgres_url as postgres_url
+from tests.integration.conftest import sqlite_template as sqlite_template
 from tests.unit.web.served_release import served as served
 
 

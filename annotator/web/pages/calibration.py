@@ -31,8 +31,8 @@ def draw(context: PageContext) -> None:
         "the others. Annotators are told that there are such checks. None of these answers enters agreement or qrels."
     ))  # fmt: skip
     draw_done()
-    marked = list_checks(context.database, context.actor, dataset)
-    results = compute_results(context.database, context.actor, dataset)
+    marked = list_checks(context.database, context.actor, dataset, now=context.now)
+    results = compute_results(context.database, context.actor, dataset, now=context.now)
     if not marked:
         st.text(tr("No pair is marked yet. Mark some below: about ten for training, more for gold."))
     if any(one.training or one.gold.answered or one.repeats.n for one in results):

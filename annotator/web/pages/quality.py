@@ -20,7 +20,7 @@ def draw(context: PageContext) -> None:
     st.title(tr("Quality control"))
     dataset = require_dataset(context)
     draw_done()
-    status = show_quality(context.database, context.actor, dataset)
+    status = show_quality(context.database, context.actor, dataset, now=context.now)
     draw_verdict(status, context.actor.username)
     if status.checked:
         draw_evidence(context, status)

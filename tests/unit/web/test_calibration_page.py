@@ -61,14 +61,14 @@ def test_a_pair_is_searched_looked_at_and_marked_and_its_mark_taken_back(world: 
     assert [error.value for error in app.error] == ["Choose the right grade."]
     choose(app, "training", 3, "それが *答え*")
     lead = find(world, "lead")
-    (marked,) = list_checks(world.database, lead, "d")
+    (marked,) = list_checks(world.database, lead, "d", now=NOW)
     assert (marked.doc_id, marked.kind, marked.grade) == ("遠い", "training", 3)
     assert (marked.explanation, marked.marked_by) == ("それが *答え*", "lead")
     assert [item.value for item in app.success] == ["Marked Q1 · 遠い (disagreement)."]
     back = next(box for box in app.selectbox if box.label == "Make ordinary again")
     back.set_value(marked.pair)
     run(press(app, "Take the mark back"))
-    assert list_checks(world.database, lead, "d") == []
+    assert list_checks(world.database, lead, "d", now=NOW) == []
 
 
 def test_training_without_an_explanation_is_refused_with_what_was_expected(world: JudgedWorld) -> None:

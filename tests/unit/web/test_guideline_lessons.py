@@ -123,7 +123,9 @@ def test_what_is_chosen_is_named_by_the_version_that_is_published(world: Lessons
         "二行目を見る"
     )
     press(run(app), "Publish version 2")
-    assert {case.pair for case in list_decisions_behind(world.database, world.lea, "d")[2]} == set(keys)
+    assert {case.pair for case in list_decisions_behind(world.database, world.lea, "d", now=NOW)[2]} == set(
+        keys
+    )
     assert count_open_lessons(world.database, world.lea, "d") == 0
     assert CHOSEN not in draft_of(app).fields
     assert "answered in version 2" in words(open_tab(world, WORKLIST))
@@ -140,7 +142,7 @@ def test_what_is_chosen_is_named_by_the_version_that_is_published(world: Lessons
 def test_a_decision_becomes_an_example_in_the_draft_and_is_chosen(world: LessonsWorld) -> None:
     key = world.dispute("Q1", 1, 2, 1, "guideline_gap", rationale="名前だけ\n  出る")
     app = open_tab(world, WORKLIST)
-    (lesson,) = list_lessons(world.database, world.lea, "d").lessons
+    (lesson,) = list_lessons(world.database, world.lea, "d", now=NOW).lessons
     app.session_state[f"lesson cases {lesson.key}"] = True
     press(run(app), "Insert as an example of grade 1")
     assert "Stands among the examples of grade 1 in your draft" in words(app)
@@ -149,7 +151,7 @@ def test_a_decision_becomes_an_example_in_the_draft_and_is_chosen(world: Lessons
     press(app, "Publish version 2")
     made = read_version(world.database, world.lea, "d")
     assert made.rubric.grades[1].positive_examples[-1] == "題 1 <x>: 名前だけ\n  出る"
-    assert [case.pair for case in list_decisions_behind(world.database, world.lea, "d")[2]] == [key]
+    assert [case.pair for case in list_decisions_behind(world.database, world.lea, "d", now=NOW)[2]] == [key]
 
 
 def test_a_choice_outlives_a_merge_with_another_leads_version(world: LessonsWorld) -> None:
@@ -162,7 +164,7 @@ def test_a_choice_outlives_a_merge_with_another_leads_version(world: LessonsWorl
     world.publish([])
     press(run(app), "Bring both together")
     press(app, "Publish version 3")
-    assert list(list_decisions_behind(world.database, world.lea, "d")) == [3]
+    assert list(list_decisions_behind(world.database, world.lea, "d", now=NOW)) == [3]
 
 
 def test_a_choice_is_written_and_read_back_and_nothing_else_is_taken_for_one() -> None:

@@ -100,7 +100,7 @@ def test_before_anything_is_drawn_the_form_stands_ready_and_writes_nothing(world
         "lead Realname (lead): judged none of them, can check 10"
     ]  # the others judged them all
     assert "1 pair would be drawn: 1 of 10 settled pairs are in the sample then." in words(app)
-    assert show_quality(world.database, find(world, "lead"), "d").draws == ()
+    assert show_quality(world.database, find(world, "lead"), "d", now=NOW).draws == ()
 
 
 def test_what_the_form_says_is_drawn_once(world: JudgedWorld) -> None:
@@ -113,7 +113,7 @@ def test_what_the_form_says_is_drawn_once(world: JudgedWorld) -> None:
     press(app, "Draw 5 pairs")
     assert [item.value for item in app.success] == ["Drawn: 5 pairs. They come to lead on the page Label."]
     assert not {*pressed} & {button.key for button in app.button}  # a double click finds no button
-    (draw,) = show_quality(world.database, find(world, "lead"), "d").draws
+    (draw,) = show_quality(world.database, find(world, "lead"), "d", now=NOW).draws
     assert (draw.annotator, draw.pairs, draw.rate, draw.seed) == ("lead", 5, 0.5, 0)
 
 
@@ -223,9 +223,9 @@ def test_a_new_round_asks_before_it_is_drawn(world: JudgedWorld) -> None:
     run(app)
     press(app, "Draw 1 pair")
     assert "What was checked so far no longer counts" in words(app)
-    assert [draw.round for draw in show_quality(world.database, lead, "d").draws] == [1]
+    assert [draw.round for draw in show_quality(world.database, lead, "d", now=NOW).draws] == [1]
     press(run(AppTest.from_function(_keep_open, default_timeout=30)), "Draw 1 pair")
-    assert [draw.round for draw in show_quality(world.database, lead, "d").draws] == [1, 2]
+    assert [draw.round for draw in show_quality(world.database, lead, "d", now=NOW).draws] == [1, 2]
 
 
 def test_what_waits_enough_leaves_the_form_closed_and_not_worked_out(world: JudgedWorld) -> None:

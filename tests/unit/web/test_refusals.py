@@ -40,7 +40,7 @@ REFUSED: dict[str, Callable[[Database], object]] = {
     "an overlap of a category": lambda _: check_rules(2, {"category": {"howto": 99}}),
     "a category that no query has": lambda at: change_settings(at, OPERATOR, "d", {"overlap_by_category": "x=2"}, now=datetime.now(UTC)),
     "a dataset that is not there": lambda at: show_dataset(at, OPERATOR, "nowhere"),
-    "a release that is not there": lambda at: trace_qrel(at, OPERATOR, "d", "9.9.9", "Q1", "D1"),
+    "a release that is not there": lambda at: trace_qrel(at, OPERATOR, "d", "9.9.9", "Q1", "D1", now=datetime.now(UTC)),
     "a username": lambda _: check_username("a b"),
     "a training pair without an explanation": lambda _: check_mark("training", " "),
     "a version": lambda _: check_version("v1"),

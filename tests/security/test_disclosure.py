@@ -1,0 +1,422 @@
+"""Grades leave the server on record only: who was shown what others said of a pair is never handed that pair again.
+
+Every way is tried with a lead who judges too: by every page's service, every file and every command. What a way shows is read
+from what it gives back: the pairs whose documents it names. docs/security.md lists the ways; a way that it does not name fails here.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event, select
+from sqlmodel import col
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
+from typer.testing import CliRunner
+
+from annotator.adjudication.service import Case, adjudicate, hand_out_cases, show_case, show_origin
+from annotator.agreement.service import (
+    compute_consensus,
+    iterate_left_out_judgments,
+    iterate_pairs_behind,
+    list_pairs_behind,
+)
+from annotator.bulk.service import adjudicate_file, export_queue, preview_policy, settle_by_policy
+from annotator.calibration.service import compute_results, find_candidates, list_checks, mark_pair
+from annotator.cli.main import app as commands
+from annotator.datasets.service import change_settings
+from annotator.discussion.service import list_own_decisions, open_discussion
+from annotator.disputes.service import find_disagreements, list_queue
+from annotator.domain.accounts import SignedIn
+from annotator.domain.agreement import Selection
+from annotator.domain.errors import AnnotatorError, NotAllowed, StateError
+from annotator.domain.people import OPERATOR, Actor
+from annotator.domain.queue import QueueFilter
+from annotator.labeling.service import list_judgments
+from annotator.lessons.service import list_decisions_behind, list_lessons
+from annotator.published.service import browse_qrels, compare_releases, note_downloaded, trace_qrel
+from annotator.quality.service import draw_sample, show_quality
+from annotator.releases.service import preview_release
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.storage.find import key_of
+from annotator.storage.labeling_tables import DisclosureRow
+from annotator.storage.tables import PairRow, ReleaseQrelRow, ReleaseRow
+from annotator.trail.service import iterate_trail, read_timeline, read_trail
+from annotator.web import agreement_routes, quality_download, queue_download, trail_download
+from annotator.web.app import make_app
+from annotator.web.navigation import PAGES
+from tests.integration.labeling_world import NOW
+from tests.integration.quality_world import QualityWorld
+
+DOCS = Path(__file__).parents[2] / "docs" / "security.md"
+EVERYTHING = QueueFilter(shown="all")
+
+
+class Looked(QualityWorld):
+    """`d` with 24 pairs: most are agreed upon, some are disputes, decided, published, errors of quality control, or gold.
+    lea leads, and has a role by which she judges too; nobody has shown her anything."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, queries=4, documents=6)
+        pks = list(self.keys)
+        self.disputed, self.decided, self.error, self.gold = pks[1:5]
+        self.taste = pks[10]
+        for pk in (self.disputed, self.decided):
+            self.judge_as(self.bea, pk, (self.grades[pk] + 2) % 4)
+        self.judge_as(self.bea, self.taste, 3)
+        self.boss = self.person("boss", "lead")
+        self.decide(self.decided)
+        mark_pair(
+            database, OPERATOR, "d", self.keys[self.gold], kind="gold", grade=1, explanation="", now=self.now
+        )
+        self._find_error()
+        self._publish()
+
+    def decide(self, pk: int) -> None:
+        seen = show_case(self.database, self.boss, "d", self.keys[pk], now=self.now).seen
+        adjudicate(
+            self.database, self.boss, "d", self.keys[pk], grade=2, rationale="§17", seen=seen, now=self.now,
+            cause="guideline_gap", in_guideline=True,
+        )  # fmt: skip
+
+    def _find_error(self) -> None:
+        self.draw("cho", rate=1.0)
+        self.check(self.error, (self.grades[self.error] + 1) % 4)
+
+    def _publish(self) -> None:
+        """Two releases of the first ten pairs, a grade apart, directly in storage."""
+        with self.database.write() as session:
+            for place, version in enumerate(("1.0.0", "2.0.0")):
+                manifest = {"scale": [], "guideline_version": 1}
+                release = ReleaseRow(
+                    dataset_pk=self.dataset_pk, version=version, created_at=self.now, content_sha256=version, sums="",
+                    manifest=manifest, note="",
+                )  # fmt: skip
+                session.add(release)
+                session.flush()
+                for at, pk in enumerate(list(self.keys)[6:10]):
+                    query_id, doc_id = f"Q{self.name(pk)[0]}", f"문서/{self.name(pk)}"
+                    grade = (self.grades[pk] + place) % 4
+                    session.add(
+                        ReleaseQrelRow(
+                            release_pk=key_of(release.pk), position=at, query_id=query_id, doc_id=doc_id, grade=grade,
+                            origin="unanimous", judgments="",
+                        )
+                    )  # fmt: skip
+
+    def list_named(self, told: str) -> set[int]:
+        """The pairs that a text names, by their document or their key."""
+        return {
+            pk
+            for pk, key in self.keys.items()
+            if key in told or re.search(rf"문서/{self.name(pk)}(?!\d)", told)
+        }
+
+    def list_seen(self, actor: Actor) -> set[int]:
+        with self.database.read() as session:
+            mine = col(DisclosureRow.person_pk) == actor.person_id
+            return set(session.scalars(select(col(DisclosureRow.pair_pk)).where(mine)))
+
+    def list_handed(self, actor: Actor) -> set[int]:
+        """Every pair that ordinary labeling would hand out when everybody is to judge everything."""
+        with self.database.write() as session:
+            for row in session.scalars(select(PairRow)):
+                row.wanted, row.lacking = 20, 20
+        change_settings(self.database, OPERATOR, "d", {"overlap": "20"}, now=self.now)
+        handed = self.send(actor, want=50).pairs
+        return {self.pks[one.pair] for one in handed if one.pair in self.pks}
+
+    def list_drawn(self, actor: Actor) -> set[int]:
+        """Every pair that quality control would draw for this person."""
+        asked = {"annotator": actor.username, "rate": 1.0, "new_round": True, "now": self.now}
+        try:
+            made = draw_sample(self.database, OPERATOR, "d", **asked)  # type: ignore[arg-type]
+        except StateError:  # they can check none of them
+            return set()
+        return set(self.drawn(made.number))
+
+
+@pytest.fixture
+def world(database: Database) -> Looked:
+    return Looked(database)
+
+
+Way = Callable[[Looked, Actor], Any]
+
+
+def _settle(world: Looked, lead: Actor) -> None:
+    asked = (world.database, lead, "d", "median", QueueFilter(taste=True))
+    seen = preview_policy(*asked, now=world.now).digest
+    settle_by_policy(*asked, rationale="§", seen_digest=seen, now=world.now)
+
+
+def _drop_untold(case: Case) -> Case:
+    """Without the neighbours that it names and of which it tells no grade."""
+    return replace(case, neighbours=tuple(one for one in case.neighbours if one.grade is not None))
+
+
+def _decide_file(world: Looked, lead: Actor) -> str:
+    lines = f"query_id,doc_id,grade,rationale\nQ0,문서/{world.name(world.disputed)},1,§\n"
+    adjudicate_file(world.database, lead, "d", lines.encode(), "x.csv", now=world.now)
+    return lines
+
+
+WAYS: dict[str, Way] = {
+    "pairs behind a figure": lambda w, a: list_pairs_behind(
+        w.database, a, "d", Selection(), limit=50, now=w.now
+    ),
+    "pairs behind a figure, by grade": lambda w, a: list_pairs_behind(
+        w.database, a, "d", Selection("given", ("ann",), grade=2), limit=50, now=w.now
+    ),
+    "pairs behind a figure, whole": lambda w, a: list(
+        iterate_pairs_behind(w.database, a, "d", Selection("differing"), now=w.now)
+    ),
+    "judgments left out": lambda w, a: list(
+        iterate_left_out_judgments(w.database, a, "d", "revised", now=w.now)
+    ),
+    "consensus": lambda w, a: compute_consensus(w.database, a, "d", now=w.now),
+    "queue": lambda w, a: list_queue(w.database, a, "d", EVERYTHING, now=w.now),
+    "disagreements": lambda w, a: find_disagreements(w.database, a, "d", now=w.now),
+    "file for a meeting": lambda w, a: b"".join(
+        export_queue(w.database, a, "d", EVERYTHING, now=w.now)
+    ).decode(),
+    "case": lambda w, a: _drop_untold(show_case(w.database, a, "d", w.keys[w.disputed], now=w.now)),
+    "cases": lambda w, a: [
+        _drop_untold(one) for one in hand_out_cases(w.database, a, "d", want=3, tab="t", now=w.now).cases
+    ],
+    "names": lambda w, a: (
+        show_origin(w.database, a, "d", w.keys[w.disputed], now=w.now),
+        w.keys[w.disputed],
+    ),
+    "trail": lambda w, a: read_trail(w.database, a, "d", now=w.now),
+    "trail, whole": lambda w, a: list(iterate_trail(w.database, a, "d", now=w.now)),
+    "story of a pair": lambda w, a: (
+        read_timeline(w.database, a, "d", w.keys[w.decided], now=w.now),
+        w.keys[w.decided],
+    ),
+    "errors of quality control": lambda w, a: show_quality(w.database, a, "d", now=w.now).errors,
+    "checks": lambda w, a: list_checks(w.database, a, "d", now=w.now),
+    "results of checks": lambda w, a: compute_results(w.database, a, "d", now=w.now),
+    "candidates for checks": lambda w, a: find_candidates(w.database, a, "d", limit=50, now=w.now),
+    "candidates for checks, found": lambda w, a: find_candidates(
+        w.database, a, "d", words="문서/1", limit=50, now=w.now
+    ),
+    "lessons": lambda w, a: list_lessons(w.database, a, "d", now=w.now),
+    "decisions behind a version": lambda w, a: list_decisions_behind(w.database, a, "d", now=w.now),
+    "qrels of a release": lambda w, a: browse_qrels(w.database, a, "d", "1.0.0", now=w.now),
+    "releases compared": lambda w, a: compare_releases(w.database, a, "d", "1.0.0", "2.0.0", now=w.now),
+    "preview of a release": lambda w, a: preview_release(w.database, a, "d", now=w.now),
+    "trace of a qrel": lambda w, a: trace_qrel(w.database, a, "d", "1.0.0", "Q1", "문서/1-0", now=w.now),
+    "files of a release": lambda w, a: (
+        note_downloaded(w.database, a, "d", "1.0.0", now=w.now),
+        "문서/1-0 문서/1-1 문서/1-2 문서/1-3",
+    ),
+    "decisions from a file": _decide_file,
+    "policy": lambda w, a: (_settle(w, a), w.keys[w.taste]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_who_was_shown_grades_of_a_pair_is_never_handed_it(world: Looked, way: str) -> None:
+    shown = world.list_named(repr(WAYS[way](world, world.lea)))
+    assert shown or way in ("decisions behind a version", "results of checks"), "this test shows something"
+    assert shown <= world.list_seen(world.lea)
+    assert not shown & world.list_drawn(world.lea), "qc draw"
+    assert not shown & world.list_handed(world.lea), "ordinary labeling"
+
+
+def test_who_was_shown_nothing_is_handed_and_drawn_everything(world: Looked) -> None:
+    assert len(world.list_drawn(world.lea)) >= 20
+    assert world.list_handed(world.lea) == set(world.keys) - {world.gold}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_annotator_gets_nothing_on_any_of_these_ways(world: Looked, way: str) -> None:
+    with pytest.raises(NotAllowed):
+        WAYS[way](world, world.cho)
+    assert not world.list_seen(world.cho) - {world.error}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_of_a_pair_that_a_lead_has_still_to_judge_nothing_is_told_or_it_leaves_their_work(
+    world: Looked, way: str
+) -> None:
+    with world.database.write() as session:
+        for row in session.scalars(select(PairRow)):
+            row.lacking = 1
+    try:
+        told = repr(WAYS[way](world, world.lea))
+    except AnnotatorError:
+        return  # nothing is told
+    assert not (world.list_named(told) - world.list_seen(world.lea)) & world.list_handed(world.lea) - (
+        _list_without_grade(way, world)
+    )
+
+
+def _list_without_grade(way: str, world: Looked) -> set[int]:
+    """A search for pairs to mark names pairs and tells no grade of those still to be judged."""
+    return set(world.keys) if way.startswith("candidates") else set()
+
+
+def test_a_candidate_that_the_lead_has_still_to_judge_tells_no_grade(world: Looked) -> None:
+    with world.database.write() as session:
+        for row in session.scalars(select(PairRow)):
+            row.lacking = 1
+    found = find_candidates(world.database, world.lea, "d", words="문서/1", limit=50, now=world.now)
+    assert found and all(
+        (one.status, one.grade, one.judged, one.hidden) == ("", None, 0, True) for one in found
+    )
+    assert not world.list_seen(world.lea)
+
+
+def test_a_look_at_what_was_seen_before_writes_nothing(world: Looked) -> None:
+    def look() -> None:
+        list_pairs_behind(world.database, world.lea, "d", Selection(), limit=50, now=world.now)
+
+    look()
+    assert _count_writes(world.database, look) == 0
+
+
+def test_a_whole_file_of_pairs_is_noted_with_one_statement(world: Looked) -> None:
+    def take() -> None:
+        list(iterate_pairs_behind(world.database, world.lea, "d", Selection(), now=world.now))
+
+    assert _count_writes(world.database, take) == 1
+    assert len(world.list_seen(world.lea)) > 20
+
+
+def _count_writes(database: Database, act: Callable[[], object]) -> int:
+    found: list[str] = []
+
+    def note(_conn: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+        if "INTO disclosure" in statement:
+            found.append(statement)
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    try:
+        act()
+    finally:
+        event.remove(database.engine, "before_cursor_execute", note)
+    return len(found)
+
+
+def test_pairs_behind_a_figure_name_annotators_by_letters_unless_they_were_asked_for(world: Looked) -> None:
+    anonymous = list_pairs_behind(
+        world.database, world.lea, "d", Selection("differing"), limit=50, now=world.now
+    )
+    case = show_case(world.database, world.lea, "d", world.keys[world.disputed], now=world.now)
+    (found,) = [one for one in anonymous.pairs if one.pair == world.keys[world.disputed]]
+    assert dict(found.grades) == {one.letter: one.grade for one in case.judgments}
+    assert not {"ann", "bea"} & {name for one in anonymous.pairs for name, _ in one.grades}
+    assert not any(
+        one.action == "looked up names"
+        for one in read_trail(world.database, world.boss, "d", now=world.now).events
+    )
+    named = list_pairs_behind(
+        world.database, world.lea, "d", Selection("differing", ("ann",)), limit=50, now=world.now
+    )
+    assert all("ann" in dict(one.grades) and "bea" not in dict(one.grades) for one in named.pairs)
+    (looked,) = [
+        one
+        for one in read_trail(world.database, world.boss, "d", now=world.now).events
+        if one.action == "looked up names"
+    ]
+    assert (looked.username, looked.after) == ("lea", {"annotators": ["ann"], "pairs": named.total})
+
+
+class Browser:
+    """The routes of the files, with somebody signed in."""
+
+    def __init__(self, database: Database, actor: Actor) -> None:
+        self.actor = actor
+        parts = (agreement_routes, quality_download, queue_download, trail_download)
+        self.app = Starlette(routes=[route for part in parts for route in part.routes(database)])
+        self.client = TestClient(self._serve)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        signed_in = SignedIn(self.actor, self.actor.username, (), False, NOW)
+        scope["state"] = {**scope.get("state", {}), "signed_in": signed_in}
+        await self.app(scope, receive, send)
+
+
+FILES = {
+    "/api/agreement/pairs": {"pairs": "shared"},
+    "/api/agreement/left-out": {"kind": "revised"},
+    "/api/quality": {"table": "errors"},
+    "/api/queue": {},
+    "/api/trail": {"format": "csv"},
+}
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_a_file_is_for_leads_and_is_noted_only_when_it_is_really_sent(world: Looked, path: str) -> None:
+    asked = {"dataset": "d", **FILES[path]}
+    assert Browser(world.database, world.ann).client.get(path, params=asked).status_code == 403
+    lea = Browser(world.database, world.lea).client
+    assert lea.get(path, params=asked, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert lea.head(path, params=asked).status_code == 200
+    assert not world.list_seen(world.lea), (
+        "another site, or a look at the headers, takes no pair out of her work"
+    )
+    answer = lea.get(path, params=asked)
+    assert answer.status_code == 200
+    shown = world.list_named(answer.text)
+    assert shown and shown <= world.list_seen(world.lea)
+    assert list(csv.reader(io.StringIO(answer.text)))
+
+
+def test_every_route_page_and_command_is_listed_with_what_it_discloses(
+    database: Database, tmp_path: Path
+) -> None:
+    said = DOCS.read_text()
+    routes = {route.path for route in _list_routes(make_app(database, Settings(exports_dir=tmp_path)))}
+    for path in sorted(routes):
+        assert f"`{path}`" in said, path
+    for page in PAGES:
+        assert f"`/{page.address}`" in said, page.address
+    for name in _list_commands():
+        assert f"`{name}`" in said, name
+
+
+def _list_routes(app: Any) -> Iterator[Any]:
+    for route in getattr(app, "_user_routes", None) or app.routes:
+        if getattr(route, "path", "").startswith(("/api", "/login", "/logout", "/healthz", "/readyz")):
+            yield route
+
+
+def _list_commands() -> Iterator[str]:
+    from typer.main import get_command
+
+    def walk(command: Any, name: str) -> Iterator[str]:
+        for part, one in getattr(command, "commands", {}).items():
+            inner = f"{name} {part}".strip()
+            yield from walk(one, inner) if hasattr(one, "commands") else (inner,)
+
+    return walk(get_command(commands), "")
+
+
+def test_the_command_line_is_the_operator_unless_a_person_is_named(world: Looked, database_url: str) -> None:
+    runner = CliRunner()
+    for command in (["judgments", "d"], ["disagreements", "d"], ["trail", "d"], ["qc", "status", "d"]):
+        runner.invoke(commands, [*command, "--database", database_url])
+    assert list_judgments(world.database, OPERATOR, "d")
+    assert not world.list_seen(world.lea)
+    runner.invoke(
+        commands, ["disagreements", "d", "--as", "lea", "--database", database_url], catch_exceptions=False
+    )
+    assert world.disputed in world.list_seen(world.lea)
+
+
+def test_what_annotators_are_shown_of_their_own_pairs_is_noted_too(world: Looked) -> None:
+    found = list_own_decisions(world.database, world.ann, "d", now=world.now)
+    shown = world.list_named(repr(found.decisions))
+    assert shown and shown <= world.list_seen(world.ann)
+    with pytest.raises(AnnotatorError):
+        open_discussion(world.database, world.cho, "d", world.keys[world.disputed], now=world.now)
