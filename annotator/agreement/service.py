@@ -24,6 +24,7 @@ from annotator.agreement.html_report import render_report as render_report
 from annotator.agreement.judged import number
 from annotator.agreement.named import Named, name_judged
 from annotator.agreement.own import measure_own
+from annotator.agreement.report import MOST_GROUPS as MOST_GROUPS
 from annotator.agreement.report import (
     Basis,
     count_unrateable,

@@ -16,6 +16,7 @@ from sqlmodel import col
 
 from annotator.accounts.service import list_roles, require_admin, require_role
 from annotator.datasets.rubric_file import read_rubric as read_rubric
+from annotator.datasets.settings import ABOUT as ABOUT
 from annotator.datasets.settings import NO_REQUIREMENTS as NO_REQUIREMENTS
 from annotator.datasets.settings import ON_DISPUTES, RULES, SETTINGS, read_setting
 from annotator.datasets.settings import write_setting as write_setting
@@ -50,6 +51,10 @@ class Dataset:
     name: str
     title: str
     language: str | None
+    authors: str | None
+    contact: str | None
+    licence: str | None
+    source: str | None
     overlap: int
     overlap_by_category: Mapping[str, int] | None
     overlap_share: Mapping[str, Any] | None

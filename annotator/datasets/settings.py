@@ -1,6 +1,7 @@
 """The settings of a dataset: their names, what they accept, what they mean. One table for CLI, pages and checks."""
 
 import json
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from annotator.domain.overlap import MOST
 NONE = "none"
 NO_REQUIREMENTS = NONE
 OFF = "off"
+MOST_TEXT = 2_000
+ABOUT = ("authors", "contact", "licence", "source")  # what a dataset says of itself in its releases
 RULES: Mapping[str, str] = {
     "overlap_by_category": "category",
     "overlap_share": "share",
@@ -54,6 +57,14 @@ def _number(low: float, high: float) -> Callable[[str], float]:
         return value
 
     return read
+
+
+def _text(found: str) -> str:
+    """A line of text, as papers and files carry it."""
+    text = found.strip()
+    if len(text) > MOST_TEXT or any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
+        raise ValueError(found)
+    return text
 
 
 def _one_of(*names: str) -> Callable[[str], str]:
@@ -125,6 +136,10 @@ def _requirements(found: str) -> dict[str, Any] | None:
 SETTINGS: tuple[Setting, ...] = (
     Setting("title", say("a text"), "the name shown to people", str),
     Setting("language", say("a language tag such as ja, or nothing"), "the main language of the documents", lambda v: v or None),
+    Setting("authors", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "who made the dataset, for papers that use it", _or_none(_text)),
+    Setting("contact", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "whom to ask about it", _or_none(_text)),
+    Setting("licence", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "under which licence its releases may be used", _or_none(_text)),
+    Setting("source", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "where its queries and documents come from", _or_none(_text)),
     Setting("overlap", say("a whole number 1-20"), "how many annotators judge each pair", _whole(1, MOST)),
     Setting("overlap_by_category", say("category=1-20, several with commas between, or none"), "exceptions to the overlap by the query's category", _or_none(_by_category)),
     Setting("overlap_share", say("a share and its overlap such as 0.3:2, or none"), "by how many a share of the other pairs is judged", _or_none(_share)),

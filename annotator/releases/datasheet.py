@@ -42,7 +42,7 @@ class Datasheet:
     """Everything DATASHEET.md says that nobody has to look up elsewhere.
 
     `manifest`: as published (without `files` is enough). `rules`: by how many a pair was to be judged, in words, where
-    that is not `overlap` for all. `title`: the dataset's. `systems`: of all pairs in the
+    that is not `overlap` for all. `title`: the dataset's. `documents`: how many it has, judged or not. `systems`: of all pairs in the
     pool. `people`: in pseudonym order. `decisions`: how many by each lead's pseudonym; `causes`: how many by why annotators
     differed (`domain/decisions.py`; None: not said); `led`: how many led to each version of the guideline. `guideline_versions`: how
     many current judgments were made under each version. `imports`: judgments and earlier grades that came from files; `runs`: those with something to say of them. `made_here`,
@@ -58,6 +58,7 @@ class Datasheet:
     rules: str | None = None
     title: str = ""
     language: str | None = None
+    documents: int = 0
     list_grade_0: bool = False
     systems: Sequence[PoolSystem] = ()
     people: Sequence[SheetPerson] = ()

@@ -3,7 +3,7 @@
 Rounded to three digits; manifest.json holds six.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotator.formats.markdown import escape_markdown, write_table
@@ -11,6 +11,8 @@ from annotator.formats.markdown import escape_markdown, write_table
 if TYPE_CHECKING:
     from annotator.releases.datasheet import Datasheet
 
+COUPLES = 50
+NOT_SAID = "(not said)"
 NAMES = {
     "unweighted": "Cohen's κ", "linear": "Cohen's κ, linear weights", "quadratic": "Cohen's κ, quadratic weights",
     "nominal": "Krippendorff's α, nominal", "ordinal": "Krippendorff's α, ordinal",
@@ -48,9 +50,56 @@ def write_agreement(sheet: "Datasheet") -> Iterator[str]:
     yield from write_table(
         ("figure", "value#", "95 % interval#"), [(name, *_value(item)) for name, item in values]
     )
+    yield from _write_couples(found["annotator_pairs"])
+    yield from _write_groups(found.get("groups") or ())
     if sheet.pictures and found["annotator_pairs"]:
         yield from ("", "![What each two annotators gave on the pairs they share](pictures/confusion.svg)")
     yield ""
+
+
+def _write_couples(couples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Cohen's κ of every two annotators; of many, those who share most."""
+    if len(couples) < 2:
+        return
+    shown = sorted(couples, key=lambda one: -one["pairs"])[:COUPLES]
+    yield from (
+        "",
+        f"Cohen's κ of every two annotators, on the pairs they share{_say_first(len(shown), len(couples))}:",
+        "",
+    )
+    rows = [
+        (
+            " and ".join(map(escape_markdown, one["annotators"])), f"{one['pairs']:,}",
+            say_percent(one["observed_agreement"]), *_value(one["cohen_kappa"]["unweighted"]),
+        )
+        for one in shown
+    ]  # fmt: skip
+    yield from write_table(("annotators", "pairs#", "same grade#", "Cohen's κ#", "95 % interval#"), rows)
+
+
+def _write_groups(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Cohen's κ within each group, such as each category."""
+    if not groups:
+        return
+    yield from ("", f"Cohen's κ by {escape_markdown(groups[0]['by'])}:", "")
+    rows = [
+        (
+            NOT_SAID if one["value"] is None else escape_markdown(one["value"]), f"{one['pairs']:,}",
+            "" if one["observed_agreement"] is None else say_percent(one["observed_agreement"]),
+            *_value(one["cohen_kappa"]["unweighted"]),
+        )
+        for one in groups
+    ]  # fmt: skip
+    head = (escape_markdown(groups[0]["by"]), "pairs#", "same grade#", "Cohen's κ#", "95 % interval#")
+    yield from write_table(head, rows)
+
+
+def _say_first(shown: int, all_of_them: int) -> str:
+    return (
+        ""
+        if shown == all_of_them
+        else f" (the {shown} who share most, of {all_of_them:,}; manifest.json has all)"
+    )
 
 
 def write_gates(sheet: "Datasheet") -> Iterator[str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from annotator.releases.datasheet import Datasheet
 
 LISTED = 500
+NOT_SAID = "not said"
 ORIGINS = (
     ("unanimous", "settled by two or more annotators who agree"),
     ("adjudicated", "decided by a lead"),
@@ -45,12 +46,15 @@ def _write_head(sheet: "Datasheet") -> Iterator[str]:
     if manifest.get("notice"):
         yield from (f"**{escape_markdown(manifest['notice'])}**", "")
     yield f"A ground truth of graded relevance, published {manifest['created_at']} by {manifest['published_by']}."
-    if sheet.language:
-        yield f"Main language of the documents: {escape_markdown(sheet.language)}."
     if manifest.get("note"):
         yield from ("", f"Note of the publisher: {escape_markdown(manifest['note'])}")
     previous = manifest.get("previous")
     yield from ("", f"Changes since {previous}: CHANGES.md." if previous else "It is the first release.", "")
+    about = [(name, manifest.get(name)) for name in ("authors", "contact", "licence", "source")]
+    about.append(("main language of the documents", sheet.language))
+    rows = [(name, escape_markdown(text) if text else NOT_SAID) for name, text in about]
+    rows.append(("documents, judged or not", f"{sheet.documents:,}"))
+    yield from (*write_table(("about this dataset", ""), rows), "")
 
 
 def _write_content(sheet: "Datasheet") -> Iterator[str]:
@@ -91,7 +95,7 @@ def _write_pool(sheet: "Datasheet") -> Iterator[str]:
             )
             for item in sheet.systems
         ]
-        yield from write_table(("system", "pairs#", "best rank#", "deepest rank#"), rows)
+        yield from write_table(("system", "pairs#", "best rank#", "pool depth (deepest rank)#"), rows)
     else:
         yield "Nothing is recorded about the systems that found them."
     yield ""

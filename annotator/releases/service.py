@@ -20,7 +20,7 @@ from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
 from annotator.coverage.service import measure_coverage
-from annotator.datasets.service import to_rubric
+from annotator.datasets.service import ABOUT, to_rubric
 from annotator.domain.agreement import AgreementReport, Verdict
 from annotator.domain.coverage import Coverage
 from annotator.domain.errors import (
@@ -75,6 +75,7 @@ from annotator.releases.verified_files import VerifiedFile as VerifiedFile
 from annotator.releases.verified_files import find_misplaced, list_checksums, open_verified, refuse_file
 from annotator.releases.versions import check_version, suggest_version
 from annotator.releases.writing import Made, Order, write_release
+from annotator.storage.candidates import count_documents
 from annotator.storage.database import Database, lock_releases
 from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.import_records import list_import_records
@@ -422,7 +423,8 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
     numbers = known | new
     publisher = name_lead(numbers[lead_pk])
     names = {pk: name_annotator(number) for pk, number in numbers.items()}
-    agreement = measure_agreement(session, row, seed=row.seed, pseudonyms=names)
+    by = _choose_groups(found.queries.values())
+    agreement = measure_agreement(session, row, by=by, seed=row.seed, pseudonyms=names)
     verdict = agreement.verdict or _judge_kappa(session, row)
     gates = override_gates(_check(found, row, verdict), overrides, by=publisher)
     reasons = explain(gates, found.survey.opened.first)
@@ -450,9 +452,18 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
         simulated=frozenset(person.key for person in people if person.simulated),
         publisher=publisher,
         versions=tuple(release.version for release in list_releases_of_dataset(session, dataset_pk)),
+        about={name: getattr(row, name) for name in ABOUT},
     )
     hidden = hide_people(found.quality, {person.username: numbers[person.key] for person in people})
     return _Plan(snapshot, found, hidden)
+
+
+def _choose_groups(queries: Iterable[Query]) -> str | None:
+    """By what agreement is grouped: by category, where there are some and not too many to compare."""
+    from annotator.agreement.service import MOST_GROUPS
+
+    categories = {query.category for query in queries}
+    return "category" if categories - {None} and len(categories) <= MOST_GROUPS else None
 
 
 def _begin_comparison(session: Session, row: DatasetRow, *, keep: int | None) -> tuple[Comparison, Renames]:
@@ -492,6 +503,7 @@ def _write(session: Session, row: DatasetRow, plan: _Plan, order: Order, target:
                 led=count_led(session, dataset_pk),
                 given=given,
                 records=list_import_records(session, dataset_pk),
+                documents=count_documents(session, dataset_pk),
                 coverage=plan.found.coverage,
                 without_relevant=plan.found.without_relevant,
                 without_qrels=plan.found.without_qrels,

@@ -34,6 +34,7 @@ def fill_sheet(
     led: Mapping[int, Mapping[str | None, int]],
     given: Given,
     records: Sequence[ImportRecord] = (),
+    documents: int = 0,
     coverage: Coverage,
     without_relevant: Sequence[str],
     without_qrels: Sequence[str],
@@ -42,15 +43,7 @@ def fill_sheet(
 ) -> str:
     """DATASHEET.md. `rules`: in words, where not every pair was meant for `overlap`; `systems`: name, pairs, best and worst rank of each; `decisions`: by person; `causes`: of decisions, by why annotators differed; `led`: decisions by the version of the guideline that they led to, and category; people appear under their pseudonyms only. `given`: what was counted; `records`: of the dataset's imports; `quality`: with pseudonyms."""
     numbers = snapshot.numbers
-    outcomes: Counter[tuple[int, str]] = Counter()
-    versions: Counter[int] = Counter()
-    imported: Counter[int] = Counter()
-    for (person, outcome, guideline_version, file), count in given.judgments.items():
-        outcomes[person, outcome] += count
-        if guideline_version is not None:
-            versions[guideline_version] += count
-        if file is not None:
-            imported[person] += count
+    outcomes, versions, imported = _count_judgments(given)
     return write_datasheet(
         Datasheet(
             manifest=manifest,
@@ -59,6 +52,7 @@ def fill_sheet(
             rules=rules,
             title=title,
             language=language,
+            documents=documents,
             list_grade_0=snapshot.list_grade_0,
             systems=[PoolSystem(*system) for system in systems],
             people=_list_people(snapshot, outcomes, imported),
@@ -80,6 +74,20 @@ def fill_sheet(
             quality=quality,
         )
     )
+
+
+def _count_judgments(given: Given) -> tuple[Counter[tuple[int, str]], Counter[int], Counter[int]]:
+    """The judgments by person and outcome, by guideline version where it is known, and those from files by person."""
+    outcomes: Counter[tuple[int, str]] = Counter()
+    versions: Counter[int] = Counter()
+    imported: Counter[int] = Counter()
+    for (person, outcome, guideline_version, file), count in given.judgments.items():
+        outcomes[person, outcome] += count
+        if guideline_version is not None:
+            versions[guideline_version] += count
+        if file is not None:
+            imported[person] += count
+    return outcomes, versions, imported
 
 
 def _list_imports(given: Given, records: Sequence[ImportRecord]) -> list[SheetImport]:

@@ -5,7 +5,7 @@ them speak of the same moment even while annotators go on judging.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +28,7 @@ AGREEMENT_KEYS = (
     "gwet_ac2",
     "cut_points",
     "annotator_pairs",
+    "groups",
     "resamples",
     "seed",
 )  # fmt: skip  (the figures; the diagnosis is advice to the lead, in words that may get better)
@@ -40,7 +41,7 @@ class Snapshot:
     `seed`: the dataset's; it decides the order of documents that nothing else tells apart.
     `counts`: see `content.count_content`. `numbers`: everybody's pseudonym number, by person; `new_numbers`: those
     that this release gives. `simulated`: who of them is not a person. `publisher`: the publishing lead's pseudonym.
-    `versions`: the ones published so far, oldest first.
+    `versions`: the ones published so far, oldest first. `about`: authors, contact, licence and source, None where not said.
     """
 
     dataset: str
@@ -56,11 +57,13 @@ class Snapshot:
     simulated: frozenset[int]
     publisher: str
     versions: tuple[str, ...]
+    about: Mapping[str, str | None] = field(default_factory=dict)
 
 
 def describe_files(snapshot: Snapshot, *, version: str, at: datetime) -> dict[str, Any]:
     """What every file of the release says about itself where there is a place for it."""
-    return {"version": version, "created_at": at.date().isoformat(), **_say_simulated(snapshot)}
+    said = {name: text for name, text in snapshot.about.items() if text}
+    return {"version": version, "created_at": at.date().isoformat(), **said, **_say_simulated(snapshot)}
 
 
 def list_scale(rubric: Rubric) -> list[dict[str, Any]]:
@@ -85,6 +88,7 @@ def describe_release(
         "created_at": at.isoformat().replace("+00:00", "Z"),
         "published_by": snapshot.publisher,
         "note": note,
+        **snapshot.about,
         **_say_simulated(snapshot),
         "scale": list_scale(snapshot.rubric),
         "guideline_version": snapshot.guideline_version,

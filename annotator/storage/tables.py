@@ -51,6 +51,10 @@ class DatasetRow(SQLModel, table=True):
     name: str = Field(unique=True)
     title: str = text_column()
     language: str | None = None
+    authors: str | None = text_column(nullable=True)
+    contact: str | None = text_column(nullable=True)
+    licence: str | None = text_column(nullable=True)
+    source: str | None = text_column(nullable=True)
     overlap: int = 2
     kappa_target: float = 0.7
     lease_minutes: int = 60

@@ -25,7 +25,7 @@ from annotator.domain.errors import (
 )
 from annotator.domain.people import OPERATOR, Actor
 from annotator.formats.judgments import read_judgments
-from annotator.formats.registry import find_format
+from annotator.formats.registry import find_format, read_truth
 from annotator.formats.source import Source
 from annotator.releases import service
 from annotator.releases.files import TRUTH_FILES
@@ -184,6 +184,34 @@ def test_the_coverage_counts_what_the_files_hold_and_a_gate_names_the_other_quer
     assert manifest(made)["gates"][5]["override"]["reason"] == NOT_DONE["unjudged_queries"]
 
 
+def test_a_release_says_who_made_it_and_under_which_licence(world: ReleaseWorld, tmp_path: Path) -> None:
+    said = {
+        "authors": "花子, 민준",
+        "contact": "team@example.org",
+        "licence": "CC BY 4.0",
+        "source": "편람 2024: §17",
+    }
+    change_settings(world.database, OPERATOR, world.name, said, now=datetime.now(UTC))
+    made = publish(world, tmp_path)
+    assert {name: manifest(made)[name] for name in said} == said
+    assert "| licence | CC BY 4.0 |" in (made.path / "DATASHEET.md").read_text("utf-8")
+    for name in ("nablarch", "law", "law-compact", "assay"):
+        path = made.path / TRUTH_FILES[name]
+        _, truth = read_truth(Source(str(path)), format_name=name)
+        assert {key: truth.metadata[key] for key in said} == said, name
+    assert verify_release(made.path).whole
+    change_settings(world.database, OPERATOR, world.name, {"licence": "none"}, now=datetime.now(UTC))
+    again = publish(world, tmp_path, "1.1.0")
+    assert manifest(again)["licence"] is None
+    assert "licence" not in json.loads((again.path / "law.json").read_bytes())
+
+
+@pytest.mark.parametrize("text", ["x" * 2001, "a\nb", "a\0"])
+def test_what_a_release_says_of_its_dataset_is_one_line(world: ReleaseWorld, text: str) -> None:
+    with pytest.raises(ValidationError, match="licence: expected a text of at most 2,000 characters"):
+        change_settings(world.database, OPERATOR, world.name, {"licence": text}, now=datetime.now(UTC))
+
+
 def test_an_override_lets_it_through_and_the_manifest_keeps_who_and_why(
     world: ReleaseWorld, tmp_path: Path
 ) -> None:
@@ -273,7 +301,8 @@ def test_the_manifest_says_what_is_needed_to_cite_it(world: ReleaseWorld, tmp_pa
     made = publish(world, tmp_path)
     found = manifest(made)
     assert list(found) == [
-        "dataset", "version", "created_at", "published_by", "note", "scale", "guideline_version", "previous",
+        "dataset", "version", "created_at", "published_by", "note", "authors", "contact", "licence", "source", "scale",
+        "guideline_version", "previous",
         "content_sha256", "list_grade_0", "counts", "order", "agreement", "gates", "files",
     ]  # fmt: skip
     assert (found["dataset"], found["version"], found["previous"]) == ("検索-법령", "1.0.0", None)

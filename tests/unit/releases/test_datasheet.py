@@ -113,6 +113,51 @@ def test_what_was_all_made_in_the_program_says_nothing_of_files() -> None:
     assert "What came from files" not in text
 
 
+def say_kappa(value: float, pairs: int) -> dict[str, Any]:
+    kappa = {"unweighted": {"value": value, "ci95": None, "why": "one query"}}
+    return {"pairs": pairs, "observed_agreement": 0.5, "cohen_kappa": kappa}
+
+
+def test_it_shows_kappa_of_every_two_annotators_and_by_group() -> None:
+    couples = [
+        {"annotators": [f"annotator_{one}", f"annotator_{two}"], **say_kappa(0.25, one * two)}
+        for one in range(1, 13) for two in range(one + 1, 13)
+    ]  # fmt: skip
+    groups = [
+        {"by": "category", "value": "検|索", **say_kappa(0.5, 3)},
+        {"by": "category", "value": None, **say_kappa(0.5, 0), "observed_agreement": None},
+    ]
+    agreement = {**MANIFEST["agreement"], "annotator_pairs": couples, "groups": groups}
+    text = write_datasheet(replace(SHEET, manifest={**MANIFEST, "agreement": agreement}))
+    assert "(the 50 who share most, of 66; manifest.json has all):" in text
+    assert text.count("| 50.0 % | 0.250 | one query |") == 50
+    assert (
+        "| annotator\\_11 and annotator\\_12 | 132 |" in text
+        or "| annotator_11 and annotator_12 | 132 |" in text
+    )
+    assert "Cohen's κ by category:" in text
+    assert "| 検\\|索 | 3 | 50.0 % | 0.500 | one query |" in text
+    assert "| (not said) | 0 |  | 0.500 | one query |" in text
+
+
+def test_what_a_paper_asks_of_a_dataset_is_told_or_not_said() -> None:
+    lines = write_datasheet(replace(SHEET, documents=1_234, language="ja")).splitlines()
+    assert "| authors | not said |" in lines
+    assert "| main language of the documents | ja |" in lines
+    assert "| documents, judged or not | 1,234 |" in lines
+    manifest = {
+        **MANIFEST,
+        "authors": "花子 | 민준",
+        "contact": "a@b.example",
+        "licence": "CC BY 4.0",
+        "source": "편람",
+    }
+    lines = write_datasheet(replace(SHEET, manifest=manifest)).splitlines()
+    assert "| authors | 花子 \\| 민준 |" in lines
+    assert "| licence | CC BY 4.0 |" in lines
+    assert "| main language of the documents | not said |" in lines
+
+
 def list_headings(text: str) -> list[str]:
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     return [tokens[place + 1].content for place, token in enumerate(tokens) if token.type == "heading_open"]
