@@ -46,7 +46,9 @@ def read_pair_table(
     known, there = (*columns, *optional), table.columns or ()
     unknown = [name for name in there if name not in known]
     if unknown:
-        problems.add(1, f"no columns but {', '.join(known)}", ", ".join(unknown))
+        problems.add(
+            1, f"no columns but {', '.join(known)}", ", ".join(unknown).strip() or "a column without a name"
+        )
     if unknown or not set(columns) <= set(there):
         problems.raise_if_any()
     found: dict[tuple[str, str], Line] = {}

@@ -110,7 +110,9 @@ def check_columns(table: Table, required: Sequence[Sequence[str]], problems: Pro
         return
     missing = [" or ".join(names) for names in required if not set(names) & set(table.columns)]
     if missing:
-        problems.add(1, f"a column {', '.join(missing)}", ", ".join(table.columns))
+        problems.add(
+            1, f"a column {', '.join(missing)}", ", ".join(table.columns).strip() or "no name of a column"
+        )
 
 
 def take(cells: dict[str, Any], names: Sequence[str]) -> Any:
