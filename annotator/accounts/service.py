@@ -25,9 +25,10 @@ from annotator.accounts.passwords import (
     make_one_time_password,
 )
 from annotator.accounts.sign_in_limits import (
-    PER_ADDRESS,
-    PER_USERNAME,
+    PER_ADDRESS_AND_NAME,
+    PER_DEVICE,
     WINDOW,
+    check_unknown_browser,
     group_address,
     refuse_too_many,
 )
@@ -59,7 +60,12 @@ from annotator.storage.people import (
 from annotator.storage.sign_ins import (
     clear_failures,
     clear_old,
+    clear_own_failures,
+    count_other_devices,
     find_live_session,
+    forget_devices,
+    is_known_device,
+    keep_device,
     list_failures,
     list_live_sessions,
     lock_person,
@@ -232,6 +238,7 @@ def change_person(
         if secret is not None:
             row.password_hash, row.must_change_password = secret, made is not None
             revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)
+            forget_devices(session, key_of(row.pk))
             clear_failures(session, username=row.username)
         if enable:
             row.disabled_at = None
@@ -241,7 +248,7 @@ def change_person(
 
 def remove_role(database: Database, actor: Actor, username: str, *, dataset: str | None) -> Person:
     """Take the person's role on the dataset (None: the one everywhere) away. What they judged stays, what they had been
-    handed goes to others."""
+    handed goes to others. StateError for the last admin."""
     with database.write() as session, keep_led(session):
         row = find_person(session, username)
         dataset_pk = _require_may_grant(session, actor, "annotator", dataset)
@@ -254,7 +261,7 @@ def remove_role(database: Database, actor: Actor, username: str, *, dataset: str
 
 def disable_person(database: Database, actor: Actor, username: str, *, now: datetime) -> Person:
     """Let the person neither sign in nor act any more, from this moment. What they judged stays, what they had been
-    handed goes to others. StateError for the last lead of a dataset with open disputes."""
+    handed goes to others. StateError for the last admin, and for the last lead of a dataset with open disputes."""
     with database.write() as session, keep_led(session):
         row = find_person(session, username)
         _require_may_manage(session, actor, row)
@@ -263,6 +270,7 @@ def disable_person(database: Database, actor: Actor, username: str, *, now: date
         row.disabled_at = row.disabled_at or now
         session.add(row)
         revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)
+        forget_devices(session, key_of(row.pk))
         drop_every_lease(session, key_of(row.pk))
         return _person(session, row)
 
@@ -288,19 +296,22 @@ def sign_in(
     password: str,
     *,
     address: str,
+    device: str | None = None,
     now: datetime,
     lifetime: timedelta = SESSION_LIFETIME,
 ) -> str:
     """Check the password and open a session; returns its token, which is kept nowhere (only its hash).
 
     WrongSignIn when the username or the password is wrong or the person is disabled: the same message and
-    the same time for each. TooManyAttempts before anything is checked; see `sign_in_limits`.
+    the same time for each. TooManyAttempts before anything is checked; see `sign_in_limits`. `device`: the token by which
+    the browser may be known from an earlier sign-in (`know_device`).
     """
     try:
         username = check_username(username.strip())
     except ValidationError:
         username = ""
-    person = _begin_attempt(database, username, group_address(address), now=now)
+    place = group_address(address)
+    person, known = _begin_attempt(database, username, place, device, now=now)
     kept = person.password_hash if person is not None and person.disabled_at is None else None
     right = is_password(password, kept or NOBODYS_HASH)
     if person is None or kept is None or not right:
@@ -312,11 +323,28 @@ def sign_in(
         if row is None or row.disabled_at is not None or row.password_hash != kept:
             raise WrongSignIn
         row.password_hash = better
-        clear_failures(session, username=username)
+        clear_own_failures(session, username=username, address=place, device_sha256=known)
         opened = {"token_sha256": _digest(token), "person_pk": row.pk}
         times = {"created_at": now, "expires_at": now + lifetime}
         session.add_all([row, LoginSessionRow.model_validate({**opened, **times})])
     return token
+
+
+def know_device(database: Database, token: str, *, device: str | None, now: datetime) -> str:
+    """Know the browser of this session from now on; return the token for its cookie, in place of `device`, the one before.
+
+    It is a new one at each sign-in: a token that somebody else put into the browser opens nothing to them.
+    """
+    made = secrets.token_urlsafe(32)
+    with database.write() as session:
+        keep_device(
+            session,
+            session_sha256=_digest(token),
+            old_sha256=_digest(device) if device else None,
+            new_sha256=_digest(made),
+            now=now,
+        )
+    return made
 
 
 def find_session(database: Database, token: str | None, *, now: datetime) -> SignedIn | None:
@@ -355,16 +383,24 @@ def list_sessions(
 
 
 def revoke_sessions(database: Database, actor: Actor, *, keep_token: str | None = None, now: datetime) -> int:
-    """Sign the actor out everywhere, except where `keep_token` is used. How many sessions that ended."""
+    """Sign the actor out everywhere, except where `keep_token` is used, and know no other browser any more. How many
+    sessions that ended."""
     keep = _digest(keep_token) if keep_token else None
     with database.write() as session:
+        forget_devices(session, require_person(actor), keep_session_sha256=keep)
         return revoke_live_sessions(session, person_pk=require_person(actor), keep_sha256=keep, now=now)
+
+
+def count_known_browsers(database: Database, actor: Actor, *, token: str, now: datetime) -> int:
+    """In how many other browsers the actor has signed in lately: those in which others' wrong guesses hold nobody up."""
+    with database.read() as session:
+        return count_other_devices(session, require_person(actor), session_sha256=_digest(token), now=now)
 
 
 def change_password(
     database: Database, actor: Actor, old: str, new: str, *, keep_token: str | None = None, now: datetime
 ) -> None:
-    """Choose a new password; every session but the one of `keep_token` ends.
+    """Choose a new password; every session but the one of `keep_token` ends, and no other browser is known any more.
 
     WrongSignIn when `old` is wrong; such failures count like failed sign-ins.
     """
@@ -372,7 +408,7 @@ def change_password(
     if old == new:
         raise ValidationError(say("expected a new password, found the present one"))
     require_person(actor)
-    person = _begin_attempt(database, actor.username, None, now=now)
+    person, _known = _begin_attempt(database, actor.username, None, None, now=now)
     if (
         person is None
         or person.disabled_at is not None
@@ -387,7 +423,8 @@ def change_password(
             raise WrongSignIn
         row.password_hash, row.must_change_password = secret, False
         session.add(row)
-        clear_failures(session, username=row.username)
+        clear_own_failures(session, username=row.username, address="", device_sha256=None)
+        forget_devices(session, key_of(row.pk), keep_session_sha256=keep)
         revoke_live_sessions(session, person_pk=key_of(row.pk), keep_sha256=keep, now=now)
 
 
@@ -402,20 +439,36 @@ def choose_language(database: Database, actor: Actor, language: str | None) -> N
 
 
 def _begin_attempt(
-    database: Database, username: str, address: str | None, *, now: datetime
-) -> PersonRow | None:
-    """Count the attempt as failed before it is checked, so that guesses at the same moment all count."""
+    database: Database, username: str, address: str | None, device: str | None, *, now: datetime
+) -> tuple[PersonRow | None, str | None]:
+    """Count the attempt as failed before it is checked, so that guesses at the same moment all count.
+
+    Return the person, and the hash of the browser's token where it is known for them. `address`: None for somebody who is
+    signed in already.
+    """
     with database.write() as session:
         clear_old(session, now=now, window=WINDOW)
         row = lock_person(session, username)
-        since = now - WINDOW
-        if username:
-            refuse_too_many(list_failures(session, since=since, username=username), PER_USERNAME, now=now)
-        if address is not None:
-            refuse_too_many(list_failures(session, since=since, address=address), PER_ADDRESS, now=now)
+        digest = _digest(device) if device else None
+        known = (
+            digest is not None
+            and row is not None
+            and is_known_device(session, key_of(row.pk), digest, now=now)
+        )
+        of_name = list_failures(session, now=now, window=WINDOW, username=username)
+        unknown = [(failure.at, failure.address) for failure in of_name if failure.device_sha256 is None]
+        if known:
+            own = [failure.at for failure in of_name if failure.device_sha256 == digest]
+            refuse_too_many(own, PER_DEVICE, now=now)
+        elif address is None:
+            refuse_too_many([at for at, place in unknown if not place], PER_ADDRESS_AND_NAME, now=now)
+        else:
+            found = list_failures(session, now=now, window=WINDOW, address=address)
+            at_address = [failure.at for failure in found if failure.device_sha256 is None]
+            check_unknown_browser(unknown if username else [], at_address, address, now=now)
         attempt = {"username": username, "address": address or "", "at": now}
-        session.add(LoginAttemptRow.model_validate(attempt))
-        return row
+        session.add(LoginAttemptRow.model_validate({**attempt, "device_sha256": digest if known else None}))
+        return row, digest if known else None
 
 
 def _choose_password(password: str | None, username: str) -> tuple[str, str | None]:

@@ -1,9 +1,16 @@
-"""How often somebody may guess: the limits on failed sign-ins.
+"""How often somebody may guess: the limits on failed sign-ins, over the last 15 minutes.
 
-Counted over the last 15 minutes: 5 failures for a username, wherever they come from, and 20 from an address,
-whatever the username. A sign-in that succeeds clears its username's failures, so an office behind one address
-is only stopped by guesses that never came right. Behind a reverse proxy the address is the proxy's unless the
-server is told to trust its X-Forwarded-For header (uvicorn's FORWARDED_ALLOW_IPS; loopback is trusted).
+A stranger who guesses never locks somebody out:
+
+- A browser in which the person signed in before (it holds a random cookie) has its own limit, PER_DEVICE. What others try does
+  not count for it.
+- Any other browser may fail PER_ADDRESS_AND_NAME times for one name from its address. Where much is tried on this name from
+  other addresses (ATTACKED), or from this address on any names (PER_ADDRESS), it may fail once: the right password still comes
+  in from everywhere at the first try, and those who guess from many addresses have one guess for each in 15 minutes.
+- From one address nobody fails more than MOST_PER_ADDRESS times, whatever the names: each check costs a core's time.
+
+An address is the one that the server sees. Behind a reverse proxy it is the proxy's unless the server is told to trust its
+X-Forwarded-For header (uvicorn's FORWARDED_ALLOW_IPS; loopback is trusted).
 """
 
 import ipaddress
@@ -13,15 +20,40 @@ from datetime import datetime, timedelta
 from annotator.domain.accounts import TooManyAttempts
 
 WINDOW = timedelta(minutes=15)
-PER_USERNAME = 5
+PER_DEVICE = 10
+PER_ADDRESS_AND_NAME = 5
+ATTACKED = 20
 PER_ADDRESS = 20
+MOST_PER_ADDRESS = 100
 
 
 def refuse_too_many(failures: Sequence[datetime], limit: int, *, now: datetime) -> None:
     """TooManyAttempts when `limit` or more of these failures lie within the window before `now`."""
     recent = sorted(failure for failure in failures if failure > now - WINDOW)
     if len(recent) >= limit:
-        raise TooManyAttempts(recent[-limit] + WINDOW - now)
+        raise TooManyAttempts(min(recent[-limit] + WINDOW - now, WINDOW))
+
+
+def check_unknown_browser(
+    of_name: Sequence[tuple[datetime, str]], at_address: Sequence[datetime], address: str, *, now: datetime
+) -> None:
+    """TooManyAttempts when a browser that is not known may not try this name from this address now.
+
+    `of_name`: when and from where the name failed in unknown browsers; `at_address`: when any name failed from this address.
+    """
+    here, elsewhere = [], 0
+    for at, place in of_name:
+        if place == address:
+            here.append(at)
+        elif place:  # without a place: signed in already, changing the password
+            elsewhere += 1
+    attacked = elsewhere >= ATTACKED
+    if attacked:
+        wide = widen_address(address)
+        here = [at for at, place in of_name if place and widen_address(place) == wide]
+    refuse_too_many(at_address, MOST_PER_ADDRESS, now=now)
+    slow = attacked or len(at_address) >= PER_ADDRESS
+    refuse_too_many(here, 1 if slow else PER_ADDRESS_AND_NAME, now=now)
 
 
 def group_address(address: str) -> str:
@@ -35,3 +67,12 @@ def group_address(address: str) -> str:
             return str(parsed.ipv4_mapped)
         return str(ipaddress.ip_network((parsed, 64), strict=False))
     return str(parsed)
+
+
+def widen_address(group: str) -> str:
+    """What counts as one address while a name is under attack: an IPv6 network of 48 bits, which one customer can have."""
+    try:
+        network = ipaddress.ip_network(group)
+    except ValueError:
+        return group
+    return str(network.supernet(new_prefix=48)) if network.version == 6 else group

@@ -11,6 +11,9 @@ from annotator.domain.errors import NotAllowed
 from annotator.domain.messages import say, say_n
 from annotator.domain.people import ROLES, Actor
 
+DEVICE_LIFETIME = timedelta(days=180)
+"""How long after the latest sign-in in it a browser stays known."""
+
 
 @dataclass(frozen=True, slots=True)
 class Membership:

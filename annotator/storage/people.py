@@ -25,17 +25,35 @@ SELECT d.name FROM dataset d WHERE EXISTS (SELECT 1 FROM dispute x WHERE x.datas
 AND NOT EXISTS (SELECT 1 FROM membership m JOIN person p ON p.pk = m.person_pk
   WHERE p.disabled_at IS NULL AND m.role IN ('lead', 'admin') AND (m.dataset_pk = d.pk OR m.dataset_pk IS NULL))
 ORDER BY d.name""")
+_ADMIN = """EXISTS (SELECT 1 FROM membership m JOIN person p ON p.pk = m.person_pk
+  WHERE p.disabled_at IS NULL AND p.password_hash IS NOT NULL AND m.role = 'admin' AND (m.dataset_pk IS NULL{or_here}))"""
+_IS_ADMINISTERED = prepare(f"SELECT CASE WHEN {_ADMIN.format(or_here='')} THEN 1 ELSE 0 END")
+_ADMINLESS = prepare(
+    f"SELECT d.name FROM dataset d WHERE NOT {_ADMIN.format(or_here=' OR m.dataset_pk = d.pk')} ORDER BY d.name"
+)
 
 
 @contextmanager
 def keep_led(session: Session) -> Iterator[None]:
-    """StateError where what is done within leaves disputes behind that nobody may decide. Who changes roles does so one
-    after the other: of two admins who let the last two leads go in the same moment, one is refused."""
+    """StateError where what is done within takes away the last admin who can sign in (everywhere, or of a dataset), or leaves
+    disputes behind that nobody may decide. Who changes roles does so one after the other: of two admins who let each other or
+    themselves go in the same moment, one is refused."""
     lock_dataset(session, EVERY_ROLE)
-    before = _list_leaderless(session)
+    leaderless, adminless = _list_leaderless(session), _list_adminless(session)
+    administered = _is_administered(session)
     yield
+    if administered and not _is_administered(session):
+        raise StateError(say("nobody would be admin any more; give somebody else the role admin first"))
+    for name in _list_adminless(session):
+        if name not in adminless:
+            raise StateError(
+                say(
+                    "nobody would be admin of {dataset} any more; give somebody else the role admin there first",
+                    dataset=name,
+                )
+            )
     for name in _list_leaderless(session):
-        if name not in before:
+        if name not in leaderless:
             raise StateError(
                 say(
                     "nobody could decide the disputes of {dataset} any more; give somebody else the role lead there first",
@@ -44,9 +62,19 @@ def keep_led(session: Session) -> Iterator[None]:
             )
 
 
+def _is_administered(session: Session) -> bool:
+    session.flush()
+    return bool(run(session, _IS_ADMINISTERED, {}).scalar())
+
+
 def _list_leaderless(session: Session) -> list[str]:
     session.flush()
     return list(run(session, _LEADERLESS, {}).scalars())
+
+
+def _list_adminless(session: Session) -> list[str]:
+    session.flush()
+    return list(run(session, _ADMINLESS, {}).scalars())
 
 
 def is_username_taken(session: Session, username: str) -> bool:

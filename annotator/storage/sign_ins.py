@@ -1,15 +1,16 @@
-"""Reads and writes of signing in: failed attempts, and the sessions of signed-in browsers."""
+"""Reads and writes of signing in: failed attempts, the sessions of signed-in browsers, and the browsers that are known."""
 
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import CursorResult, delete, select, update
+from sqlalchemy import CursorResult, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.accounts import Membership
+from annotator.domain.accounts import DEVICE_LIFETIME, Membership
+from annotator.domain.clock import CLOCK_SLACK
 from annotator.storage.statements import prepare, read_json, read_time, run
-from annotator.storage.tables import LoginAttemptRow, LoginSessionRow, PersonRow
+from annotator.storage.tables import KnownDeviceRow, LoginAttemptRow, LoginSessionRow, PersonRow
 
 _OPENED = prepare(
     """
@@ -17,9 +18,17 @@ SELECT p.pk, p.username, p.name, p.must_change_password, p.language, s.expires_a
   d.name AS dataset, m.role, m.categories, m.languages
 FROM login_session s JOIN person p ON p.pk = s.person_pk
 LEFT JOIN membership m ON m.person_pk = p.pk LEFT JOIN dataset d ON d.pk = m.dataset_pk
-WHERE s.token_sha256 = :token_sha256 AND s.expires_at > :now AND s.revoked_at IS NULL AND p.disabled_at IS NULL
+WHERE s.token_sha256 = :token_sha256 AND s.expires_at > :now AND s.created_at <= :ahead AND s.revoked_at IS NULL AND p.disabled_at IS NULL
 ORDER BY m.dataset_pk IS NOT NULL, d.name""",
 )
+
+
+class Failure(NamedTuple):
+    """A sign-in that failed: when, from which address, and in which known browser (None: an unknown one)."""
+
+    at: datetime
+    address: str
+    device_sha256: str | None
 
 
 class Opened(NamedTuple):
@@ -41,31 +50,113 @@ def lock_person(session: Session, username: str) -> PersonRow | None:
 
 
 def list_failures(
-    session: Session, *, since: datetime, username: str | None = None, address: str | None = None
-) -> list[datetime]:
-    """When sign-ins failed since then: of this username, or from this address."""
-    statement = select(col(LoginAttemptRow.at)).where(col(LoginAttemptRow.at) > since)
+    session: Session,
+    *,
+    now: datetime,
+    window: timedelta,
+    username: str | None = None,
+    address: str | None = None,
+) -> list[Failure]:
+    """The sign-ins that failed within the window before now: of this username, or from this address."""
+    statement = select(
+        col(LoginAttemptRow.at), col(LoginAttemptRow.address), col(LoginAttemptRow.device_sha256)
+    ).where(col(LoginAttemptRow.at) > now - window, col(LoginAttemptRow.at) <= now + CLOCK_SLACK)
     if username is not None:
         statement = statement.where(col(LoginAttemptRow.username) == username)
     if address is not None:
         statement = statement.where(col(LoginAttemptRow.address) == address)
-    return list(session.scalars(statement))
+    return [Failure(*row) for row in session.execute(statement)]
 
 
 def clear_failures(session: Session, *, username: str) -> None:
-    """Forget the failures of this username."""
+    """Forget all failures of this username."""
     session.execute(delete(LoginAttemptRow).where(col(LoginAttemptRow.username) == username))
 
 
+def clear_own_failures(session: Session, *, username: str, address: str, device_sha256: str | None) -> None:
+    """Forget the failures of this username from the known browser that signed in, or else from its address. What others
+    tried stays counted."""
+    device = col(LoginAttemptRow.device_sha256)
+    statement = delete(LoginAttemptRow).where(col(LoginAttemptRow.username) == username)
+    if device_sha256 is not None:
+        statement = statement.where(device == device_sha256)
+    else:
+        statement = statement.where(device.is_(None), col(LoginAttemptRow.address) == address)
+    session.execute(statement)
+
+
 def clear_old(session: Session, *, now: datetime, window: timedelta) -> None:
-    """Forget failures older than the window, and sessions that have expired."""
-    session.execute(delete(LoginAttemptRow).where(col(LoginAttemptRow.at) <= now - window))
-    session.execute(delete(LoginSessionRow).where(col(LoginSessionRow.expires_at) <= now))
+    """Forget failures older than the window, sessions that have expired, browsers not seen for long, and all of these that
+    a clock ahead of the present one made."""
+    ahead = now + CLOCK_SLACK
+    for row, at, since in (
+        (LoginAttemptRow, col(LoginAttemptRow.at), now - window),
+        (KnownDeviceRow, col(KnownDeviceRow.seen_at), now - DEVICE_LIFETIME),
+    ):
+        session.execute(delete(row).where(or_(at <= since, at > ahead)))
+    session.execute(
+        delete(LoginSessionRow).where(
+            or_(col(LoginSessionRow.expires_at) <= now, col(LoginSessionRow.created_at) > ahead)
+        )
+    )
+
+
+def is_known_device(session: Session, person_pk: int, token_sha256: str, *, now: datetime) -> bool:
+    """Whether the person has signed in with this browser before, and not too long ago."""
+    statement = select(col(KnownDeviceRow.person_pk)).where(
+        col(KnownDeviceRow.person_pk) == person_pk,
+        col(KnownDeviceRow.token_sha256) == token_sha256,
+        col(KnownDeviceRow.seen_at) > now - DEVICE_LIFETIME,
+        col(KnownDeviceRow.seen_at) <= now + CLOCK_SLACK,
+    )
+    return session.scalars(statement).first() is not None
+
+
+def keep_device(
+    session: Session, *, session_sha256: str, old_sha256: str | None, new_sha256: str, now: datetime
+) -> None:
+    """Know the browser of this session by a new token from now on, for everybody for whom it was known by the old one."""
+    opened = session.get(LoginSessionRow, session_sha256)
+    if opened is None:
+        return
+    if old_sha256 is not None:
+        mine = col(KnownDeviceRow.token_sha256) == old_sha256
+        session.execute(delete(KnownDeviceRow).where(mine, col(KnownDeviceRow.person_pk) == opened.person_pk))
+        session.execute(update(KnownDeviceRow).where(mine).values(token_sha256=new_sha256))
+    session.add(KnownDeviceRow(token_sha256=new_sha256, person_pk=opened.person_pk, seen_at=now))
+    opened.device_sha256 = new_sha256
+    session.add(opened)
+
+
+def forget_devices(session: Session, person_pk: int, *, keep_session_sha256: str | None = None) -> None:
+    """Know no browser of this person any more, except the one of this session."""
+    statement = delete(KnownDeviceRow).where(col(KnownDeviceRow.person_pk) == person_pk)
+    kept = session.get(LoginSessionRow, keep_session_sha256) if keep_session_sha256 else None
+    if kept is not None and kept.device_sha256 is not None:
+        statement = statement.where(col(KnownDeviceRow.token_sha256) != kept.device_sha256)
+    session.execute(statement)
+
+
+def count_other_devices(session: Session, person_pk: int, *, session_sha256: str, now: datetime) -> int:
+    """How many browsers are known for the person, apart from the one of this session."""
+    here = session.get(LoginSessionRow, session_sha256)
+    statement = (
+        select(func.count())
+        .select_from(KnownDeviceRow)
+        .where(
+            col(KnownDeviceRow.person_pk) == person_pk,
+            col(KnownDeviceRow.seen_at) > now - DEVICE_LIFETIME,
+            col(KnownDeviceRow.seen_at) <= now + CLOCK_SLACK,
+        )
+    )
+    if here is not None and here.device_sha256 is not None:
+        statement = statement.where(col(KnownDeviceRow.token_sha256) != here.device_sha256)
+    return session.scalar(statement) or 0
 
 
 def find_live_session(session: Session, token_sha256: str, *, now: datetime) -> Opened | None:
     """Whose session it is; None when it is unknown, expired, revoked, or its person is disabled."""
-    rows = run(session, _OPENED, {"token_sha256": token_sha256, "now": now}).all()
+    rows = run(session, _OPENED, {"token_sha256": token_sha256, "now": now, "ahead": now + CLOCK_SLACK}).all()
     if not rows:
         return None
     held = tuple(
@@ -90,6 +181,7 @@ def list_live_sessions(session: Session, person_pk: int, *, now: datetime) -> li
         .where(
             col(LoginSessionRow.person_pk) == person_pk,
             col(LoginSessionRow.expires_at) > now,
+            col(LoginSessionRow.created_at) <= now + CLOCK_SLACK,
             col(LoginSessionRow.revoked_at).is_(None),
         )
         .order_by(col(LoginSessionRow.created_at).desc(), col(LoginSessionRow.token_sha256))

@@ -306,10 +306,22 @@ class LoginSessionRow(SQLModel, table=True):
     created_at: datetime = time_column()
     expires_at: datetime = time_column()
     revoked_at: datetime | None = time_column(nullable=True)
+    device_sha256: str | None = None
+
+
+class KnownDeviceRow(SQLModel, table=True):
+    """A browser in which a person has signed in before: only the hash of its cookie's token is kept. `seen_at`: the latest
+    sign-in. One browser can be known for several people."""
+
+    __tablename__ = "known_device"
+
+    token_sha256: str = Field(primary_key=True)
+    person_pk: int = Field(primary_key=True, foreign_key="person.pk", index=True)
+    seen_at: datetime = time_column()
 
 
 class LoginAttemptRow(SQLModel, table=True):
-    """A failed sign-in, kept to limit guessing."""
+    """A failed sign-in, kept to limit guessing. `device_sha256`: the browser, where it is known for this person."""
 
     __tablename__ = "login_attempt"
     __table_args__ = (
@@ -321,6 +333,7 @@ class LoginAttemptRow(SQLModel, table=True):
     username: str
     address: str
     at: datetime = time_column()
+    device_sha256: str | None = None
 
 
 class JudgmentRow(SQLModel, table=True):

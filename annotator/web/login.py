@@ -4,7 +4,7 @@ Where everybody's walk begins. `POST /login` opens a new session (an earlier one
 sets the cookie; refuses wrong names and passwords alike (401), and guessing (429, with Retry-After).
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from annotator.accounts.service import sign_in, sign_out
+from annotator.accounts.service import know_device, sign_in, sign_out
 from annotator.domain.accounts import TooManyAttempts, WrongSignIn
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.settings import Settings
@@ -22,7 +22,15 @@ from annotator.storage.database import Database
 from annotator.web.messages import tr
 from annotator.web.outage import RETRY_SECONDS, note_outage
 from annotator.web.plain_page import draw_plain_page, fill_markup
-from annotator.web.signed_in import COOKIE, choose_local_path, clear_cookie, find_signed_in, set_cookie
+from annotator.web.signed_in import (
+    COOKIE,
+    DEVICE_COOKIE,
+    choose_local_path,
+    clear_cookie,
+    find_signed_in,
+    set_cookie,
+    set_device_cookie,
+)
 
 HERE = Path(__file__).parent
 LARGEST_FORM = 20_000  # bytes
@@ -70,9 +78,8 @@ class Door:
         self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
         address = request.client.host if request.client else ""
         try:
-            token = await to_thread.run_sync(
-                lambda: self._check(username, password, address, request.cookies.get(COOKIE)),
-                limiter=self.limiter,
+            token, device = await to_thread.run_sync(
+                lambda: self._check(username, password, address, request.cookies), limiter=self.limiter
             )
         except WrongSignIn:
             log.info("sign-in refused", address=address)
@@ -93,6 +100,7 @@ class Door:
             )
         response = RedirectResponse(wanted, 303)
         set_cookie(response, token, request, self.settings)
+        set_device_cookie(response, device, request, self.settings)
         return response
 
     async def ask(self, request: Request) -> Response:
@@ -119,11 +127,17 @@ class Door:
         clear_cookie(response, request, self.settings)
         return response
 
-    def _check(self, username: str, password: str, address: str, earlier: str | None) -> str:
+    def _check(
+        self, username: str, password: str, address: str, cookies: Mapping[str, str]
+    ) -> tuple[str, str]:
+        """The tokens of the new session and of the browser, for their cookies."""
         lifetime, now = timedelta(hours=self.settings.session_hours), datetime.now(UTC)
-        token = sign_in(self.database, username, password, address=address, now=now, lifetime=lifetime)
-        sign_out(self.database, earlier, now=now)
-        return token
+        device = cookies.get(DEVICE_COOKIE)
+        token = sign_in(
+            self.database, username, password, address=address, device=device, now=now, lifetime=lifetime
+        )
+        sign_out(self.database, cookies.get(COOKIE), now=now)
+        return token, know_device(self.database, token, device=device, now=now)
 
 
 def _send(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:

@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from annotator.domain.accounts import SignedIn
+from annotator.domain.accounts import DEVICE_LIFETIME, SignedIn
 from annotator.domain.errors import NotAllowed
 from annotator.settings import Settings
 
 COOKIE = "annotator_session"
+DEVICE_COOKIE = "annotator_device"
 ORIGIN = re.compile(r"https?://[^/?#@\\\s]+", re.IGNORECASE)
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
@@ -89,6 +90,19 @@ def set_cookie(response: Response, token: str, request: HTTPConnection, settings
         token,
         max_age=int(timedelta(hours=settings.session_hours).total_seconds()),
         path="/",
+        httponly=True,
+        samesite="lax",
+        secure=is_https(request, settings),
+    )
+
+
+def set_device_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
+    """Let the sign-in form know this browser again. The token opens nothing by itself, and goes to the form only."""
+    response.set_cookie(
+        DEVICE_COOKIE,
+        token,
+        max_age=int(DEVICE_LIFETIME.total_seconds()),
+        path="/login",
         httponly=True,
         samesite="lax",
         secure=is_https(request, settings),

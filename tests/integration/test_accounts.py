@@ -2,13 +2,15 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import product
-from threading import Barrier
+from threading import Barrier, BrokenBarrierError, Thread, get_ident
 
 import pytest
 from argon2 import PasswordHasher
 from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.accounts.service import (
@@ -23,6 +25,7 @@ from annotator.accounts.service import (
     list_people,
     list_sessions,
     remove_role,
+    require_admin,
     revoke_sessions,
     sign_in,
     sign_out,
@@ -31,6 +34,7 @@ from annotator.datasets.service import change_settings, create_dataset, list_dat
 from annotator.domain.accounts import Membership, SignedIn, TooManyAttempts, WrongSignIn
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
+from annotator.storage import people
 from annotator.storage.database import Database
 from annotator.storage.tables import LoginAttemptRow, LoginSessionRow, PersonRow
 
@@ -170,13 +174,14 @@ class TestGuessing:
             with pytest.raises(WrongSignIn):
                 enter(database, username, "wrong", address=address, now=now)
 
-    def test_after_five_failures_a_username_waits_even_with_the_right_password(
+    def test_after_five_failures_a_name_waits_at_that_address_even_with_the_right_password(
         self, datasets: Database
     ) -> None:
         add(datasets, "hanako")
         self.fail(datasets, "hanako", times=5)
         with pytest.raises(TooManyAttempts):
-            enter(datasets, "hanako", address="198.51.100.9")
+            enter(datasets, "hanako")
+        assert enter(datasets, "hanako", address="198.51.100.9")
         assert enter(datasets, "hanako", now=NOW + timedelta(minutes=15))
 
     def test_others_at_the_same_address_go_on(self, datasets: Database) -> None:
@@ -184,13 +189,15 @@ class TestGuessing:
         self.fail(datasets, "hanako", times=5)
         assert enter(datasets, "minjun")
 
-    def test_after_twenty_failures_an_address_waits(self, datasets: Database) -> None:
+    def test_after_twenty_failures_an_address_has_one_guess_for_each_name(self, datasets: Database) -> None:
         add(datasets, "minjun")
         for number in range(20):
             self.fail(datasets, f"guess{number}", times=1)
+        self.fail(datasets, "minjun", times=1)
         with pytest.raises(TooManyAttempts):
             enter(datasets, "minjun")
-        assert enter(datasets, "minjun", address="198.51.100.9")
+        add(datasets, "hanako")
+        assert enter(datasets, "hanako"), "the right password comes in at the first try"
 
     def test_a_sign_in_that_succeeds_clears_its_own_failures_only(self, datasets: Database) -> None:
         add(datasets, "minjun")
@@ -491,3 +498,86 @@ class TestNames:
             add(datasets, "x", "root")
         with pytest.raises(ValidationError):
             change_person(datasets, OPERATOR, "x", dataset="law", now=NOW)
+
+
+class TestTheLastAdmin:
+    @pytest.fixture
+    def ada(self, datasets: Database) -> Actor:
+        return add(datasets, "ada", role="admin")
+
+    def test_cannot_step_down_by_themselves_or_by_the_operator(self, datasets: Database, ada: Actor) -> None:
+        for actor in (ada, OPERATOR):
+            with pytest.raises(StateError, match="nobody would be admin any more"):
+                change_person(datasets, actor, "ada", role="lead", now=NOW)
+        for leave in (
+            lambda: remove_role(datasets, OPERATOR, "ada", dataset=None),
+            lambda: disable_person(datasets, OPERATOR, "ada", now=NOW),
+        ):
+            with pytest.raises(StateError, match="nobody would be admin any more"):
+                leave()
+        with datasets.read() as session:
+            require_admin(session, ada)
+
+    @pytest.mark.parametrize("other", ["imported", "disabled"])
+    def test_somebody_who_cannot_sign_in_is_no_other_admin(
+        self, datasets: Database, ada: Actor, other: str
+    ) -> None:
+        add(datasets, "bo", role="admin")
+        if other == "disabled":
+            disable_person(datasets, OPERATOR, "bo", now=NOW)
+        else:
+            with datasets.write() as session:
+                session.execute(
+                    update(PersonRow).where(col(PersonRow.username) == "bo").values(password_hash=None)
+                )
+        with pytest.raises(StateError, match="nobody would be admin any more"):
+            change_person(datasets, ada, "ada", role="annotator", now=NOW)
+
+    def test_of_a_dataset_stays_where_nobody_is_admin_everywhere(self, datasets: Database) -> None:
+        dora = add(datasets, "dora", role="admin", dataset="law")
+        with pytest.raises(StateError, match="nobody would be admin of law any more"):
+            change_person(datasets, dora, "dora", role="lead", dataset="law", now=NOW)
+        add(datasets, "ada", role="admin")
+        change_person(datasets, dora, "dora", role="lead", dataset="law", now=NOW)
+
+    def test_may_step_down_once_there_is_another(self, datasets: Database, ada: Actor) -> None:
+        add(datasets, "bo", role="admin")
+        change_person(datasets, ada, "ada", role="lead", now=NOW)
+        with pytest.raises(NotAllowed), datasets.read() as session:
+            require_admin(session, ada)
+
+    @pytest.mark.usefixtures("ada")
+    def test_of_two_who_step_down_in_the_same_moment_one_stays(
+        self, datasets: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Each has looked who is left before the other's change is there, unless one waits for the other."""
+        actors = {"bo": add(datasets, "bo", role="admin")}
+        with datasets.read() as session:
+            actors["ada"] = find_actor(session, "ada")
+        both_looked, look = Barrier(2), people._is_administered
+        looked, told = set[int](), list[Exception]()
+
+        def look_together(session: Session) -> bool:
+            found = look(session)
+            if get_ident() in looked:
+                with suppress(BrokenBarrierError):
+                    both_looked.wait(timeout=0.3)
+            looked.add(get_ident())
+            return found
+
+        def step_down(username: str) -> None:
+            try:
+                change_person(datasets, actors[username], username, role="lead", now=NOW)
+            except StateError as error:
+                told.append(error)
+
+        monkeypatch.setattr(people, "_is_administered", look_together)
+        threads = [Thread(target=step_down, args=(username,)) for username in actors]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        monkeypatch.undo()
+        assert len(told) == 1
+        roles = [item.memberships[0].role for item in list_people(datasets, OPERATOR)]
+        assert sorted(roles) == ["admin", "lead"]

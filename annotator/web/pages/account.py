@@ -2,12 +2,17 @@
 
 import streamlit as st
 
-from annotator.accounts.service import change_password, list_sessions, revoke_sessions
+from annotator.accounts.service import (
+    change_password,
+    count_known_browsers,
+    list_sessions,
+    revoke_sessions,
+)
 from annotator.domain.accounts import WrongSignIn
 from annotator.domain.errors import AnnotatorError, ValidationError
 from annotator.domain.messages import say
 from annotator.web.language_choice import draw_language_choice, forget_choice
-from annotator.web.messages import show_refusal, tr
+from annotator.web.messages import show_refusal, tr, tr_n
 from annotator.web.page_context import PageContext
 from annotator.web.plain_text import escape_markdown
 from annotator.web.roles import say_membership
@@ -73,6 +78,15 @@ def _draw_sessions(context: PageContext) -> None:
     if others:
         since = show_time(others[0].created_at)
         st.text(tr("Other browsers: {n}, the latest since {since}.", n=len(others), since=since))
-    if others and st.button(tr("Sign out everywhere else")):
+    known = count_known_browsers(context.database, context.actor, token=context.token, now=context.now)
+    if known:
+        st.text(
+            tr_n(
+                "You signed in with {n} other browser lately. Wrong guesses of others do not hold you up there.",
+                "You signed in with {n} other browsers lately. Wrong guesses of others do not hold you up there.",
+                known,
+            )
+        )
+    if (others or known) and st.button(tr("Sign out everywhere else")):
         revoke_sessions(context.database, context.actor, keep_token=context.token, now=context.now)
         st.rerun()

@@ -103,8 +103,11 @@ class TestSigningIn:
     def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(self, visitor: Visitor) -> None:
         answer = visitor.http.post("/login", data={"username": "hanako", "password": PASSWORD})
         assert (answer.status_code, answer.headers["location"]) == (303, "/")
-        flags = {flag.strip().lower() for flag in answer.headers["set-cookie"].split(";")[1:]}
+        session, device = answer.headers.get_list("set-cookie")
+        flags = {flag.strip().lower() for flag in session.split(";")[1:]}
         assert flags == {"httponly", "samesite=lax", "path=/", "max-age=43200"}
+        flags = {flag.strip().lower() for flag in device.split(";")[1:]}
+        assert flags == {"httponly", "samesite=lax", "path=/login", "max-age=15552000"}
 
     def test_over_https_the_cookie_is_secure(self, app: App, database: Database) -> None:
         browser = TestClient(app, base_url="https://annotator.example", follow_redirects=False)

@@ -1,0 +1,9 @@
+"""How far a clock may be off. The server's clock can come back from the future; what it stamped there must not last for ever.
+
+Rule: what holds for a while (a session, a lease, a hold, a known browser, a failed sign-in) counts only from CLOCK_SLACK before
+it was made until its normal end. So none outlives its normal lifetime by more than CLOCK_SLACK, whatever the clock did.
+"""
+
+from datetime import timedelta
+
+CLOCK_SLACK = timedelta(minutes=5)
