@@ -14,6 +14,7 @@ import numpy as np
 from annotator.agreement.dawid_skene import estimate
 from benchmarks.crowd import draw_crowd
 
+SMALL = "--pairs 200 --people 20 --judgments 600 --plain 5 --seeds 1"  # what the tests start it with
 HARDER = {
     "as drawn": {},
     "careless": {"constant": 0.3, "guessing": 0.25},

@@ -26,6 +26,7 @@ from benchmarks.crowd import draw_crowd, fill
 from benchmarks.labeling_load import DATASET, open_database, serve
 from benchmarks.press_to_paint import open_page
 
+SMALL = "--pairs 400 --people 60 --judgments 1600"  # what the tests start it with
 HEIGHT = "Math.max(...[document.documentElement, ...document.querySelectorAll('main, section')].map(one => one.scrollHeight))"
 
 
