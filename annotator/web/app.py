@@ -38,6 +38,7 @@ from annotator.web import (
     trail_download,
     work_api,
 )
+from annotator.web.admission import Admission
 from annotator.web.gate import Gate
 from annotator.web.host_config import HostConfig
 from annotator.web.messages import show_refusal, tr
@@ -58,34 +59,41 @@ def make_app(database: Database, settings: Settings) -> App:
     """The application over this database, whose schema must be up to date. One per process."""
     set_served(database, settings)
     forbid_outgoing_requests()
+    own = list_own_routes(database, settings)
     return App(
         SCRIPT,
-        routes=[
-            *health.routes(database),
-            *login.routes(database, settings),
-            *_home(database),
-            *api.routes(database),
-            *agreement_routes.routes(database),
-            *cases_api.routes(database),
-            *changes_api.routes(database),
-            *standard_api.routes(database),
-            *proposals_api.routes(database),
-            *quality_download.routes(database),
-            *queue_download.routes(database),
-            *trail_download.routes(database),
-            *questions_api.routes(database),
-            *rendering_api.routes(database),
-            *work_api.routes(database),
-            *downloads.routes(database, settings),
-        ],
+        routes=own,
         middleware=[
             Middleware(Gate, database=database, settings=settings),
+            Middleware(Admission, own=[route.path for route in own]),
             Middleware(HostConfig),
             Middleware(UploadGuard),
         ],
         on_script_error=show_error,
         lifespan=_live,
     )
+
+
+def list_own_routes(database: Database, settings: Settings) -> list[Route]:
+    """Every route that is not Streamlit's. Each refuses by itself whoever has no business there."""
+    return [
+        *health.routes(database),
+        *login.routes(database, settings),
+        *_home(database),
+        *api.routes(database),
+        *agreement_routes.routes(database),
+        *cases_api.routes(database),
+        *changes_api.routes(database),
+        *standard_api.routes(database),
+        *proposals_api.routes(database),
+        *quality_download.routes(database),
+        *queue_download.routes(database),
+        *trail_download.routes(database),
+        *questions_api.routes(database),
+        *rendering_api.routes(database),
+        *work_api.routes(database),
+        *downloads.routes(database, settings),
+    ]
 
 
 def show_error(error: Exception) -> bool:

@@ -62,9 +62,7 @@ class Gate:
             return
         scope["headers"] = [(key, value) for key, value in scope["headers"] if not _claims_identity(key)]
         scope["state"] = dict(scope.get("state") or {})
-        if (
-            self.settings.secure_cookie
-        ):  # a proxy ends https: what it forwards is plain, what the browser speaks is not
+        if self.settings.secure_cookie:  # a proxy ends https: what the browser speaks is not what we see
             scope["scheme"] = "https" if scope["type"] == "http" else "wss"
         if scope["type"] == "http":
             await self._answer(scope, receive, send)

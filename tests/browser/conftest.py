@@ -67,14 +67,22 @@ def find_chromium() -> str:
     )
 
 
+RUNNING: list[Browser] = []
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
+    if RUNNING:  # tests/security share it: Playwright runs once in a process
+        yield RUNNING[0]
+        return
     sandbox = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
     path = find_chromium()
     expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *sandbox], headless=True)
+        RUNNING.append(running)
         yield running
+        RUNNING.clear()
         running.close()
 
 

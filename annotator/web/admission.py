@@ -1,0 +1,95 @@
+"""Who may ask for what: every address of Streamlit's that is answered. What stands neither here nor among our own routes is refused.
+
+Streamlit brings routes that this program does not use (media, components, sign-in by others, an API for agents), and answers
+every unknown address with its page. Our own routes, which refuse by themselves, and the pages of `navigation.py` are let through.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from annotator.domain.accounts import SignedIn
+from annotator.web.messages import tr
+from annotator.web.navigation import PAGES
+from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
+
+READ = ("GET", "HEAD")
+POLICY_VIOLATION = 1008
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """Addresses of Streamlit's (`…`: anything), the methods that are answered, and who may use them: everybody, whoever
+    is signed in, admins of everything."""
+
+    address: str
+    methods: tuple[str, ...]
+    who: Literal["everybody", "signed in", "admins"]
+
+    def matches(self, path: str) -> bool:
+        """Whether the path is one of these addresses."""
+        pattern = ".+".join(re.escape(part) for part in self.address.split("…"))
+        return re.fullmatch(pattern, path) is not None
+
+
+ENTRANCES = (
+    Entrance("/static/…", READ, "everybody"),
+    Entrance("/_stcore/health", READ, "signed in"),
+    Entrance("/_stcore/host-config", READ, "signed in"),
+    Entrance("/_stcore/stream", ("websocket",), "signed in"),
+    Entrance("/_stcore/upload_file/…/…", ("PUT", "DELETE"), "signed in"),
+    Entrance("/_stcore/metrics", READ, "admins"),
+    Entrance("/home", READ, "signed in"),
+    *(Entrance(f"/{page.address}", READ, "signed in") for page in PAGES),
+)
+
+
+class Admission:
+    """ASGI middleware behind the gate, which has found out who asks. `own`: the paths of our own routes."""
+
+    def __init__(self, app: ASGIApp, own: Iterable[str]) -> None:
+        self.app, self.own = app, frozenset(own)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] not in self.own:
+            response = self._refuse(scope)
+            if response is not None:
+                await response(scope, receive, send)
+                return
+        elif scope["type"] == "websocket" and not any(
+            "websocket" in one.methods and one.matches(scope["path"]) for one in ENTRANCES
+        ):
+            await receive()
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            return
+        await self.app(scope, receive, send)
+
+    def _refuse(self, scope: Scope) -> Response | None:
+        entrance = next((one for one in ENTRANCES if one.matches(scope["path"])), None)
+        if entrance is None or "websocket" in entrance.methods:
+            return _answer_unknown(scope)
+        if scope["method"] not in entrance.methods:
+            headers = {"Allow": ", ".join(entrance.methods)}
+            return JSONResponse({"error": "this address does not take that"}, 405, headers=headers)
+        if entrance.who == "admins" and not _is_admin(scope.get("state", {}).get("signed_in")):
+            return JSONResponse({"error": "this is for admins only"}, 403)
+        return None
+
+
+def _is_admin(person: object) -> bool:
+    """Whether somebody is admin of everything, not of one dataset only."""
+    return isinstance(person, SignedIn) and person.role_on(None) == "admin"
+
+
+def _answer_unknown(scope: Scope) -> Response:
+    if not wants_page(scope) or "/_stcore/" in scope["path"]:
+        return JSONResponse({"error": "there is nothing at this address"}, 404)
+    said = tr("There is no such page")
+    body = fill_markup(
+        '<h1>$said</h1><p class="lead"><a href="/">$back</a></p>', {"said": said, "back": tr("Back")}
+    )
+    return HTMLResponse(draw_plain_page(said, body), 404)
