@@ -54,13 +54,13 @@ function fill(sentence, values) {
 }
 
 // "3을(를)" becomes "3을". The same rule as in korean_particles.py, which explains it.
-const PARTICLES = { "이(가)": ["이", "가"], "은(는)": ["은", "는"], "을(를)": ["을", "를"], "와(과)": ["과", "와"], "(으)로": ["으로", "로"] };
+const PARTICLE_FORMS = { "이(가)": ["이", "가"], "은(는)": ["은", "는"], "을(를)": ["을", "를"], "와(과)": ["과", "와"], "(으)로": ["으로", "로"] };
 function chooseParticles(text) {
   return text.replace(/이\(가\)|은\(는\)|을\(를\)|와\(과\)|\(으\)로/g, (form, at) => {
     const final = findFinal(text.slice(0, at));
     if (final === null) return form;
     const vowel = final === 0 || (final === 8 && form === "(으)로");
-    return PARTICLES[form][vowel ? 1 : 0];
+    return PARTICLE_FORMS[form][vowel ? 1 : 0];
   });
 }
 function findFinal(text) {
