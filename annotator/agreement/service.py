@@ -5,12 +5,14 @@ quality control, third judgments asked for because two differed, and adjudicatio
 absence; a pair that one annotator judged adds nothing to agreement.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
@@ -21,7 +23,8 @@ from annotator.agreement.groups import Labels, label_by, label_by_version, label
 from annotator.agreement.html_estimates import say_estimates as say_estimates
 from annotator.agreement.html_matrices import choose_pairs as choose_pairs
 from annotator.agreement.html_report import render_report as render_report
-from annotator.agreement.judged import number
+from annotator.agreement.judged import number, sort_judged
+from annotator.agreement.measure import measure
 from annotator.agreement.named import Named, name_judged
 from annotator.agreement.own import measure_own
 from annotator.agreement.report import MOST_GROUPS as MOST_GROUPS
@@ -140,6 +143,39 @@ def measure_agreement(
         groups = measure_groups(found, basis)
         measured = measuring.result()
     return replace(make_report(found, basis, measured, groups, categories, left_out), outdated=outdated)
+
+
+def measure_listed(
+    judgments: Iterable[tuple[str, str, str, int]], *, resamples: int, seed: int
+) -> dict[str, Any]:
+    """The figures of `agreement --json` over judgments that stand in a file: (query_id, doc_id, annotator, grade) of each
+    independent one that carries a grade. No database: whoever verifies a release has none."""
+    queries: dict[str, int] = {}
+    pairs: dict[tuple[str, str], int] = {}
+    rows = [
+        (
+            queries.setdefault(query_id, len(queries)),
+            pairs.setdefault((query_id, doc_id), len(pairs)),
+            annotator,
+            grade,
+        )
+        for query_id, doc_id, annotator, grade in judgments
+    ]
+    names = sorted({annotator for _, _, annotator, _ in rows})
+    places = {name: place for place, name in enumerate(names)}
+    judged = sort_judged(
+        *(
+            np.array(column, dtype=np.int64)
+            for column in (
+                [row[0] for row in rows],
+                [row[1] for row in rows],
+                [places[row[2]] for row in rows],
+                [row[3] for row in rows],
+            )
+        )
+    )
+    found = measure(judged, names, resamples=resamples, seed=seed)
+    return {"annotators": names, **found.figures_as_json()}
 
 
 def read_stamp(database: Database, actor: Actor, dataset: str) -> Hashable:

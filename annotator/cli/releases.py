@@ -60,6 +60,12 @@ def publish(
         list[str] | None,
         typer.Option(metavar="GATE=REASON", help="Publish although this gate is not met. Repeatable."),
     ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option(
+            "--sign", metavar="KEYFILE", help="Sign SHA256SUMS with this OpenSSH key, by ssh-keygen."
+        ),
+    ] = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -80,6 +86,7 @@ def publish(
         now=_release_time(),
         note=note,
         overrides=overrides,
+        sign_with=sign,
     )
     for name in sorted(set(overrides) - set(made.overridden)):
         typer.echo(f"{name} is met: its override was not needed and is not kept.", err=True)
@@ -152,20 +159,32 @@ def trace(
 @app.command()
 def verify(
     path: Annotated[Path, typer.Argument(help="A release's folder.", metavar="PATH")],
+    signed_by: Annotated[
+        Path | None,
+        typer.Option(
+            "--signed-by",
+            metavar="FILE",
+            help="A public key, or OpenSSH's file of allowed signers: require a signature of one of them.",
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Verify a release's folder by itself: checksums, added files, content hash, counts. Exit 3 if changed."""
+    """Verify a release's folder by itself: checksums, files, qrels against judgments, agreement. Exit 3 if changed."""
     from dataclasses import asdict
 
     from annotator.domain.errors import GateNotMet
     from annotator.releases.service import verify_release
 
-    found = verify_release(path)
+    found = verify_release(path, signers=signed_by)
     named = f"{found.dataset} {found.version}"
     if json:
         print_json({"whole": found.whole, **asdict(found)})
     elif found.whole:
         typer.echo(f"{named} is whole: {count_of(found.files, 'file')}, content {found.content_sha256}")
+        if found.signed_by is not None:
+            typer.echo(f"Signed by {found.signed_by}.")
+        for sentence in found.unproven:
+            typer.echo(f"Not proven: {sentence}.")
     if not found.whole:
         faults = [f"- {fault.path}: expected {fault.expected}, found {fault.found}" for fault in found.faults]
         raise GateNotMet("\n".join([f"{named} is not as it was published:", *faults]))

@@ -176,6 +176,22 @@ class Measured:
     grades_by_annotator: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     paradox: Paradox | None = None
 
+    def figures_as_json(self) -> dict[str, Any]:
+        """The figures in the documented shape of `agreement --json`."""
+        return {
+            "pairs": self.pairs,
+            "observed_agreement": self.observed_agreement,
+            "cohen_kappa": _values(self.cohen_kappa),
+            "fleiss_kappa": self.fleiss_kappa.as_json(),
+            "krippendorff_alpha": _values(self.krippendorff_alpha),
+            "gwet_ac1": self.gwet_ac1.as_json(),
+            "gwet_ac2": self.gwet_ac2.as_json(),
+            "cut_points": [
+                {"relevant_from": start, "cohen_kappa": value.as_json()} for start, value in self.cut_points
+            ],
+            "annotator_pairs": [pair.as_json() for pair in self.annotator_pairs],
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Period:
@@ -253,17 +269,7 @@ class AgreementReport:
             "dataset": self.dataset,
             **({"simulated": True} if self.simulated else {}),
             "annotators": list(self.annotators),
-            "pairs": found.pairs,
-            "observed_agreement": found.observed_agreement,
-            "cohen_kappa": _values(found.cohen_kappa),
-            "fleiss_kappa": found.fleiss_kappa.as_json(),
-            "krippendorff_alpha": _values(found.krippendorff_alpha),
-            "gwet_ac1": found.gwet_ac1.as_json(),
-            "gwet_ac2": found.gwet_ac2.as_json(),
-            "cut_points": [
-                {"relevant_from": start, "cohen_kappa": value.as_json()} for start, value in found.cut_points
-            ],
-            "annotator_pairs": [pair.as_json() for pair in found.annotator_pairs],
+            **found.figures_as_json(),
             "groups": [group.as_json() for group in self.groups],
             "diagnosis": list(self.diagnosis),
             **({"verdict": self.verdict.as_json()} if self.verdict else {}),

@@ -39,16 +39,9 @@ def write_agreement(sheet: "Datasheet") -> Iterator[str]:
         f"Intervals hold 95 %: percentile bootstrap over queries, {found['resamples']:,} resamples, seed {found['seed']}."
     )
     yield ""
-    values: list[tuple[str, Mapping[str, Any]]] = []
-    for key in ("cohen_kappa", "krippendorff_alpha"):
-        values += [(NAMES[kind], value) for kind, value in found[key].items()]
-    values += [(NAMES[key], found[key]) for key in ("fleiss_kappa", "gwet_ac1", "gwet_ac2")]
-    values += [
-        (f"Cohen's κ, relevant from grade {item['relevant_from']} on", item["cohen_kappa"])
-        for item in found["cut_points"]
-    ]
     yield from write_table(
-        ("figure", "value#", "95 % interval#"), [(name, *_value(item)) for name, item in values]
+        ("figure", "value#", "95 % interval#"),
+        [(name, *_value(item)) for name, item in list_agreement_figures(found)],
     )
     yield from _write_couples(found["annotator_pairs"])
     yield from _write_groups(found.get("groups") or ())
@@ -100,6 +93,17 @@ def _say_first(shown: int, all_of_them: int) -> str:
         if shown == all_of_them
         else f" (the {shown} who share most, of {all_of_them:,}; manifest.json has all)"
     )
+
+
+def list_agreement_figures(agreement: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The coefficients of a manifest's `agreement` with their names, in the order of the datasheet's table."""
+    for key in ("cohen_kappa", "krippendorff_alpha"):
+        for kind, value in agreement[key].items():
+            yield NAMES[kind], value
+    for key in ("fleiss_kappa", "gwet_ac1", "gwet_ac2"):
+        yield NAMES[key], agreement[key]
+    for item in agreement["cut_points"]:
+        yield f"Cohen's κ, relevant from grade {item['relevant_from']} on", item["cohen_kappa"]
 
 
 def write_gates(sheet: "Datasheet") -> Iterator[str]:

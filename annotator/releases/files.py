@@ -28,6 +28,7 @@ TRUTH_FILES: Mapping[str, str] = {
     "beir": "beir",
 }  # the place of each format: its one file, or its folder
 JUDGMENTS, MANIFEST, SUMS = "judgments.csv", "manifest.json", "SHA256SUMS"
+SIGNATURE = "SHA256SUMS.sig"  # of SUMS, so that it stands in no list of files
 CHANGES, DATASHEET = "CHANGES.md", "DATASHEET.md"
 GRADES_PICTURE, CONFUSION_PICTURE = "pictures/grades.svg", "pictures/confusion.svg"
 JUDGMENT_COLUMNS = (*COLUMNS, "guideline_version", "purpose", "simulated")

@@ -15,7 +15,7 @@ from annotator.domain.ground_truth import GroundTruth, Qrel
 from annotator.formats.format import Format
 from annotator.formats.registry import find_format
 from annotator.formats.source import Source
-from annotator.releases.files import TRUTH_FILES, place_file
+from annotator.releases.files import JUDGMENTS, TRUTH_FILES, place_file
 
 QRELS = TRUTH_FILES["trec"]
 CORPUS = f"{TRUTH_FILES['beir']}/corpus.jsonl"
@@ -39,10 +39,16 @@ def read_qrels(folder: Path, faults: list[Fault]) -> tuple[Qrel, ...] | None:
 
 
 def find_differences(
-    folder: Path, qrels: Sequence[Qrel], present: set[str], *, list_grade_0: bool | None
+    folder: Path,
+    qrels: Sequence[Qrel],
+    present: set[str],
+    *,
+    list_grade_0: bool | None,
+    judged: Mapping[tuple[str, str], Sequence[int]] | None = None,
 ) -> list[Fault]:
     """Where the other files say something else. `present`: the folder's files; `list_grade_0`: what the manifest
-    says, None in releases made before it said so."""
+    says, None in releases made before it said so. `judged`: the annotators' grades by query_id and doc_id, in pseudonym
+    order, None where they are not known."""
     canonical = _group(qrels)
     faults: list[Fault] = []
     texts: dict[str, tuple[str, str]] = {}
@@ -62,6 +68,8 @@ def find_differences(
             else _compare_grades(truth, canonical if listed else _leave_out_0(canonical))
         )
         differences = [*found, *_compare_texts(truth, known, texts, paths[0])]
+        if judged is not None and "two_annotators" in known.features:
+            differences += _compare_annotators(truth, judged)
         faults += [Fault(path, *item) for item in differences[:SHOWN]]
         if len(differences) > SHOWN:
             faults.append(
@@ -134,6 +142,24 @@ def _name_grades(
 
 def _say_grade(grade: int | None) -> str:
     return "nothing" if grade is None else f"grade {grade}"
+
+
+def _compare_annotators(
+    truth: GroundTruth, judged: Mapping[tuple[str, str], Sequence[int]]
+) -> Iterator[tuple[str, str]]:
+    """The first two annotators' grades; those of a qrel without judgments here came with it."""
+    for qrel in truth.qrels:
+        grades = judged.get((qrel.query_id, qrel.doc_id))
+        said = [grade for _, grade in qrel.annotator_grades]
+        if grades is not None and said != list(grades[:2]):
+            yield (
+                f"{qrel.query_id} {qrel.doc_id}: annotators' grades {_say_grades(grades[:2])} as in {JUDGMENTS}",
+                _say_grades(said),
+            )
+
+
+def _say_grades(grades: Sequence[int]) -> str:
+    return ", ".join(map(str, grades)) or "none"
 
 
 def _compare_order(

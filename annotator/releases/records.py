@@ -29,7 +29,8 @@ class Release:
     """A published release. `published_by`: the lead's pseudonym. `folder`: "whole" when every file is there in its
     size, and SHA256SUMS and manifest.json hold what was published (the other files are hashed when they are sent);
     "missing" also where it was published from another machine. `files`: their names. `simulated`: whether some
-    of its judgments are nobody's. `gates`: as they stood when it was published, with their overrides."""
+    of its judgments are nobody's. `gates`: as they stood when it was published, with their overrides. `signed`: whether it
+    bears a signature (SHA256SUMS.sig)."""
 
     dataset: str
     version: str
@@ -45,6 +46,7 @@ class Release:
     files: tuple[str, ...]
     simulated: bool
     gates: tuple[Gate, ...] = ()
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ a few hundred queries at a time, in one read transaction: to count (`survey.py`)
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -49,7 +49,7 @@ from annotator.published.service import (
 from annotator.releases.comparison import Comparison
 from annotator.releases.content import count_content, list_settled
 from annotator.releases.datasheet_quality import hide_people
-from annotator.releases.files import MANIFEST, SUMS, WITHOUT_GRADES
+from annotator.releases.files import MANIFEST, SIGNATURE, SUMS, WITHOUT_GRADES
 from annotator.releases.folder import (
     check_free,
     discard,
@@ -68,6 +68,7 @@ from annotator.releases.records import OpenedRelease as OpenedRelease
 from annotator.releases.records import Release as Release
 from annotator.releases.records import ReleaseCheck as ReleaseCheck
 from annotator.releases.sheet import fill_sheet
+from annotator.releases.signing import check_key, sign
 from annotator.releases.snapshot import Snapshot, list_scale
 from annotator.releases.survey import Survey, list_figures
 from annotator.releases.verification import Verification, verify_folder
@@ -176,16 +177,19 @@ def publish_release(
     now: datetime,
     note: str = "",
     overrides: Mapping[str, str] | None = None,
+    sign_with: Path | None = None,
 ) -> Release:
     """Freeze what is settled now into `exports_dir/<dataset>/<version>/`, and record it.
 
     `overrides`: the reason by the name of a gate; one for a gate that is met is not kept. `now`, to the
-    second, is the release's time. GateNotMet lists what is missing; ConflictError: the version or its folder
+    second, is the release's time. `sign_with`: a key of OpenSSH (see `signing.py`). GateNotMet lists what is missing; ConflictError: the version or its folder
     exists, or another lead published meanwhile; StateError: nothing is settled, or the disk refuses;
     ValidationError: the version, a gate's name, or an id that a format cannot carry.
     """
     lead_pk = require_person(actor)
     check_version(version)
+    if sign_with is not None:
+        check_key(sign_with)
     order = Order(version, now.astimezone(UTC).replace(microsecond=0), note)
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -193,7 +197,9 @@ def publish_release(
         target = exports_dir / row.name / version
     finish_publishing(database, exports_dir=exports_dir, now=now)
     with hold_folder(target.parent):
-        return _publish(database, actor, lead_pk, dataset, order, overrides or {}, target=target)
+        return _publish(
+            database, actor, lead_pk, dataset, order, overrides or {}, target=target, sign_with=sign_with
+        )
 
 
 def _publish(
@@ -205,6 +211,7 @@ def _publish(
     overrides: Mapping[str, str],
     *,
     target: Path,
+    sign_with: Path | None,
 ) -> Release:
     """Write, record and put in place, while nobody removes what is being written."""
     version, note, exports_dir = order.version, order.note, target.parent.parent
@@ -213,7 +220,8 @@ def _publish(
         _check_new(session, key_of(row.pk), version)
         check_free(target)
         plan = _read_plan(session, row, lead_pk, overrides)
-        folder, made = _write(session, row, plan, order, target)
+        signer = None if sign_with is None else partial(sign, key=sign_with)
+        folder, made = _write(session, row, plan, order, target, signer)
     release = ReleaseRow.model_validate(
         {
             "dataset_pk": row.pk,
@@ -224,6 +232,7 @@ def _publish(
             "content_sha256": made.manifest["content_sha256"],
             "sums": made.sums,
             "manifest": made.manifest,
+            "signature": made.signature,
         }
     )
     _record(database, actor, release, plan.snapshot, made, folder=folder, target=target)
@@ -261,7 +270,8 @@ def open_release(
         chosen = next((one for one in rows if one.version == version), None)
         if chosen is None:
             raise NotFound(say("no release {version!r} of {dataset}", version=version, dataset=dataset))
-        release, sums = _to_release(chosen, row.name, exports_dir), chosen.sums
+        release = _to_release(chosen, row.name, exports_dir)
+        checksums = list_checksums(chosen.sums, chosen.signature)
         misplaced = _find_misplaced(chosen, release.path) if release.folder == "changed" else []
     if file is not None and file not in release.files:
         raise NotFound(
@@ -282,7 +292,7 @@ def open_release(
             )
         )
     return OpenedRelease(
-        release, _open_files(release.path, release.files if file is None else (file,), list_checksums(sums))
+        release, _open_files(release.path, release.files if file is None else (file,), checksums)
     )
 
 
@@ -304,10 +314,10 @@ def tells_grades(file: str) -> bool:
     return file not in WITHOUT_GRADES
 
 
-def verify_release(folder: Path) -> Verification:
-    """Verify a release folder by itself: checksums, additions, content hash, counts, and every file against the
-    canonical qrels. Needs no database."""
-    return verify_folder(folder)
+def verify_release(folder: Path, *, signers: Path | None = None) -> Verification:
+    """Verify a release folder by itself: checksums, additions, content hash, counts, every file against the canonical
+    qrels, and what its judgments can prove. `signers`: whose signature it must bear. Needs no database."""
+    return verify_folder(folder, signers=signers)
 
 
 def finish_publishing(database: Database, *, exports_dir: Path, now: datetime) -> list[Path]:
@@ -477,7 +487,14 @@ def _begin_comparison(session: Session, row: DatasetRow, *, keep: int | None) ->
     return Comparison(read_facts(session, row.name, latest), renames, read, keep=keep), renames
 
 
-def _write(session: Session, row: DatasetRow, plan: _Plan, order: Order, target: Path) -> tuple[Path, Made]:
+def _write(
+    session: Session,
+    row: DatasetRow,
+    plan: _Plan,
+    order: Order,
+    target: Path,
+    signer: Callable[[str], str] | None,
+) -> tuple[Path, Made]:
     """Every file into a hidden folder; that folder, and what is to be recorded."""
     dataset_pk = key_of(row.pk)
     comparison, renames = _begin_comparison(session, row, keep=KEPT_CHANGES)
@@ -510,6 +527,7 @@ def _write(session: Session, row: DatasetRow, plan: _Plan, order: Order, target:
                 remapped=len({old for old, _, _ in renames.rows}),
                 quality=plan.quality,
             ),
+            signer,
         )
     return folder.path, made
 
@@ -584,9 +602,15 @@ def _to_release(row: ReleaseRow, dataset: str, exports_dir: Path) -> Release:
         path=path,
         folder=_judge_folder(row, path),
         overridden=tuple(gate["name"] for gate in manifest["gates"] if gate["override"]),
-        files=(*(file["path"] for file in manifest["files"]), MANIFEST, SUMS),
+        files=(
+            *(file["path"] for file in manifest["files"]),
+            MANIFEST,
+            SUMS,
+            *([] if row.signature is None else [SIGNATURE]),
+        ),
         simulated="simulated" in manifest,
         gates=tuple(to_gate(gate) for gate in manifest["gates"]),
+        signed=row.signature is not None,
     )
 
 
@@ -607,4 +631,5 @@ def _judge_folder(row: ReleaseRow, folder: Path) -> Literal["whole", "missing", 
 def _find_misplaced(row: ReleaseRow, folder: Path) -> list[str]:
     """The names by which the folder differs from the release, by presence, kind and size."""
     sizes = {file["path"]: file["bytes"] for file in row.manifest["files"]}
-    return find_misplaced(folder, {**sizes, SUMS: None, MANIFEST: None})
+    signed = {} if row.signature is None else {SIGNATURE: len(row.signature.encode())}
+    return find_misplaced(folder, {**sizes, SUMS: None, MANIFEST: None, **signed})

@@ -1,13 +1,16 @@
 """Verifies a release folder by itself, without a database, years later and on any machine.
 
 Recomputes every checksum, looks for files that are missing or were added, recomputes the content hash and the
-counts from the canonical qrels, and reads every other file back (`reading_back.py`). Names what was changed.
+counts from the canonical qrels, reads every other file back (`reading_back.py`), recomputes from the judgments what they
+can tell (`recomputing.py`), and compares the datasheet's figures (`datasheet_reading.py`). Names what was changed, and what
+it cannot prove: checksums can be made anew by whoever changes a file, a signature cannot (`signing.py`).
 """
 
 import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,17 +19,28 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import Qrel
 from annotator.releases.content import hash_content
-from annotator.releases.files import MANIFEST, SUMS
+from annotator.releases.datasheet_reading import compare_datasheet
+from annotator.releases.files import DATASHEET, JUDGMENTS, MANIFEST, SIGNATURE, SUMS
 from annotator.releases.reading_back import QRELS, find_differences, is_plain, read_qrels
 from annotator.releases.reading_back import Fault as Fault
+from annotator.releases.recomputing import Given, read_given, recompute, says_origins
+from annotator.releases.signing import check_signature
 
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+_OTHER_SHAPE = (
+    AttributeError,
+    KeyError,
+    TypeError,
+    ValueError,
+    OverflowError,
+)  # of a manifest that somebody wrote
 _ORIGINS = ("unanimous", "adjudicated", "single", "imported")
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was looked at and what was wrong with it; whole when there is no fault."""
+    """What was looked at and what was wrong with it; whole when there is no fault. `unproven`: what no file of the release
+    can prove, in sentences. `signed_by`: whose signature was checked and is good; None when none was asked for or found."""
 
     path: str
     dataset: str | None
@@ -34,14 +48,19 @@ class Verification:
     content_sha256: str | None
     files: int
     faults: tuple[Fault, ...]
+    unproven: tuple[str, ...] = ()
+    signed_by: str | None = None
 
     @property
     def whole(self) -> bool:
         return not self.faults
 
 
-def verify_folder(folder: Path) -> Verification:
-    """Verify the release in this folder. ValidationError when it is no release folder at all."""
+def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
+    """Verify the release in this folder. ValidationError when it is no release folder at all.
+
+    `signers`: a public key, or OpenSSH's file of allowed signers; the release must then bear a signature of one of them.
+    """
     if not folder.is_dir():
         raise ValidationError(f"expected a release folder, found none at {folder}")
     if not (folder / SUMS).is_file() and not (folder / MANIFEST).is_file():
@@ -56,10 +75,20 @@ def verify_folder(folder: Path) -> Verification:
     known = manifest or {}
     if manifest is not None and qrels is not None:
         faults += _compare_qrels(manifest, qrels, content or "")
+    unproven: list[str] = []
+    given = None if manifest is None else _read_given(folder, manifest, faults, unproven)
     if qrels is not None:
         listed = known.get("list_grade_0")
         listed = listed if isinstance(listed, bool) else None
-        faults += find_differences(folder, qrels, _list_files(folder), list_grade_0=listed)
+        judged = None if given is None else {name: one.list_grades() for name, one in given.items()}
+        faults += find_differences(folder, qrels, _list_files(folder), list_grade_0=listed, judged=judged)
+    if manifest is not None and qrels is not None:
+        if given is not None:
+            _note(lambda: recompute(given, manifest, qrels), faults, unproven)
+        _note(lambda: _compare_datasheet(folder, manifest), faults, unproven)
+    signed_by, wrong, note = check_signature(folder, signers)
+    faults += wrong
+    unproven += note
     return Verification(
         path=str(folder),
         dataset=known.get("dataset"),
@@ -67,7 +96,52 @@ def verify_folder(folder: Path) -> Verification:
         content_sha256=content,
         files=len(_list_files(folder)),
         faults=tuple(faults),
+        unproven=tuple(unproven),
+        signed_by=signed_by,
     )
+
+
+def _read_given(
+    folder: Path, manifest: dict[str, Any], faults: list[Fault], unproven: list[str]
+) -> dict[tuple[str, str], Given] | None:
+    """The judgments; None after saying why none is compared."""
+    if not is_plain(folder / JUDGMENTS):
+        unproven.append(f"there is no {JUDGMENTS}, so no grade was compared with judgments")
+        return None
+    if not says_origins(manifest):
+        unproven.append(
+            "the manifest does not say how grades were settled, so none was compared with judgments"
+        )
+        return None
+    noted = len(faults)
+    given = read_given(folder / JUDGMENTS, faults)
+    return given if len(faults) == noted else None
+
+
+def _compare_datasheet(folder: Path, manifest: dict[str, Any]) -> tuple[list[Fault], list[str]]:
+    if not is_plain(folder / DATASHEET):
+        return [], [f"there is no {DATASHEET}, so none of its figures was compared"]
+    try:
+        text = (folder / DATASHEET).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return [Fault(DATASHEET, "a readable text", type(error).__name__)], []
+    return compare_datasheet(text, manifest)
+
+
+def _note(
+    compare: Callable[[], tuple[list[Fault], list[str]]], faults: list[Fault], unproven: list[str]
+) -> None:
+    """Add what a comparison finds; a manifest of another shape than ours is a fault of its own."""
+    try:
+        differing, notes = compare()
+    except _OTHER_SHAPE as error:
+        differing, notes = [Fault(MANIFEST, "figures as a release has them", _say(error))], []
+    faults += differing
+    unproven += notes
+
+
+def _say(error: Exception) -> str:
+    return f"something else ({type(error).__name__}: {str(error)[:60]})"
 
 
 def find_faults(folder: Path) -> list[Fault]:
@@ -81,7 +155,8 @@ def find_faults(folder: Path) -> list[Fault]:
         elif (found := _hash_file(folder / path)) != sha256:
             faults.append(Fault(path, f"SHA-256 {sha256}", found))
     faults += [
-        Fault(path, f"only files listed in {SUMS}", "another") for path in present - set(listed) - {SUMS}
+        Fault(path, f"only files listed in {SUMS}", "another")
+        for path in present - set(listed) - {SUMS, SIGNATURE}
     ]
     return sorted(faults, key=lambda fault: fault.path)
 
@@ -135,7 +210,7 @@ def _compare_files(manifest: dict[str, Any], folder: Path) -> list[Fault]:
         for entry in manifest.get("files") or []
         if isinstance(entry, dict)
     }
-    present = _list_files(folder) - {SUMS, MANIFEST}
+    present = _list_files(folder) - {SUMS, MANIFEST, SIGNATURE}
     faults = [Fault(MANIFEST, f"{path} among its files", "nothing") for path in sorted(present - set(said))]
     for path in sorted(present & set(said)):
         found = (_hash_file(folder / path), (folder / path).lstat().st_size)

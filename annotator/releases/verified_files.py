@@ -17,7 +17,7 @@ from typing import BinaryIO, Self
 
 from annotator.domain.errors import ConflictError
 from annotator.domain.messages import say
-from annotator.releases.files import SUMS
+from annotator.releases.files import SIGNATURE, SUMS
 
 PIECE = 256 * 1024
 _FLAGS = (
@@ -101,10 +101,11 @@ def is_plain_below(folder: Path, name: str) -> bool:
     return path.is_file()
 
 
-def list_checksums(sums: str) -> dict[str, str]:
-    """The SHA-256 of every file, by path, from the text of SHA256SUMS that the database kept; that file's own too."""
+def list_checksums(sums: str, signature: str | None = None) -> dict[str, str]:
+    """The SHA-256 of every file, by path, from the texts of SHA256SUMS and of its signature that the database kept."""
     listed = {path: sha256 for sha256, path in (line.split("  ", 1) for line in sums.splitlines())}
-    return {**listed, SUMS: hashlib.sha256(sums.encode()).hexdigest()}
+    beside = {SUMS: sums} if signature is None else {SUMS: sums, SIGNATURE: signature}
+    return listed | {name: hashlib.sha256(text.encode()).hexdigest() for name, text in beside.items()}
 
 
 def find_misplaced(folder: Path, sizes: Mapping[str, int | None]) -> list[str]:

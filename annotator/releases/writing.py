@@ -24,6 +24,7 @@ from annotator.releases.files import (
     JUDGMENT_COLUMNS,
     JUDGMENTS,
     MANIFEST,
+    SIGNATURE,
     SUMS,
     TruthWriter,
     list_files,
@@ -65,10 +66,11 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What was written: the manifest, the text of SHA256SUMS, and the rows to be recorded."""
+    """What was written: the manifest, the texts of SHA256SUMS and of its signature, and the rows to be recorded."""
 
     manifest: Mapping[str, Any]
     sums: str
+    signature: str | None
     queries: Spool
     qrels: Spool
 
@@ -87,11 +89,12 @@ def write_release(
     comparison: Comparison,
     renames: Renames,
     write_sheet: WriteSheet,
+    sign: Callable[[str], str] | None = None,
 ) -> Made:
     """Every file of the release. ValidationError for an id that a format cannot carry.
 
     `judged`: the queries in their order, each with its pairs; `documents`: in the order of doc_id. `write_sheet`
-    makes the datasheet from the manifest and from what was counted.
+    makes the datasheet from the manifest and from what was counted. `sign` makes the signature of SHA256SUMS from its text.
     """
     counts = snapshot.counts
     truth = TruthWriter(
@@ -124,7 +127,7 @@ def write_release(
     _write_beside(
         folder, snapshot, manifest, diff, renames, write_sheet(manifest, Given(rows.given, rows.sources))
     )
-    return _seal(folder, manifest, rows)
+    return _seal(folder, manifest, rows, sign)
 
 
 class _Rows:
@@ -206,12 +209,17 @@ def _write_beside(
     folder.write(DATASHEET, sheet)
 
 
-def _seal(folder: PartialFolder, manifest: dict[str, Any], rows: _Rows) -> Made:
-    """The manifest and the checksums, once every other file is complete."""
+def _seal(
+    folder: PartialFolder, manifest: dict[str, Any], rows: _Rows, sign: Callable[[str], str] | None
+) -> Made:
+    """The manifest, the checksums and their signature, once every other file is complete."""
     for file in folder.files:
         file.close()
     manifest["files"] = list_files(folder.files)
     folder.write(MANIFEST, write_json(manifest))
     sums = write_sums(folder.files)
     folder.write(SUMS, sums)
-    return Made(manifest, sums, rows.queries, rows.qrels)
+    signature = sign(sums) if sign else None
+    if signature is not None:
+        folder.write(SIGNATURE, signature)
+    return Made(manifest, sums, signature, rows.queries, rows.qrels)

@@ -477,7 +477,7 @@ class PseudonymRow(SQLModel, table=True):
 
 
 class ReleaseRow(SQLModel, table=True):
-    """A published release. Immutable. `sums` is the text of its SHA256SUMS file."""
+    """A published release. Immutable. `sums` is the text of its SHA256SUMS file, `signature` that of its SHA256SUMS.sig."""
 
     __tablename__ = "release"
     __table_args__ = (UniqueConstraint("dataset_pk", "version"),)
@@ -491,6 +491,7 @@ class ReleaseRow(SQLModel, table=True):
     content_sha256: str
     sums: str = text_column()
     manifest: dict[str, Any] = json_column()
+    signature: str | None = text_column(nullable=True)
 
 
 class ReleaseQueryRow(SQLModel, table=True):

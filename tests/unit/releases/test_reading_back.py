@@ -109,7 +109,8 @@ def test_grade_0_is_missed_where_the_release_says_that_it_is_listed(folder: Path
 def test_counts_that_do_not_add_up_are_named(folder: Path) -> None:
     counts = json.loads((folder / "manifest.json").read_bytes())["counts"]
     seal(folder, counts=counts | {"adjudicated": 7, "queries": 9})
-    assert [fault.split(" 2")[0].split(" 6")[0] for fault in faults(folder)] == [
+    found = [fault for fault in faults(folder) if fault.startswith("manifest.json")]
+    assert [fault.split(" 2")[0].split(" 6")[0] for fault in found] == [
         "manifest.json: counts.queries without those without qrels",
         "manifest.json: counts by origin",
     ]

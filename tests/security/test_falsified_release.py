@@ -1,0 +1,201 @@
+"""A release falsified by somebody who makes manifest and checksums anew: what verifying finds, and what it says it cannot."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotator.releases.verification import Verification, verify_folder
+
+RELEASES = Path(__file__).parents[2]
+SAMPLE = RELEASES / "exports" / "sample" / "demo" / "1.0.0"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copytree(SAMPLE, tmp_path / "r")
+    for path in (tmp_path / "r").rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return tmp_path / "r"
+
+
+def seal(folder: Path, **changes: Any) -> None:
+    """Make the manifest and the checksums anew."""
+    manifest = json.loads((folder / "manifest.json").read_bytes()) | changes
+    for entry in manifest["files"]:
+        data = (folder / entry["path"]).read_bytes()
+        entry["sha256"], entry["bytes"] = hashlib.sha256(data).hexdigest(), len(data)
+    (folder / "manifest.json").write_text(json.dumps(manifest, ensure_ascii=False), encoding="utf-8")
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    lines = [
+        f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n"
+        for name in names
+        if name != "SHA256SUMS"
+    ]
+    (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+
+
+def change(folder: Path, name: str, old: str, new: str, count: int = 1) -> Verification:
+    text = (folder / name).read_text("utf-8")
+    assert old in text
+    (folder / name).write_text(text.replace(old, new, count), encoding="utf-8")
+    seal(folder)
+    return verify_folder(folder)
+
+
+def says(found: Verification) -> str:
+    return "\n".join(f"{fault.path}: {fault.expected} / {fault.found}" for fault in found.faults)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "manifest.json").read_bytes())
+    return found
+
+
+def test_the_sample_is_whole_and_says_what_its_files_cannot_prove(folder: Path) -> None:
+    seal(folder)
+    found = verify_folder(folder)
+    assert found.faults == ()
+    assert len(found.unproven) == 2
+    assert "11 grades were decided by a lead: the release holds no record" in found.unproven[0]
+    assert "it is not signed" in found.unproven[1]
+
+
+def test_a_grade_under_a_unanimous_qrel_is_found(folder: Path) -> None:
+    said = says(
+        change(
+            folder, "judgments.csv", "GlobalErrorHandler,annotator_1,2,", "GlobalErrorHandler,annotator_1,3,"
+        )
+    )
+    assert "judgments.csv: at most 11 grades of qrels.trec.txt that the judgments do not give" in said
+    assert "12: " in said
+    assert "judgments that settle 72 qrels as unanimous (manifest.json) / 71" in said
+    assert "manifest.json: agreement observed_agreement" in said
+    assert (
+        "law.json: D01 com.example.fw.handler.GlobalErrorHandler: annotators' grades 3, 2 as in judgments.csv / 2, 2"
+        in said
+    )
+
+
+def test_both_grades_under_a_unanimous_qrel_are_found(folder: Path) -> None:
+    change(folder, "judgments.csv", "GlobalErrorHandler,annotator_1,2,", "GlobalErrorHandler,annotator_1,3,")
+    said = says(
+        change(
+            folder, "judgments.csv", "GlobalErrorHandler,annotator_2,2,", "GlobalErrorHandler,annotator_2,3,"
+        )
+    )
+    assert "(grade 2; judged annotator_1 3, annotator_2 3)" in said
+
+
+def test_a_judgment_taken_away_is_found(folder: Path) -> None:
+    lines = (folder / "judgments.csv").read_text("utf-8").splitlines(keepends=True)
+    (folder / "judgments.csv").write_text("".join(lines[:1] + lines[2:]), encoding="utf-8")
+    seal(folder)
+    assert "settle 72 qrels as unanimous" in says(verify_folder(folder))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("| Cohen's κ | 0.850 |", "| Cohen's κ | 0.950 |", "Cohen's κ: 0.849969 as in manifest.json / 0.950"),
+        ("0.789 to 0.919", "0.889 to 0.919", "Cohen's κ, 95 % interval: 0.78931 to 0.919107 as in manifest.json / 0.889 to 0.919"),
+        ("| Gwet's AC1 | 0.852 |", "| Gwet's AC1 | 0.952 |", "Gwet's AC1: 0.852493"),
+        ("81 pairs were judged", "181 pairs were judged", "pairs judged by two or more: 81"),
+        ("88.9 % of those", "98.9 % of those", "judgments that match, in percent: 88.8889"),
+        ("| … of grade 3, Perfect | 13 |", "| … of grade 3, Perfect | 31 |", "qrels of grade 3: 13 as in manifest.json / 31"),
+        ("(`unanimous`) | 72 |", "(`unanimous`) | 83 |", "qrels unanimous: 72"),
+        ("11 of 84 qrels", "1 of 84 qrels", "qrels decided by a lead: 11 to 84"),
+    ],
+)  # fmt: skip
+def test_a_falsified_figure_of_the_datasheet_is_found(folder: Path, old: str, new: str, said: str) -> None:
+    assert f"DATASHEET.md: {said}" in says(change(folder, "DATASHEET.md", old, new))
+
+
+def test_a_falsified_gate_of_the_datasheet_is_found(folder: Path) -> None:
+    (gate,) = (gate for gate in read_manifest(folder)["gates"] if gate["name"] == "kappa")
+    assert gate["met"]
+    row = next(
+        line
+        for line in (folder / "DATASHEET.md").read_text("utf-8").splitlines()
+        if line.startswith("| kappa |")
+    )
+    said = says(
+        change(folder, "DATASHEET.md", row, row.replace("0.7 |", "0.9 |", 1).replace("| yes |", "| no |"))
+    )
+    assert "gate kappa, required: 0.7" in said
+    assert "gate kappa, met: yes" in said
+
+
+def test_a_datasheet_and_a_manifest_that_agree_are_held_to_the_judgments(folder: Path) -> None:
+    agreement = read_manifest(folder)["agreement"]
+    agreement["cohen_kappa"]["unweighted"]["value"] = 0.95
+    change(folder, "DATASHEET.md", "| Cohen's κ | 0.850 |", "| Cohen's κ | 0.950 |")
+    seal(folder, agreement=agreement)
+    found = verify_folder(folder)
+    assert (
+        says(found) == "manifest.json: agreement cohen_kappa unweighted 0.849969 as in judgments.csv / 0.95"
+    )
+
+
+def test_a_falsified_table_of_two_annotators_is_found(folder: Path) -> None:
+    agreement = read_manifest(folder)["agreement"]
+    agreement["annotator_pairs"][0]["confusion"][0][1] += 5
+    seal(folder, agreement=agreement)
+    assert "agreement of annotator_1 and annotator_2: confusion" in says(verify_folder(folder))
+
+
+def test_falsified_counts_are_found(folder: Path) -> None:
+    counts = read_manifest(folder)["counts"]
+    seal(folder, counts=counts | {"unanimous": 83, "adjudicated": 0})
+    said = says(verify_folder(folder))
+    assert "at most 0 grades of qrels.trec.txt that the judgments do not give" in said
+    assert "DATASHEET.md: qrels adjudicated: 0 as in manifest.json / 11" in said
+
+
+def test_intervals_of_another_draw_are_said_and_no_fault(folder: Path) -> None:
+    agreement = read_manifest(folder)["agreement"]
+    seal(folder, agreement=agreement | {"seed": 1})
+    found = verify_folder(folder)
+    assert found.faults == ()
+    assert any(
+        "intervals of agreement are not those that this program draws" in sentence
+        for sentence in found.unproven
+    )
+
+
+@pytest.mark.parametrize(
+    "agreement",
+    [
+        7,
+        None,
+        [],
+        {},
+        {"cohen_kappa": 1},
+        {"cohen_kappa": {"unweighted": "x"}, "seed": "a"},
+        {"resamples": 10**30, "seed": -1},
+    ],
+)
+def test_a_manifest_of_any_shape_is_verified_without_a_crash(folder: Path, agreement: Any) -> None:
+    seal(folder, agreement=agreement)
+    assert not verify_folder(folder).whole
+    seal(folder, counts=agreement, gates=agreement)
+    assert not verify_folder(folder).whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "query_id,doc_id\n",
+        "query_id,doc_id,annotator,grade,purpose\na,b,c,9,independent\n",
+        'a,"b\n',
+        "\0\n",
+    ],
+)
+def test_judgments_that_cannot_be_read_are_a_fault(folder: Path, text: str) -> None:
+    (folder / "judgments.csv").write_text(text, encoding="utf-8")
+    seal(folder)
+    assert any(fault.path == "judgments.csv" for fault in verify_folder(folder).faults)
