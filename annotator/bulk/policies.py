@@ -115,7 +115,7 @@ def say_changed(before: str, after: str) -> Message:
         return say("this is not what the preview showed; look at the preview again")
     if was[0] != now[0]:
         return say(
-            "the preview settled {before:,} pairs, now it would be {after:,}: others decided, judged or hold some of them; "
+            "pairs to be settled in the preview: {before:,}, now: {after:,}; others decided, judged or hold some of them; "
             "look at the preview again",
             before=int(was[0]),
             after=int(now[0]),

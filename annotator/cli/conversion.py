@@ -137,7 +137,7 @@ def check(
     json: JsonOption = False,
 ) -> None:
     """Validate a ground-truth file, and show what it covers beside what is required. Without a database."""
-    from annotator.coverage.service import check_file, read_requirements
+    from annotator.coverage.service import check_file, read_requirements, say_repeated_texts
     from annotator.domain.errors import BadInput, GateNotMet
 
     gc.disable()
@@ -155,6 +155,8 @@ def check(
         _print_report(report)
     for wrong in report.wrong_counts:
         typer.echo(f"Warning: {wrong}", err=True)
+    for repeated in say_repeated_texts(report.file, report.repeated_texts):
+        typer.echo(f"Warning: {repeated}", err=True)
     if not report.valid:
         raise BadInput(report.problems)
     if report.coverage is not None and report.coverage.met < report.coverage.required:
@@ -205,6 +207,7 @@ def _show_report(report: "CheckReport") -> dict[str, Any]:
         "problems": [],
         "coverage": report.coverage,
         "wrong_counts": report.wrong_counts,
+        "repeated_texts": [{"text": text, "numbers": numbers} for text, numbers in report.repeated_texts],
     }
     for problem in report.problems:
         place, expected = split_place(problem)

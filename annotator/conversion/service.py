@@ -17,6 +17,7 @@ from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.format import Format
 from annotator.formats.losses import Loss, find_losses, list_wrong
 from annotator.formats.registry import detect_format, find_format, read_truth, write_pieces
+from annotator.formats.repeated_texts import list_repeated_texts, say_repeated_texts
 from annotator.formats.source import Source
 from annotator.formats.stated_counts import say_wrong_counts
 
@@ -68,7 +69,8 @@ def prepare_conversion(
     known = detect_format(source) if source_format is None else find_format(source_format)
     tell(f"reading {source.path} as {known.name}")
     _, truth = read_truth(source, format_name=known.name, grades_by=grades_by)
-    notes = tuple(say_wrong_counts(truth.wrong_counts))
+    repeated = say_repeated_texts(source.path, list_repeated_texts(known, truth))
+    notes = (*say_wrong_counts(truth.wrong_counts), *repeated)
     if queries is not None:
         by_text = "query_ids" not in known.features
         truth, unfit = supply_texts(truth, read_query_file(queries), by_text=by_text)

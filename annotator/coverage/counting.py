@@ -16,7 +16,7 @@ from annotator.coverage.wording import name_label, show_counts, show_found, show
 from annotator.coverage.words import LENGTHS
 from annotator.domain.coverage import Coverage, CoverageRow, QueryFacts
 from annotator.domain.figures import show_decimals
-from annotator.domain.messages import say
+from annotator.domain.messages import say, say_n
 
 Requirements = Mapping[str, Any]
 RELEVANT = say("relevant documents per query")
@@ -195,7 +195,10 @@ def _rows_of_domains(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow
     met: bool | None = enough and across >= rule.get("across", 0)
     start = rule.get("from_queries", 0)
     if tally.queries < start:
-        required, met = say("from {start} queries on: {sizes}", start=start, sizes=required), None
+        required, met = (
+            say_n("from {n:,} query on: {sizes}", "from {n:,} queries on: {sizes}", start, sizes=required),
+            None,
+        )
     yield CoverageRow(say("domains"), required, measured, met)
 
 
@@ -256,7 +259,13 @@ def _row_of_relevant(tally: Tally, wanted: Requirements, listed: frozenset[str])
     return CoverageRow(
         RELEVANT,
         required,
-        say("{within:,} of {all:,} queries ({found})", within=within, all=len(counted), found=measured),
+        say_n(
+            "{within:,} of {n:,} query ({found})",
+            "{within:,} of {n:,} queries ({found})",
+            len(counted),
+            within=within,
+            found=measured,
+        ),
         bool(counted) and within == len(counted),
     )
 

@@ -25,6 +25,8 @@ from annotator.domain.ground_truth import GroundTruth, Query, WrongCount
 from annotator.formats.format import Format
 from annotator.formats.json_tree import is_comment
 from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
+from annotator.formats.repeated_texts import list_repeated_texts
+from annotator.formats.repeated_texts import say_repeated_texts as say_repeated_texts
 from annotator.formats.source import Source
 from annotator.storage.find import key_of
 from annotator.storage.pairs import PairState, iterate_pair_states
@@ -41,6 +43,7 @@ class CheckReport:
     """What `annotator check` found. Without a valid file there are problems, no counts and no coverage.
 
     `problems`: all of them, by line. `wrong_counts`: what the file states of itself and is not so, which leaves it valid.
+    `repeated_texts`: query texts that a file without ids has more than once, with their places.
     `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file
     has none of its own ("all=1" unless another is given: every listed document counts as relevant).
     """
@@ -56,6 +59,7 @@ class CheckReport:
     problems: tuple[FormatError, ...] = ()
     coverage: Coverage | None = None
     wrong_counts: tuple[WrongCount, ...] = ()
+    repeated_texts: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
 def check_file(
@@ -102,6 +106,7 @@ def check_file(
         grades_by=grades_by,
         coverage=measure_coverage(list_facts(truth), requirements),
         wrong_counts=truth.wrong_counts,
+        repeated_texts=list_repeated_texts(known, truth),
     )
 
 

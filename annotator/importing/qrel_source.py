@@ -14,6 +14,7 @@ from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth, Qrel
 from annotator.domain.messages import count_of
 from annotator.formats.registry import Format, read_truth
+from annotator.formats.repeated_texts import list_repeated_texts, say_repeated_texts
 from annotator.formats.source import Source
 from annotator.formats.stated_counts import say_wrong_counts
 from annotator.formats.text import describe
@@ -67,7 +68,7 @@ def match_qrels(
     problems.raise_if_any()
     matched = [(queries[qrel.query_id][0], qrel) for qrel in found.values()]
     return matched, (
-        *say_wrong_counts(file.truth.wrong_counts), *_note_texts(file, queries), *_note_documents(file),
+        *say_wrong_counts(file.truth.wrong_counts), *say_repeated_texts(file.path, list_repeated_texts(file.known, file.truth)), *_note_texts(file, queries), *_note_documents(file),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.documents import read_documents
 from annotator.formats.queries import QueryLine, read_queries
 from annotator.formats.registry import FORMATS, HEAD, Format, detect_format, find_format, list_certain
+from annotator.formats.repeated_texts import list_repeated_texts, say_repeated_texts
 from annotator.formats.source import Source
 from annotator.formats.stated_counts import say_wrong_counts
 from annotator.formats.tables import KINDS, check_kind, detect_kind, kind_of_name
@@ -40,7 +41,8 @@ def read_query_source(
     truth = known.read(source) if known.read_graded is None else known.read_graded(source, "all=1")
     lines = _locate(known, source, truth)
     _check_texts(lines, source, known)
-    notes = tuple(say_wrong_counts(truth.wrong_counts))
+    repeated = say_repeated_texts(str(path), list_repeated_texts(known, truth))
+    notes = (*say_wrong_counts(truth.wrong_counts), *repeated)
     if not truth.qrels:
         return lines, notes
     left = "judgment" if len(truth.qrels) == 1 else "judgments"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from annotator.domain.messages import join, say
+from annotator.domain.messages import join, say, say_n
 
 Advice = Literal["major", "minor", "patch", "none"]
 _MOVED = {str(kind): kind for kind in (say("changed"), say("added"), say("removed"), say("renamed"))}
@@ -24,8 +24,9 @@ def advise(
         return "minor", say("qrels moved ({moved})", moved=join(moved))
     if queries:
         return "minor", say("queries came or went")
-    quiet = [say("{n:,} query texts", n=texts)] if texts else []
-    quiet += [say("the grounds of {n:,} qrels", n=counts["grounds"])] if counts.get("grounds") else []
+    quiet = [say_n("{n:,} query text", "{n:,} query texts", texts)] if texts else []
+    grounds = counts.get("grounds", 0)
+    quiet += [say_n("the grounds of {n:,} qrel", "the grounds of {n:,} qrels", grounds)] if grounds else []
     quiet += [say("the guideline")] if guideline_changed else []
     if quiet:
         return "patch", say("no grade changed, only {changes}", changes=join(quiet))

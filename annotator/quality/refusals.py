@@ -29,9 +29,10 @@ def say_nothing_missing(found: QualityPreview) -> Message:
             "nothing to draw: the sample of round {round} holds all {n:,} pairs that {annotator} can check; begin a new round with --new-round, or name somebody else",
             found.drawn, round=found.round, annotator=found.annotator,
         )  # fmt: skip
-    return say(
-        "nothing to draw: the sample of round {round} holds {drawn:,} of {population:,} pairs already, and what is drawn is not drawn again; more are drawn from --rate {rate} or --size {size} on, a sample from nothing with --new-round",
-        drawn=found.drawn, round=found.round, population=found.population, size=found.drawn + 1,
+    return say_n(
+        "nothing to draw: the sample of round {round} holds {drawn:,} of {n:,} pair already, and what is drawn is not drawn again; more are drawn from --rate {rate} or --size {size} on, a sample from nothing with --new-round",
+        "nothing to draw: the sample of round {round} holds {drawn:,} of {n:,} pairs already, and what is drawn is not drawn again; more are drawn from --rate {rate} or --size {size} on, a sample from nothing with --new-round",
+        found.population, drawn=found.drawn, round=found.round, size=found.drawn + 1,
         rate=find_higher_rate(found.drawn, found.population),
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ Rounded to three digits; manifest.json holds six.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from annotator.domain.figures import show_beside
 from annotator.formats.markdown import escape_markdown, write_table
 
 if TYPE_CHECKING:
@@ -113,16 +114,25 @@ def write_gates(sheet: "Datasheet") -> Iterator[str]:
         override = gate.get("override")
         said = "yes" if gate["met"] else "no"
         why = f"overridden by {override['by']}: {override['reason']}" if override else gate.get("why") or ""
+        required, measured = _say_compared(gate["required"], gate["measured"])
         rows.append(
             (
                 gate["name"],
-                say_number(gate["required"]),
-                say_number(gate["measured"]),
+                required,
+                measured,
                 said,
                 escape_markdown(why),
             )
         )
     yield from (*write_table(("gate", "required#", "measured#", "met", ""), rows), "")
+
+
+def _say_compared(required: float, measured: float | None) -> tuple[str, str]:
+    """Both figures of a gate: whole numbers as they are, others as short as still tells them apart."""
+    if measured is None or (isinstance(required, int) and isinstance(measured, int)):
+        return say_number(required), say_number(measured)
+    shown, target = show_beside(measured, required)
+    return target, shown
 
 
 def write_coverage(sheet: "Datasheet") -> Iterator[str]:

@@ -216,7 +216,7 @@ def _write_limits(sheet: "Datasheet") -> Iterator[str]:
     if sheet.without_relevant:
         yield f"- {_queries(sheet.without_relevant)} no relevant document among those judged: {_list(sheet.without_relevant)}"
     if sheet.without_qrels:
-        yield f"- {_queries(sheet.without_qrels)} no qrel, so they are in no file: {_list(sheet.without_qrels)}"
+        yield f"- {_queries(sheet.without_qrels)} no qrel, so {'it is' if len(sheet.without_qrels) == 1 else 'they are'} in no file: {_list(sheet.without_qrels)}"
     if sheet.remapped:
         yield f"- With another id than in the release before (CHANGES.md): {say_count(sheet.remapped, 'document')}."
     listed = "list" if sheet.list_grade_0 else "do not list"

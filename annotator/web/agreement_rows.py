@@ -6,7 +6,7 @@ from annotator.domain.agreement import AgreementReport, GroupAgreement, Measured
 from annotator.web.agreement_address import name_field
 from annotator.web.figures import show_share
 from annotator.web.heat_map import name_grades
-from annotator.web.messages import tr
+from annotator.web.messages import tr, tr_n
 from annotator.web.names import name_word
 
 KINDS = ("unweighted", "linear", "quadratic")
@@ -42,10 +42,10 @@ def say_basis(report: AgreementReport) -> str:
     """What the figures rest on."""
     found = report.measured
     return tr(
-        "{pairs:,} pairs of {queries:,} queries; observed agreement {observed}. "
+        "{pairs} of {queries}; observed agreement {observed}. "
         "From and to: 95 % intervals from {resamples:,} bootstrap resamples of the queries, seed {seed}.",
-        pairs=found.pairs,
-        queries=found.queries,
+        pairs=tr_n("{n:,} pair", "{n:,} pairs", found.pairs),
+        queries=tr_n("{n:,} query", "{n:,} queries", found.queries),
         observed=show_share(found.observed_agreement, 1),
         resamples=report.resamples,
         seed=report.seed,

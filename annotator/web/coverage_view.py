@@ -6,7 +6,7 @@ import streamlit as st
 
 from annotator.web.guidance import draw_note
 from annotator.web.html_table import draw_table
-from annotator.web.messages import tr
+from annotator.web.messages import tr, tr_n
 
 if TYPE_CHECKING:
     from annotator.domain.coverage import Coverage, CoverageRow
@@ -16,7 +16,13 @@ def draw_coverage(coverage: "Coverage") -> None:
     """The requirements as a table, unmet ones first; what is only a figure is one click away."""
     required = [row for row in coverage.rows if row.met is not None]
     figures = [row for row in coverage.rows if row.met is None]
-    st.text(tr("{met:,} of {required:,} requirements are met.", met=coverage.met, required=coverage.required))
+    said = tr_n(
+        "{met:,} of {n:,} requirement is met.",
+        "{met:,} of {n:,} requirements are met.",
+        coverage.required,
+        met=coverage.met,
+    )
+    st.text(said)
     columns = (tr("what"), tr("state"), tr("required"), tr("measured"))
     draw_table(
         tr("Requirements"), columns, [_row(row) for row in sorted(required, key=lambda row: bool(row.met))]

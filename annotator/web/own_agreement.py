@@ -26,9 +26,10 @@ def draw_own_agreement(found: OwnAgreement, grade_names: Sequence[str]) -> None:
             found.pairs, least=FEW_OWN,
         ))  # fmt: skip
         return
-    st.text(tr(
-        "Over {pairs:,} pairs your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
-        pairs=found.pairs, share=show_share(found.observed_agreement), kappa=show_value(found.kappa),
+    st.text(tr_n(
+        "Over {n:,} pair your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
+        "Over {n:,} pairs your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
+        found.pairs, share=show_share(found.observed_agreement), kappa=show_value(found.kappa),
     ))  # fmt: skip
     if found.leaning is not None:
         st.text(_say_leaning(found))

@@ -39,7 +39,7 @@ def _say_gain(total: QueryGain) -> str:
     if not total.relevant:
         return tr("No relevant document is settled yet.")
     return tr(
-        "Of {relevant:,} relevant documents that are settled, {only:,} ({share:.0%}) were found by no system.",
+        "Relevant documents that are settled: {relevant:,}; found by no system: {only:,} ({share:.0%}).",
         relevant=total.relevant,
         only=total.only_proposed,
         share=total.only_proposed / total.relevant,

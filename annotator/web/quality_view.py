@@ -96,7 +96,7 @@ def _say_rate(found: ErrorRate) -> tuple[str, str]:
 def _say_bound(status: QualityStatus) -> tuple[str, str]:
     return (
         tr(
-            "No more of the {population} settled pairs that it speaks for are errors, with 95 % confidence. Less than 5 % passes.",
+            "No more of the settled pairs that it speaks for ({population}) are errors, with 95 % confidence. Less than 5 % passes.",
             population=show_number(status.population),
         ),
         tr("Exact, for as many pairs as there are. A small sample proves little, even one without an error."),

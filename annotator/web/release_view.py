@@ -10,7 +10,7 @@ from annotator.web.choices import heed_tab
 from annotator.web.downloads import list_address
 from annotator.web.gate_list import draw_kept_gates
 from annotator.web.guidance import draw_note
-from annotator.web.messages import tr
+from annotator.web.messages import tr, tr_n
 from annotator.web.names import name_word
 from annotator.web.page_context import PageContext
 from annotator.web.plain_text import show_as
@@ -83,8 +83,10 @@ def _describe(release: "Release") -> list[str]:
 
 
 def _draw_head(release: "Release") -> None:
-    said = tr(
-        "{qrels:,} qrels. Published {time}, by {lead}; {folder}.", qrels=release.qrels,
+    said = tr_n(
+        "{n:,} qrel. Published {time}, by {lead}; {folder}.",
+        "{n:,} qrels. Published {time}, by {lead}; {folder}.",
+        release.qrels,
         time=show_time(release.created_at), lead=release.published_by, folder=FOLDERS[release.folder],
     )  # fmt: skip
     st.html(

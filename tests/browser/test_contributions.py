@@ -127,7 +127,7 @@ def test_a_document_of_the_pool_is_judged_from_the_dialog_and_does_not_come_agai
     press(page, "3")
     wait_saved(page)
     assert [grade for _pair, grade in stored(database)] == [0, 3]
-    expect(page.locator(".empty")).to_contain_text("All done. You have judged 2 pairs")
+    expect(page.locator(".empty")).to_contain_text("All done. Pairs that you have judged: 2.")
 
 
 def test_a_question_is_kept_while_typed_and_the_answer_comes_to_the_asker(

@@ -149,7 +149,7 @@ def test_what_was_put_off_comes_back_unanswered_with_its_note_and_the_end_of_the
     expect(page.get_by_role("group", name="About this pair")).to_be_hidden()
     expect(page.get_by_role("textbox", name="Note")).to_have_value("後で見る")
     press(page, "2")
-    expect(page.get_by_text("All done. You have judged 2 pairs")).to_be_visible()
+    expect(page.get_by_text("All done. Pairs that you have judged: 2.")).to_be_visible()
     with database.write() as session:
         session.connection().exec_driver_sql("UPDATE query SET query_id = 'old', position = 9")
     fill_pool_again(database)

@@ -114,7 +114,7 @@ def _case() -> dict[str, str]:
         "since": tr("since {when}"),
         "impact": tr("moves nDCG by up to {ndcg}"),
         "impact_more": tr("recall {recall}, MRR {mrr}"),
-        "flips": tr("can swap systems: {n} pairs"),
+        "flips": tr("pairs of systems that can swap: {n}"),
         "heldby": tr("Taken: this pair is open before {who} now. Whoever decides first is heard."),
         "assignedto": tr("Assigned to {who}."),
         "assignedyou": tr("Assigned to you."),

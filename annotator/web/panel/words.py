@@ -65,7 +65,7 @@ def _work() -> dict[str, str]:
         "close": tr("Close"),
         "loading": tr("Loading the next pairs …"),
         "finished": tr(
-            "All done. You have judged {n} pairs; thank you.\nIf more come to you, they appear here."
+            "All done. Pairs that you have judged: {n}. Thank you.\nIf more come to you, they appear here."
         ),
         "nonenow": tr("Nothing is open for you at the moment: others are at work on what is left."),
         "nothing": tr("There is nothing to label in this dataset yet.\nAs soon as a lead has made the pool, its pairs appear here."),

@@ -214,7 +214,7 @@ def test_what_it_says() -> None:
         "- Resting on one annotator alone, without a second opinion: 1 qrel.",
         "- Published although these gates were not met: overlap.",
         "- 2 queries have no relevant document among those judged: Q1, \u2068مستند\u2069",
-        "- 1 query has no qrel, so they are in no file: Q3",
+        "- 1 query has no qrel, so it is in no file: Q3",
         "- With another id than in the release before (CHANGES.md): 1 document.",
         "- nablarch, law, law-compact and assay files do not list grade 0; TREC, BEIR, CSV and JSONL always do.",
     ):
