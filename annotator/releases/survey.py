@@ -59,6 +59,7 @@ class Survey:
         self.statuses: Counter[str] = Counter()
         self.by_grade: Counter[int] = Counter()
         self.of_query: dict[int, list[int]] = {}
+        self._with_open_pairs: set[int] = set()
         self.opened, self.short, self.stale = Found(), Found(), Found()
         self.stale_text = self.stale_both = 0
 
@@ -71,6 +72,7 @@ class Survey:
         if grade is None:
             if status in OPEN:
                 self.opened.add(names)
+                self._with_open_pairs.add(query_pk)
             return
         self.by_grade[grade] += 1
         counts = self.of_query.get(query_pk)
@@ -88,11 +90,14 @@ class Survey:
             yield QueryFacts(query, (zero, one, two, three))
 
     def list_without_relevant(self, queries: Mapping[int, Query]) -> list[str]:
-        """The query_ids with a settled grade, but none from 1 on, in the queries' order."""
+        """The query_ids with a settled grade, but none from 1 on, in the queries' order. Not those with an open disagreement:
+        a lead's decision may yet find a relevant document."""
         return [
             query.query_id
             for query_pk, query in queries.items()
-            if query_pk in self.of_query and not any(self.of_query[query_pk][RELEVANT_FROM:])
+            if query_pk in self.of_query
+            and query_pk not in self._with_open_pairs
+            and not any(self.of_query[query_pk][RELEVANT_FROM:])
         ]
 
     def list_without_qrels(self, queries: Mapping[int, Query]) -> list[str]:

@@ -121,3 +121,18 @@ def test_what_rests_on_an_older_text_is_stale_too_and_counted_apart() -> None:
     assert (found.stale.first, found.stale_text, found.stale_both) == ([("Q1", "d1"), ("Q1", "d4")], 2, 0)
     both = count(states, judged_on_older={1}, meaning_since=2, judged_under={1: 1, 2: 1})
     assert (both.stale.count, both.stale_text, both.stale_both) == (2, 1, 1)
+
+
+def test_a_query_with_an_open_disagreement_is_not_said_to_have_no_relevant_document() -> None:
+    survey = count(
+        [
+            state(1, 1, 0, 0),
+            state(2, 1, 0, 2),
+            state(3, 2, 0, 0),
+            state(4, 3, 0, 0),
+            state(5, 3, 0, 2, decided=0),
+        ]
+    )
+    assert survey.list_without_relevant(QUERIES) == ["Q2", "Q3"]
+    reopened = count([state(1, 1, 0, 0), state(2, 1, 0, 0, errors=(2,))])
+    assert reopened.list_without_relevant(QUERIES) == []
