@@ -12,7 +12,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
@@ -23,8 +22,9 @@ from annotator.agreement.groups import Labels, label_by, label_by_version, label
 from annotator.agreement.html_estimates import say_estimates as say_estimates
 from annotator.agreement.html_matrices import choose_pairs as choose_pairs
 from annotator.agreement.html_report import render_report as render_report
-from annotator.agreement.judged import number, sort_judged
-from annotator.agreement.measure import measure
+from annotator.agreement.in_file import GivenGrade as GivenGrade
+from annotator.agreement.in_file import measure_given
+from annotator.agreement.judged import number
 from annotator.agreement.named import Named, name_judged
 from annotator.agreement.own import measure_own
 from annotator.agreement.report import MOST_GROUPS as MOST_GROUPS
@@ -44,7 +44,7 @@ from annotator.agreement.since_version import choose_version, compare_since
 from annotator.agreement.speed import limit_quick
 from annotator.agreement.verdict import judge
 from annotator.calibration.service import list_results
-from annotator.domain.agreement import AgreementReport, Selection, Value, Verdict
+from annotator.domain.agreement import AgreementReport, Measured, Selection, Value, Verdict
 from annotator.domain.behind import OwnAgreement, PairBehind, PairsBehind
 from annotator.domain.calibration import AnnotatorResult
 from annotator.domain.consensus import Consensus
@@ -150,31 +150,9 @@ def measure_listed(
 ) -> dict[str, Any]:
     """The figures of `agreement --json` over judgments that stand in a file: (query_id, doc_id, annotator, grade) of each
     independent one that carries a grade. No database: whoever verifies a release has none."""
-    queries: dict[str, int] = {}
-    pairs: dict[tuple[str, str], int] = {}
-    rows = [
-        (
-            queries.setdefault(query_id, len(queries)),
-            pairs.setdefault((query_id, doc_id), len(pairs)),
-            annotator,
-            grade,
-        )
-        for query_id, doc_id, annotator, grade in judgments
-    ]
-    names = sorted({annotator for _, _, annotator, _ in rows})
-    places = {name: place for place, name in enumerate(names)}
-    judged = sort_judged(
-        *(
-            np.array(column, dtype=np.int64)
-            for column in (
-                [row[0] for row in rows],
-                [row[1] for row in rows],
-                [places[row[2]] for row in rows],
-                [row[3] for row in rows],
-            )
-        )
-    )
-    found = measure(judged, names, resamples=resamples, seed=seed)
+    given = [GivenGrade(*one) for one in judgments]
+    names = sorted({one.annotator for one in given})
+    found = measure_given(given, resamples=resamples, seed=seed)
     return {"annotators": names, **found.figures_as_json()}
 
 
@@ -369,6 +347,11 @@ def find_verdict(report: AgreementReport, row: DatasetRow) -> Verdict | None:
     """The report's verdict, where the gate of a release would draw the same one from the same judgments."""
     same = (report.seed, report.resamples, report.kappa_target) == (row.seed, RESAMPLES, row.kappa_target)
     return report.verdict if same else None
+
+
+def measure_file(given: Sequence[GivenGrade]) -> Measured:
+    """How well the annotators agree whose grades a file holds: the figures that a dataset of these judgments would have."""
+    return measure_given(given, resamples=RESAMPLES, seed=0)
 
 
 def _find_led(session: Session, actor: Actor, dataset: str) -> DatasetRow:

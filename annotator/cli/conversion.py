@@ -14,7 +14,10 @@ from annotator.domain.messages import count_of
 if TYPE_CHECKING:
     from annotator.conversion.service import Conversion, WrittenFile
     from annotator.coverage.service import CheckReport
+    from annotator.domain.agreement import Measured
     from annotator.formats.source import Source
+
+MOST_DIFFERING = 50  # of the documents on which annotators differ, on the screen
 
 EncodingOption = Annotated[
     str | None,
@@ -26,6 +29,16 @@ GradesByOption = Annotated[
         "--grades-by",
         metavar="RULE",
         help="Grades for a file without any (ranked): position (list length down to 1), all=N with N from 1 to 3, or places=3:3,6:2,10:1 (3 as far as place 3, …).",
+    ),
+]
+
+
+MapGradesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--map-grades",
+        metavar="VALUE=GRADE,…",
+        help='Read another scale, as in "4=3,-1=unrateable" (unrateable: no qrel).',
     ),
 ]
 
@@ -47,6 +60,7 @@ def convert(
         ),
     ] = None,
     grades_by: GradesByOption = None,
+    map_grades: MapGradesOption = None,
     list_grade_0: Annotated[
         bool, typer.Option("--list-grade-0", help="List grade 0 where the evaluator counts it as relevant.")
     ] = False,
@@ -59,7 +73,7 @@ def convert(
 
     gc.disable()  # a million records, all kept to the end: see cli/importing.py
     prepared = prepare_conversion(
-        _open(source, encoding),
+        _open(source, encoding, map_grades),
         target,
         source_format=from_format,
         target_format=to_format,
@@ -85,10 +99,11 @@ def convert(
     )
 
 
-def _open(path: str, encoding: str | None) -> "Source":
+def _open(path: str, encoding: str | None, map_grades: str | None = None) -> "Source":
+    from annotator.formats.grade_scale import GradeScale, parse_mapping
     from annotator.formats.source import Source
 
-    return Source(path, encoding=encoding)
+    return Source(path, encoding=encoding, scale=GradeScale(parse_mapping(map_grades)))
 
 
 def _tell() -> Callable[[str], None]:
@@ -115,6 +130,7 @@ def _show_conversion(prepared: "Conversion", written: "tuple[WrittenFile, ...]")
         "qrels": len(prepared.truth.qrels),
         "losses": prepared.losses,
         "notes": prepared.notes,
+        "mapped_grades": prepared.mapped_grades,
         "written": bool(written),
         "files": written,
     }
@@ -133,6 +149,7 @@ def check(
         ),
     ] = None,
     grades_by: GradesByOption = None,
+    map_grades: MapGradesOption = None,
     encoding: EncodingOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -143,7 +160,7 @@ def check(
     gc.disable()
     required = read_requirements(requirements) if requirements else None
     report = check_file(
-        _open(file, encoding),
+        _open(file, encoding, map_grades),
         format_name=format_name,
         grades_by=grades_by,
         requirements=required,
@@ -158,7 +175,7 @@ def check(
     for repeated in say_repeated_texts(report.file, report.repeated_texts):
         typer.echo(f"Warning: {repeated}", err=True)
     if not report.valid:
-        raise BadInput(report.problems)
+        raise BadInput(report.problems, hint=report.hint)
     if report.coverage is not None and report.coverage.met < report.coverage.required:
         lacking = report.coverage.required - report.coverage.met
         raise GateNotMet(
@@ -178,6 +195,11 @@ def _print_report(report: "CheckReport") -> None:
         )
     if report.grades_by is not None:
         typer.echo(f"The file holds no grades: those counted here are by {report.grades_by}.")
+    if report.mapped_grades is not None:
+        said = ", ".join(f"{value!r}: {count:,}" for value, count in report.mapped_grades.items())
+        typer.echo(f"Grades mapped from another scale: {said}")
+    if report.agreement is not None:
+        _print_annotators(report, report.agreement)
     if report.coverage is None:
         return
     required = [row for row in report.coverage.rows if row.met is not None]
@@ -192,6 +214,52 @@ def _print_report(report: "CheckReport") -> None:
         typer.echo("\nNothing is required. To hold it to something: --requirements nablarch, law or FILE.")
 
 
+def _print_annotators(report: "CheckReport", found: "Measured") -> None:
+    """How well the annotators agree whose own grades are in the file, and on which documents they differ."""
+    from annotator.cli.agreement_tables import say_value
+
+    typer.echo(
+        f"\nAnnotators' own grades: {count_of(found.pairs, 'pair')} with two or more, {found.single_pairs:,} with one"
+    )
+    for pair in found.annotator_pairs:
+        kappa = pair.cohen_kappa["unweighted"]
+        why = f" ({kappa.why})" if kappa.why else ""
+        typer.echo(
+            f"{pair.annotators[0]} and {pair.annotators[1]}: {count_of(pair.pairs, 'pair')}, "
+            f"{pair.observed_agreement:.1%} equal, Cohen's kappa {say_value(kappa)}{why}"
+        )
+    if not found.annotator_pairs:
+        typer.echo(f"Cohen's kappa: {found.cohen_kappa['unweighted'].why}")
+    rows = [
+        (
+            one.query_id,
+            one.doc_id,
+            " ".join(f"{name}:{grade}" for name, grade in one.grades.items()),
+            one.settled,
+        )
+        for one in report.differing[:MOST_DIFFERING]
+    ]
+    if rows:
+        typer.echo("")
+        print_table(("query_id", "doc_id", "they differ", "settled in the file"), rows, empty="")
+    if len(report.differing) > MOST_DIFFERING:
+        typer.echo(f"… and {len(report.differing) - MOST_DIFFERING:,} more (--json lists all)")
+
+
+def _show_annotators(report: "CheckReport") -> dict[str, Any] | None:
+    if report.agreement is None:
+        return None
+    found = report.agreement
+    return {
+        "pairs": found.pairs,
+        "single_pairs": found.single_pairs,
+        "observed_agreement": found.observed_agreement,
+        "cohen_kappa": {kind: value.as_json() for kind, value in found.cohen_kappa.items()},
+        "annotator_pairs": [pair.as_json() for pair in found.annotator_pairs],
+        "differing": report.differing,
+    }
+
+
 def _show_report(report: "CheckReport") -> dict[str, Any]:
     from annotator.coverage.service import split_place
 
@@ -204,6 +272,8 @@ def _show_report(report: "CheckReport") -> dict[str, Any]:
         "documents": report.documents,
         "by_grade": report.by_grade,
         "grades_by": report.grades_by,
+        "mapped_grades": report.mapped_grades,
+        "annotators": _show_annotators(report),
         "problems": [],
         "coverage": report.coverage,
         "wrong_counts": report.wrong_counts,

@@ -50,6 +50,16 @@ SectionsOption = Annotated[
 ]
 
 
+MapGradesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--map-grades",
+        metavar="VALUE=GRADE,…",
+        help='Read another scale, as in "4=3,-1=unrateable".',
+    ),
+]
+
+
 @app.command(cls=CommandOnFormats)
 def queries(
     dataset: DatasetArgument,
@@ -178,6 +188,7 @@ def judgments(
     simulated: Annotated[
         bool, typer.Option("--simulated", help="Mark the annotators who are new as simulated.")
     ] = False,
+    map_grades: MapGradesOption = None,
     provenance: ProvenanceOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
@@ -189,7 +200,7 @@ def judgments(
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_judgments(
         open_database(database), OPERATOR, dataset, path,
-        simulated=simulated, declared=_read_declared(provenance), **common,
+        simulated=simulated, map_grades=map_grades, declared=_read_declared(provenance), **common,
     )  # fmt: skip
     _show(report, f"annotator agreement {dataset}", json=json)
 
@@ -210,6 +221,14 @@ def qrels(
             help="For a file without grades: list length down to 1, one grade, or by place (3:3,6:2,10:1).",
         ),
     ] = None,
+    map_grades: MapGradesOption = None,
+    as_judgments: Annotated[
+        bool,
+        typer.Option(
+            "--as-judgments",
+            help="Take the annotators' own grades in the file as their independent judgments.",
+        ),
+    ] = False,
     provenance: ProvenanceOption = None,
     format_name: FormatOption = None,
     encoding: EncodingOption = None,
@@ -223,7 +242,8 @@ def qrels(
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_qrels(
         open_database(database), OPERATOR, dataset, path,
-        rejudge=rejudge, grades_by=grades_by, declared=_read_declared(provenance), **common,
+        rejudge=rejudge, grades_by=grades_by, map_grades=map_grades, as_judgments=as_judgments,
+        declared=_read_declared(provenance), **common,
     )  # fmt: skip
     _show(report, "annotator serve" if rejudge else f"annotator release check {dataset}", json=json)
 

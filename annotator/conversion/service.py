@@ -4,7 +4,7 @@ Stands beside the walk. Two steps, so that a caller can say every loss before an
 conversion whose file would be wrong rather than smaller, and writing over what is there unless asked to.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,7 @@ Tell = Callable[[str], None]
 class Conversion:
     """A conversion that was read and not yet written. `losses`: what the target cannot hold, wrong ones first.
 
-    `notes`: counts that the source states wrongly, and what `--queries` did not fit. `can_be_written`: whether no loss is wrong.
+    `mapped_grades`: how often each value of `--map-grades` stands in the source. `notes`: what was mapped, counts that the source states wrongly, and what `--queries` did not fit. `can_be_written`: whether no loss is wrong.
     """
 
     source: str
@@ -39,6 +39,7 @@ class Conversion:
     losses: tuple[Loss, ...]
     notes: tuple[str, ...]
     list_grade_0: bool
+    mapped_grades: Mapping[str, int] | None = None
 
     @property
     def can_be_written(self) -> bool:
@@ -69,15 +70,16 @@ def prepare_conversion(
     known = detect_format(source) if source_format is None else find_format(source_format)
     tell(f"reading {source.path} as {known.name}")
     _, truth = read_truth(source, format_name=known.name, grades_by=grades_by)
+    mapped = source.scale.figures
     repeated = say_repeated_texts(source.path, list_repeated_texts(known, truth))
-    notes = (*say_wrong_counts(truth.wrong_counts), *repeated)
+    notes = (*source.scale.note_mapped(), *say_wrong_counts(truth.wrong_counts), *repeated)
     if queries is not None:
         by_text = "query_ids" not in known.features
         truth, unfit = supply_texts(truth, read_query_file(queries), by_text=by_text)
         notes = (*notes, *unfit)
     tell(f"looking for what {wanted.name} cannot hold")
     losses = find_losses(truth, wanted, list_grade_0=list_grade_0)
-    return Conversion(source.path, known, place, wanted, truth, losses, notes, list_grade_0)
+    return Conversion(source.path, known, place, wanted, truth, losses, notes, list_grade_0, mapped or None)
 
 
 def write_conversion(conversion: Conversion, *, tell: Tell = lambda _: None) -> tuple[WrittenFile, ...]:

@@ -19,6 +19,7 @@ from annotator.coverage.counting import ROWS_OF_DOCUMENTS as ROWS_OF_DOCUMENTS
 from annotator.coverage.counting import measure_coverage as measure_coverage
 from annotator.coverage.schema_check import join_problems, list_schema_problems
 from annotator.coverage.schema_check import split_place as split_place
+from annotator.domain.agreement import Measured
 from annotator.domain.coverage import Coverage, QueryFacts
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Query, WrongCount
@@ -39,10 +40,22 @@ _FOLDER = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, slots=True)
+class Differing:
+    """A document of a query that the annotators in a file grade differently, and what the file settled."""
+
+    query_id: str
+    doc_id: str
+    grades: Mapping[str, int]
+    settled: int
+
+
+@dataclass(frozen=True, slots=True)
 class CheckReport:
     """What `annotator check` found. Without a valid file there are problems, no counts and no coverage.
 
     `problems`: all of them, by line. `wrong_counts`: what the file states of itself and is not so, which leaves it valid.
+    `hint`: what would help with the problems. `mapped_grades`: how often each value of `--map-grades` stands there.
+    `agreement`: of the annotators whose own grades the file holds; `differing`: the documents on which they differ.
     `repeated_texts`: query texts that a file without ids has more than once, with their places.
     `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file
     has none of its own ("all=1" unless another is given: every listed document counts as relevant).
@@ -58,6 +71,10 @@ class CheckReport:
     grades_by: str | None = None
     problems: tuple[FormatError, ...] = ()
     coverage: Coverage | None = None
+    mapped_grades: Mapping[str, int] | None = None
+    hint: str = ""
+    agreement: Measured | None = None
+    differing: tuple[Differing, ...] = ()
     wrong_counts: tuple[WrongCount, ...] = ()
     repeated_texts: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
@@ -88,11 +105,12 @@ def check_file(
     try:
         _, truth = read_truth(source, format_name=known.name, grades_by=grades_by)
         found: tuple[FormatError, ...] = ()
+        hint = ""
     except BadInput as error:
-        truth, found = GroundTruth(()), error.problems
-    problems = join_problems(found, by_schema)
+        truth, found, hint = GroundTruth(()), error.problems, error.hint
+    problems = join_problems(found, source.scale.leave_out_mapped(by_schema))
     if problems:
-        return CheckReport(source.path, known.name, False, problems=problems)
+        return CheckReport(source.path, known.name, False, problems=problems, hint=hint)
     tell("counting")
     counts = Counter(qrel.grade for qrel in truth.qrels)
     return CheckReport(
@@ -105,9 +123,32 @@ def check_file(
         by_grade={str(grade): counts[grade] for grade in sorted({0, 1, 2, 3, *counts})},
         grades_by=grades_by,
         coverage=measure_coverage(list_facts(truth), requirements),
+        mapped_grades=source.scale.figures or None,
+        agreement=_measure_annotators(truth),
+        differing=tuple(_list_differing(truth)),
         wrong_counts=truth.wrong_counts,
         repeated_texts=list_repeated_texts(known, truth),
     )
+
+
+def _measure_annotators(truth: GroundTruth) -> Measured | None:
+    """The agreement of the annotators whose grades the file holds; None where it holds none."""
+    if not any(qrel.annotator_grades for qrel in truth.qrels):
+        return None
+    from annotator.agreement.service import GivenGrade, measure_file  # here: numpy, which few files need
+
+    given = [
+        GivenGrade(qrel.query_id, qrel.doc_id, name, grade)
+        for qrel in truth.qrels
+        for name, grade in qrel.annotator_grades
+    ]
+    return measure_file(given)
+
+
+def _list_differing(truth: GroundTruth) -> Iterator[Differing]:
+    for qrel in truth.qrels:
+        if len({grade for _, grade in qrel.annotator_grades}) > 1:
+            yield Differing(qrel.query_id, qrel.doc_id, dict(qrel.annotator_grades), qrel.grade)
 
 
 def _detect(source: Source) -> Format | None:

@@ -78,17 +78,21 @@ class FormatError(AnnotatorError):
 class BadInput(AnnotatorError):
     """Everything that is wrong with the input, every bad line of it. Nothing was changed.
 
-    `problems` holds all of them; the message shows the first 200 and says how many more there are.
+    `problems` holds all of them; the message shows the first 200 and says how many more there are. `hint`: a sentence on what
+    would help, shown last.
     """
 
-    def __init__(self, problems: Sequence[FormatError]) -> None:
+    def __init__(self, problems: Sequence[FormatError], *, hint: str = "") -> None:
         self.problems: tuple[FormatError, ...] = tuple(problems)
+        self.hint = hint
         super().__init__(str(self))
 
     def __str__(self) -> str:
         shown = [str(problem) for problem in self.problems[:MAX_SHOWN]]
         more = len(self.problems) - MAX_SHOWN
-        return "\n".join([*shown, f"… and {more:,} more"] if more > 0 else shown)
+        if more > 0:
+            shown.append(f"… and {more:,} more")
+        return "\n".join([*shown, self.hint] if self.hint else shown)
 
 
 class Problems:

@@ -125,10 +125,10 @@ class JudgmentLine:
     """One line of a judgments file: somebody's judgment made elsewhere (see `import judgments`).
 
     `grade` is None exactly when `outcome` is "unrateable". `judged_at` is an ISO 8601 time with a zone,
-    or None; `seconds` is active time. `line` is where it stands in its file.
+    or None; `seconds` is active time. `line` is where it stands in its file, None where that is not known.
     """
 
-    line: int
+    line: int | None
     query_id: str
     doc_id: str
     annotator: str

@@ -41,7 +41,7 @@ _HEAD = (
 def read(source: Source) -> GroundTruth:
     """The queries (ids only) and qrels of a file. BadInput names every bad place with its line."""
     tree = load_yaml(source.read_bytes(), source.path)
-    problems = TreeProblems(tree)
+    problems = TreeProblems(tree, source.scale)
     top = dict(problems.mapping(tree.value, ()))
     queries: dict[str, Query] = {}
     qrels: list[Qrel] = []

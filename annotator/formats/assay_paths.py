@@ -35,6 +35,7 @@ def read_paths(query_id: str, items: list[Any], place: Place, problems: TreeProb
     seen: set[str] = set()
     for index, item in enumerate(items):
         here = (*place, index)
+        qrel: Qrel | None
         if isinstance(item, str):
             qrel = Qrel(query_id, problems.id(item, here), 1)
         elif isinstance(item, dict):
@@ -42,6 +43,8 @@ def read_paths(query_id: str, items: list[Any], place: Place, problems: TreeProb
             qrel = _read_path(query_id, dict(item), here[:-1], problems)
         else:
             problems.add(here, "a path, or a mapping with path and relevance", item)
+            continue
+        if qrel is None:
             continue
         if qrel.doc_id in seen and qrel.doc_id:
             problems.add(here, "given once in a query", qrel.doc_id)
@@ -96,11 +99,15 @@ def write_paths(name: str, qrels: Sequence[Qrel], indent: int) -> str:
     return "".join(pieces)
 
 
-def _read_path(query_id: str, rest: dict[str, Any], place: Place, problems: TreeProblems) -> Qrel:
+def _read_path(query_id: str, rest: dict[str, Any], place: Place, problems: TreeProblems) -> Qrel | None:
+    doc_id = problems.id(rest.pop("path", None), (*place, "path"))
+    grade = problems.grade(rest.pop("relevance", None), (*place, "relevance"))
+    if grade is None:
+        return None
     return Qrel(
         query_id,
-        problems.id(rest.pop("path", None), (*place, "path")),
-        problems.grade(rest.pop("relevance", None), (*place, "relevance")),
+        doc_id,
+        grade,
         description=problems.optional_text(rest.pop("description", None), (*place, "description")),
         metadata=read_rest(rest) if rest else NOTHING,
     )

@@ -36,7 +36,7 @@ _HEAD = "# The same evaluator's list form: one item a query, with its text and i
 def read(source: Source) -> GroundTruth:
     """The queries and qrels of a file. BadInput names every bad place with its line."""
     tree = load_yaml(source.read_bytes(), source.path)
-    problems = TreeProblems(tree)
+    problems = TreeProblems(tree, source.scale)
     queries: dict[str, Query] = {}
     qrels: list[Qrel] = []
     for index, item in enumerate(problems.list(tree.value, ())):

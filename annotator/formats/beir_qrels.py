@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from annotator.domain.errors import BadInput, Problems
 from annotator.domain.ground_truth import NOTHING, Metadata, Qrel, Query
+from annotator.formats.grade_scale import UNRATEABLE
 from annotator.formats.qrel_list import QrelList
 from annotator.formats.source import MAX_LINE, Source
 from annotator.formats.text import ID_LIMIT, describe, is_too_long
@@ -27,7 +28,10 @@ def read_split(
     problems = Problems(source.path)
     metadata: Metadata = NOTHING if split == TEST else {"split": split}
     for line, (query_id, doc_id, score) in read_rows(source, problems):
-        grade = _GRADES.get(score)
+        grade = source.scale.translate(score)
+        grade = _GRADES.get(score) if grade is None else grade
+        if grade is None and source.scale.accepts(score):
+            grade = UNRATEABLE
         if grade is None:
             problems.add(line, "a score 0, 1, 2 or 3", describe(score))
         elif not query_id or not doc_id:
@@ -40,7 +44,8 @@ def read_split(
                 known_id = ids[query_id] = query_id
                 if known is not None and query_id not in known:
                     problems.add(line, f"a query of {QUERIES}", describe(query_id))
-            qrels.add(Qrel(known_id, doc_id, grade, metadata=metadata), line, path=source.path)
+            if isinstance(grade, int):
+                qrels.add(Qrel(known_id, doc_id, grade, metadata=metadata), line, path=source.path)
     qrels.problems.found.extend(problems.found)
 
 

@@ -11,25 +11,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from annotator.domain.errors import Problems
+from annotator.domain.errors import BadInput, Problems
 from annotator.domain.ground_truth import JudgmentLine
+from annotator.formats.grade_scale import UNRATEABLE, GradeScale
 from annotator.formats.tables import Row, open_table, take_id
 from annotator.formats.text import describe
 
 REQUIRED = (("query_id",), ("doc_id",), ("annotator",), ("grade",))
 COLUMNS = ("query_id", "doc_id", "annotator", "grade", "note", "judged_at", "seconds")
-UNRATEABLE = "unrateable"
 _QUOTED = re.compile('[",\r\n]|^\\s|\\s$')
 
 
-def read_judgments(data: bytes, path: str, *, kind: str | None = None) -> list[JudgmentLine]:
-    """The lines of a judgments file, in order. `kind` is csv, tsv or jsonl; None: by content.
+def read_judgments(
+    data: bytes, path: str, *, kind: str | None = None, scale: GradeScale | None = None
+) -> list[JudgmentLine]:
+    """The lines of a judgments file, in order. `kind` is csv, tsv or jsonl; None: by content. `scale`: how grades are read.
 
-    BadInput names every bad line.
+    BadInput names every bad line, and the values that no scale has.
     """
+    scale = scale or GradeScale()
     table, problems = open_table(data, path, REQUIRED, kind=kind)
-    lines = [_read_row(row, problems, in_text=table.kind != "jsonl") for row in table.rows]
-    problems.raise_if_any()
+    lines = [_read_row(row, problems, scale, in_text=table.kind != "jsonl") for row in table.rows]
+    try:
+        problems.raise_if_any()
+    except BadInput as error:
+        raise scale.hint(error) from None
     return [line for line in lines if line is not None]
 
 
@@ -62,10 +68,10 @@ def quote_cell(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
-def _read_row(row: Row, problems: Problems, *, in_text: bool) -> JudgmentLine | None:
+def _read_row(row: Row, problems: Problems, scale: GradeScale, *, in_text: bool) -> JudgmentLine | None:
     cells = row.cells
     ids = [take_id(row, (name,), problems) for name in ("query_id", "doc_id", "annotator")]
-    grade = _read_grade(cells, row.line, problems, in_text=in_text)
+    grade = _read_grade(cells, row.line, problems, scale, in_text=in_text)
     judged_at = _read_time(cells.get("judged_at"), row.line, problems)
     seconds = _read_seconds(cells.get("seconds"), row.line, problems)
     note = cells.get("note")
@@ -88,10 +94,13 @@ def _read_row(row: Row, problems: Problems, *, in_text: bool) -> JudgmentLine | 
 
 
 def _read_grade(
-    cells: Mapping[str, Any], line: int, problems: Problems, *, in_text: bool
+    cells: Mapping[str, Any], line: int, problems: Problems, scale: GradeScale, *, in_text: bool
 ) -> int | str | None:
     """0-3, or "unrateable"; None after noting anything else. JSON writes grades as numbers, CSV as digits."""
     found = cells.get("grade")
+    mapped = scale.translate(found)
+    if mapped is not None:
+        return mapped
     if type(found) is int and 0 <= found <= 3:
         return found
     if isinstance(found, str):
@@ -102,6 +111,7 @@ def _read_grade(
             return int(cell)
     if found is None and cells.get("outcome") == UNRATEABLE:
         return UNRATEABLE
+    scale.accepts(found)
     problems.add(line, "a grade 0, 1, 2, 3 or unrateable", describe(found))
     return None
 

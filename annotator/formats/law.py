@@ -41,7 +41,7 @@ def read(source: Source) -> GroundTruth:
 def read_law(source: Source, read_qrels: ReadQrels, *, counted: Sequence[str]) -> GroundTruth:
     """Either form of the file: `read_qrels` reads a query's `ground_truth`; `counted` keys are written anew."""
     tree = load_json(source.read_bytes(), source.path)
-    problems = TreeProblems(tree)
+    problems = TreeProblems(tree, source.scale)
     top = dict(problems.mapping(tree.value, ()))
     queries: dict[str, Query] = {}
     qrels: list[Qrel] = []
@@ -94,10 +94,13 @@ def _read_qrels(
             problems.add(here, "a mapping with relevance", item)
             continue
         rest = dict(item)
+        grade = problems.grade(rest.pop("relevance", None), (*here, "relevance"))
+        if grade is None:
+            continue
         yield Qrel(
             query_id,
             doc_id,
-            problems.grade(rest.pop("relevance", None), (*here, "relevance")),
+            grade,
             description=problems.optional_text(rest.pop("description", None), (*here, "description")),
             note=problems.optional_text(rest.pop("notes", None), (*here, "notes")),
             annotator_grades=_read_annotators(rest, here, problems),
@@ -113,7 +116,9 @@ def _read_annotators(
     for name in ANNOTATORS:
         if rest.get(name) is None:
             break
-        grades.append((name, problems.grade(rest.pop(name), (*place, name))))
+        grade = problems.grade(rest.pop(name), (*place, name))
+        if grade is not None:
+            grades.append((name, grade))
     return tuple(grades)
 
 

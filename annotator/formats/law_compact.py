@@ -42,7 +42,9 @@ def _read_qrels(
     for doc_id, found in judged.items():
         here = (*place, doc_id)
         problems.id(doc_id, here)
-        yield Qrel(query_id, doc_id, problems.grade(found, here))
+        grade = problems.grade(found, here)
+        if grade is not None:
+            yield Qrel(query_id, doc_id, grade)
 
 
 def _add(query: Query, qrels: Sequence[Qrel], place: int) -> str:

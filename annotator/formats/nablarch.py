@@ -36,7 +36,7 @@ _CERTAIN = re.compile(rb"^[\"']?queries[\"']?[ \t]*:[ \t]*(?:#[^\n]*)?(?:\r?\n|\
 def read(source: Source) -> GroundTruth:
     """The queries and qrels of a Nablarch YAML file. BadInput names every bad place with its line."""
     tree = load_yaml(source.read_bytes(), source.path)
-    problems = TreeProblems(tree)
+    problems = TreeProblems(tree, source.scale)
     top = dict(problems.mapping(tree.value, ()))
     about = dict(_mapping_or_nothing(top.pop("dataset", None), ("dataset",), problems))
     total = about.get("total_queries")
@@ -110,7 +110,8 @@ def _read_qrels(query_id: str, items: list[Any], place: Place, problems: TreePro
         if doc_id in seen and doc_id:
             problems.add((*here, "doc_id"), "given once in a query", doc_id)
         seen.add(doc_id)
-        yield Qrel(query_id, doc_id, grade, description=description, metadata=resolve(rest) or NOTHING)
+        if grade is not None:
+            yield Qrel(query_id, doc_id, grade, description=description, metadata=resolve(rest) or NOTHING)
 
 
 def _list_or_nothing(value: Any, place: Place, problems: TreeProblems) -> list[Any]:

@@ -50,7 +50,7 @@ def _collect(source: Source) -> RowReader:
     reader: RowReader | None = None
     try:
         for line, columns, cells in _read_rows(source, problems):
-            reader = reader or RowReader(problems, header=columns)
+            reader = reader or RowReader(problems, header=columns, scale=source.scale)
             reader.add(line, {name: cell for name, cell in zip(columns, cells, strict=True) if cell})
     except BadInput as error:
         problems.found.extend(error.problems)

@@ -44,7 +44,7 @@ def find_query_lines(source: Source) -> list[int]:
 
 def _collect(source: Source) -> RowReader:
     problems = Problems(source.path)
-    rows = RowReader(problems)
+    rows = RowReader(problems, scale=source.scale)
     for line, value in read_objects(source, problems):
         rows.add(line, value)
     return rows

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, get_args
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Origin, Qrel, Query
 from annotator.formats.format import Feature
+from annotator.formats.grade_scale import UNRATEABLE, GradeScale
 from annotator.formats.qrel_list import QrelList
 from annotator.formats.text import ID_LIMIT, describe, is_too_long
 from annotator.formats.tree import MAX_TEXT, TEXT_LIMIT
@@ -103,10 +104,17 @@ def _is_second(part: str, key: str, present: Collection[str]) -> bool:
 
 class RowReader:
     """Takes rows one by one and gives the ground truth at the end. `header`: the columns of a CSV file, where grades
-    are written as text and an empty cell is absent; None for JSONL, whose rows differ."""
+    are written as text and an empty cell is absent; None for JSONL, whose rows differ. `scale`: how grades are read."""
 
-    def __init__(self, problems: Problems, *, header: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        problems: Problems,
+        *,
+        header: Collection[str] | None = None,
+        scale: GradeScale | None = None,
+    ) -> None:
         self.problems = problems
+        self.scale = scale or GradeScale()
         self.header = header
         self.grades: dict[Any, int] = {} if header is None else {str(grade): grade for grade in range(4)}
         self.plans: dict[tuple[str, ...], _Plan] = {}  # by the names of a row's cells
@@ -176,7 +184,7 @@ class RowReader:
     def _add_qrel(self, query_id: str, kept: dict[str, Any], metadata: dict[str, Any], line: int) -> None:
         doc_id = self._read_id("doc_id", kept.pop("doc_id", None), line)
         grade = self._read_grade("a grade", kept.pop("grade", None), line)
-        if doc_id is None or grade is None:
+        if doc_id is None or not isinstance(grade, int):
             return
         if not kept:
             qrel = Qrel(query_id, doc_id, grade, metadata=metadata or NOTHING)
@@ -218,7 +226,7 @@ class RowReader:
             (name, self._read_grade(f"{name} to be a grade", kept[name], line))
             for name in sort_annotators(kept)
         ]
-        return tuple((name, grade) for name, grade in found if grade is not None)
+        return tuple((name, grade) for name, grade in found if isinstance(grade, int))
 
     def _make_query(self, query_id: str) -> Query:
         line = self.first_row[query_id]
@@ -252,10 +260,16 @@ class RowReader:
             return found
         return None
 
-    def _read_grade(self, what: str, found: Any, line: int) -> int | None:
+    def _read_grade(self, what: str, found: Any, line: int) -> int | str | None:
+        """A grade; "unrateable" where the scale says that it is none; None after noting a problem."""
+        mapped = self.scale.translate(found)
+        if mapped is not None:
+            return mapped
         grade = self.grades.get(found) if isinstance(found, str) else found
         if type(grade) is int and 0 <= grade <= 3:
             return grade
+        if self.scale.accepts(found):
+            return UNRATEABLE
         self.problems.add(line, f"{what} 0, 1, 2 or 3", describe(found))
         return None
 

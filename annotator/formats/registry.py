@@ -8,7 +8,7 @@ import codecs
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from annotator.domain.errors import ValidationError
+from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth
 from annotator.formats import (
@@ -24,6 +24,7 @@ from annotator.formats import (
     trec,
 )
 from annotator.formats.format import Feature, Format, Reserved
+from annotator.formats.grade_scale import OPTION
 from annotator.formats.grouping import group_qrels, list_runs
 from annotator.formats.source import Source
 from annotator.formats.text import check_encoding
@@ -103,16 +104,23 @@ def read_truth(
     """A ground-truth file or folder, and the format that it was read as.
 
     `grades_by` ("position", "all=N" or "places=3:3,6:2,10:1") is for formats that hold no grades, and only for those.
-    BadInput names every bad place; ValidationError asks for what is missing.
+    Grades are read by the source's scale. BadInput names every bad place, and the values that no scale has; ValidationError
+    asks for what is missing.
     """
     known = detect_format(source) if format_name is None else find_format(format_name)
     if source.is_folder and known.name != FOLDER_FORMAT:
         raise ValidationError(f"{source.path}: expected a file of the format {known.name}, found a folder")
     if known.read_graded is None and grades_by is not None:
         raise ValidationError(f"--grades-by is for files without grades; {known.name} holds its own")
-    if known.read_graded is not None and grades_by is not None:
-        return known, known.read_graded(source, grades_by)
-    return known, known.read(source)
+    if known.read_graded is not None and source.scale.mapping:
+        raise ValidationError(f"{OPTION} is for files with grades; {known.name} holds none")
+    source.scale.mapped.clear()
+    try:
+        if known.read_graded is not None and grades_by is not None:
+            return known, known.read_graded(source, grades_by)
+        return known, known.read(source)
+    except BadInput as error:
+        raise source.scale.hint(error) from None
 
 
 def write_pieces(

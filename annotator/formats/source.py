@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from annotator.domain.errors import ValidationError
+from annotator.formats.grade_scale import GradeScale
 from annotator.formats.text import read_text, to_utf8
 from annotator.formats.tree import refuse
 
@@ -19,11 +20,13 @@ MAX_LINE = 32_000_000
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file or a folder, as the user named it. `data` stands for the file's content where there is no file."""
+    """A file or a folder, as the user named it. `data` stands for the file's content where there is no file. `scale` says how
+    its grades are read."""
 
     path: str
     data: bytes | None = field(default=None, repr=False)
     encoding: str | None = None
+    scale: GradeScale = field(default_factory=GradeScale, repr=False, compare=False)
 
     @property
     def is_folder(self) -> bool:
@@ -77,7 +80,7 @@ class Source:
         root = Path(self.path).resolve()
         if inner.is_absolute() or ".." in inner.parts or not (root / name).resolve().is_relative_to(root):
             raise ValidationError(f"{self.path}: expected files within the folder, found {name}")
-        return Source(str(Path(self.path) / name), encoding=self.encoding)
+        return Source(str(Path(self.path) / name), encoding=self.encoding, scale=self.scale)
 
 
 def _read_line(line: bytes, path: str, number: int) -> str:

@@ -1,8 +1,8 @@
 """`trec`: qrels as trec_eval and its many relatives load them: `query_id iteration doc_id grade`. Read and written.
 
 Holds ids and grades, and grade 0 always; no query texts, no metadata. An iteration other than 0 is kept.
-Refused: white space in an id, with the id (fields are separated by white space); a grade other than 0-3
-(TREC's -1 and -2 say "not judged": leave such lines out); a document of a query twice.
+Refused: white space in an id, with the id (fields are separated by white space); a grade other than 0-3 that
+`--map-grades` does not map (TREC's -1 and -2 say "not judged" or "spam"); a document of a query twice.
 """
 
 import re
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import NOTHING, GroundTruth, Metadata, Qrel, Query
 from annotator.formats.format import Format
+from annotator.formats.grade_scale import GradeScale
 from annotator.formats.source import Source
 from annotator.formats.text import ID_LIMIT, describe, is_too_long
 from annotator.formats.writing import ONE_FILE, FileWriter
@@ -32,21 +33,28 @@ def read(source: Source) -> GroundTruth:
     seen: dict[str, dict[str, int]] = {}  # by query: the line of each of its documents
     ids: dict[str, str] = {}  # each query_id once in memory
     kept: dict[str, Metadata] = {"0": NOTHING}
+    mapping = source.scale.mapping
+    grades: dict[str, int | str] = {**_GRADES, **mapping}
     for line, fields in _read_fields(source, problems):
         if len(fields) != 4:
             if fields:
                 problems.add(line, "4 fields: query_id iteration doc_id grade", f"{len(fields)} fields")
             continue
         query_id, iteration, doc_id, found = fields
-        grade = _GRADES.get(found)
+        grade = grades.get(found)
+        if mapping and found in mapping:
+            source.scale.mapped[found] += 1
         if grade is None or is_too_long(doc_id) or (query_id not in seen and is_too_long(query_id)):
-            _complain(query_id, doc_id, found, line, problems)
+            if _complain(query_id, doc_id, found, line, problems, source.scale):
+                seen.setdefault(query_id, {})
             continue
         query_id = ids.setdefault(query_id, query_id)
         documents = seen.setdefault(query_id, {})
         before = documents.setdefault(doc_id, line)
         if before != line:
             problems.add(line, f"each document of a query once (first on line {before})", doc_id)
+        if not isinstance(grade, int):
+            continue
         metadata = kept.get(iteration)
         if metadata is None:
             metadata = kept[iteration] = {"iteration": iteration}
@@ -95,12 +103,17 @@ def check_writable(found: str, name: str) -> None:
         raise ValidationError(f"TREC separates fields by white space and cannot hold the {name} {found!r}")
 
 
-def _complain(query_id: str, doc_id: str, grade: str, line: int, problems: Problems) -> None:
+def _complain(
+    query_id: str, doc_id: str, grade: str, line: int, problems: Problems, scale: GradeScale
+) -> bool:
+    """Note what is wrong with a line. Returns whether nothing is: its grade is one that the scale passes over."""
+    before = len(problems.found)
     for name, found in (("query_id", query_id), ("doc_id", doc_id)):
         if is_too_long(found):
             problems.add(line, f"{name} of {ID_LIMIT}", f"{len(found):,} characters")
-    if grade not in _GRADES:
+    if grade not in _GRADES and grade not in scale.mapping and not scale.accepts(grade):
         problems.add(line, "a grade 0, 1, 2 or 3", describe(grade))
+    return len(problems.found) == before
 
 
 FORMAT = Format(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotator.domain.errors import BadInput, FormatError, Problems
+from annotator.formats.grade_scale import GradeScale
 from annotator.formats.text import ID_LIMIT, describe, is_too_long
 
 Place = tuple[str | int, ...]
@@ -41,8 +42,9 @@ class Tree:
 class TreeProblems:
     """Collects what is wrong in a tree by place, and raises it all at once with the lines."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, scale: GradeScale | None = None) -> None:
         self.tree = tree
+        self.scale = scale or GradeScale()
         self.found: list[tuple[Place, str, str]] = []
 
     def __bool__(self) -> bool:
@@ -112,12 +114,18 @@ class TreeProblems:
             self.found.append((place, f"{show_place(place)} to be {TEXT_LIMIT}", f"{len(text):,} characters"))
         return text
 
-    def grade(self, value: Any, place: Place) -> int:
-        """A grade 0-3 written as a number. 0 after noting a problem."""
+    def grade(self, value: Any, place: Place) -> int | None:
+        """A grade 0-3 written as a number, or what the scale makes of another value; None where that is no grade. 0 after
+        noting a problem."""
+        mapped = self.scale.translate(value)
+        if mapped is not None:
+            return mapped if isinstance(mapped, int) else None
         if type(value) is int and value in (0, 1, 2, 3):
             return value
         if isinstance(value, Plain) and value in ("0", "1", "2", "3"):
             return int(value)
+        if self.scale.accepts(value):
+            return None
         self.add(place, "a grade 0, 1, 2 or 3", value)
         return 0
 

@@ -81,7 +81,9 @@ def plan_qrels(
     return QrelPlan(tuple(rows), added, judged_here, places)
 
 
-def list_imports(plan: QrelPlan, file: QrelFile, *, now: datetime) -> list[dict[str, Any]]:
+def list_imports(
+    plan: QrelPlan, file: QrelFile, *, now: datetime, import_record_pk: int
+) -> list[dict[str, Any]]:
     """The grades as they are stored, with where they came from."""
     path = file.path.encode("utf-8", "replace").decode("utf-8")
     source = {"kind": "qrels", "path": path, "format": file.known.name, "sha256": file.sha256}
@@ -96,6 +98,7 @@ def list_imports(plan: QrelPlan, file: QrelFile, *, now: datetime) -> list[dict[
             "annotator_grades": [list(given) for given in qrel.annotator_grades],
             "extra": dict(qrel.metadata),
             "imported_at": now,
+            "import_record_pk": import_record_pk,
         }
         for pair_pk, qrel, keep in plan.rows
     ]

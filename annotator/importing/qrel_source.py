@@ -13,6 +13,7 @@ from annotator.domain.errors import Problems
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth, Qrel
 from annotator.domain.messages import count_of
+from annotator.formats.grade_scale import GradeScale
 from annotator.formats.registry import Format, read_truth
 from annotator.formats.repeated_texts import list_repeated_texts, say_repeated_texts
 from annotator.formats.source import Source
@@ -24,13 +25,15 @@ NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class QrelFile:
-    """A ground truth with what it was read from; `sha256` is over the bytes of the file, or of the folder's files."""
+    """A ground truth with what it was read from; `sha256` is over the bytes of the file, or of the folder's files. `mapped`: how
+    often each value of `--map-grades` stands there."""
 
     path: str
     known: Format
     truth: GroundTruth
     source: Source
     sha256: str
+    mapped: Mapping[str, int]
 
     @property
     def has_ids(self) -> bool:
@@ -38,12 +41,17 @@ class QrelFile:
 
 
 def read_qrel_source(
-    path: Path, *, format_name: str | None, encoding: str | None, grades_by: str | None
+    path: Path,
+    *,
+    format_name: str | None,
+    encoding: str | None,
+    grades_by: str | None,
+    scale: GradeScale | None = None,
 ) -> QrelFile:
     """The ground truth of a file or folder. BadInput names every bad place; ValidationError what is missing."""
-    source = Source(str(path), encoding=encoding)
+    source = Source(str(path), encoding=encoding, scale=scale or GradeScale())
     known, truth = read_truth(source, format_name=format_name, grades_by=grades_by)
-    return QrelFile(str(path), known, truth, source, hash_content(path))
+    return QrelFile(str(path), known, truth, source, hash_content(path), source.scale.figures)
 
 
 def match_qrels(
@@ -68,7 +76,7 @@ def match_qrels(
     problems.raise_if_any()
     matched = [(queries[qrel.query_id][0], qrel) for qrel in found.values()]
     return matched, (
-        *say_wrong_counts(file.truth.wrong_counts), *say_repeated_texts(file.path, list_repeated_texts(file.known, file.truth)), *_note_texts(file, queries), *_note_documents(file),
+        *file.source.scale.note_mapped(), *say_wrong_counts(file.truth.wrong_counts), *say_repeated_texts(file.path, list_repeated_texts(file.known, file.truth)), *_note_texts(file, queries), *_note_documents(file),
     )  # fmt: skip
 
 

@@ -77,6 +77,16 @@ def note_contradicting(count: int) -> tuple[str, ...]:
     )
 
 
+def say_contradicting(count: int) -> dict[str, Any]:
+    """The figure of contradicting lines; nothing where there is none."""
+    return {"contradicting_lines": count} if count else {}
+
+
+def say_mapped(counts: Mapping[str, int]) -> dict[str, Any]:
+    """The figure of what `--map-grades` read as a grade: how often each value stood there; nothing without a mapping."""
+    return {"mapped_grades": dict(counts)} if counts else {}
+
+
 def note_by_id(count: int) -> tuple[str, ...]:
     """A note on documents that nobody can read yet."""
     if not count:

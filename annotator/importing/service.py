@@ -18,9 +18,11 @@ from sqlalchemy.orm import Session
 
 from annotator.accounts.service import require_role
 from annotator.domain.errors import BadInput, ConflictError, Problems
+from annotator.domain.ground_truth import Qrel
 from annotator.domain.import_records import ImportRecord
 from annotator.domain.messages import count_of
 from annotator.domain.people import Actor
+from annotator.formats.grade_scale import GradeScale, parse_mapping
 from annotator.formats.judgments import read_judgments
 from annotator.formats.pairs import read_pairs
 from annotator.formats.run_lines import RunFile
@@ -28,8 +30,9 @@ from annotator.formats.runs import read_run_file
 from annotator.importing.document_plan import KnownDocument, plan_documents
 from annotator.importing.judgment_plan import JudgmentEvent, check_targets, name_pairs, plan_events, to_rows
 from annotator.importing.provenance import read_provenance as read_provenance
+from annotator.importing.qrel_annotators import check_annotators, list_annotator_lines, note_annotators
 from annotator.importing.qrel_plan import list_imports, note_plan, plan_qrels
-from annotator.importing.qrel_source import hash_content, match_qrels, read_qrel_source
+from annotator.importing.qrel_source import QrelFile, hash_content, match_qrels, read_qrel_source
 from annotator.importing.query_plan import KnownQuery, plan_queries
 from annotator.importing.report import (
     FolderReport,
@@ -40,6 +43,8 @@ from annotator.importing.report import (
     note_joined,
     note_moved,
     note_retexted,
+    say_contradicting,
+    say_mapped,
     silent,
 )
 from annotator.importing.run_folder import list_run_files, name_systems
@@ -255,6 +260,7 @@ def import_judgments(
     format_name: str | None = None,
     encoding: str | None = None,
     simulated: bool = False,
+    map_grades: str | None = None,
     declared: Mapping[str, Any] | None = None,
     dry_run: bool = False,
     tell: Progress = silent,
@@ -262,11 +268,13 @@ def import_judgments(
     """Judgments made elsewhere, from CSV, TSV or JSONL. `changed` counts revisions of earlier ones.
 
     An annotator not known yet becomes a person without a sign-in (marked simulated when asked for); a pair not
-    in the pool joins it. Refused: an unknown query, a pair that a lead has settled, a time to come.
+    in the pool joins it. `map_grades` reads other scales (`formats/grade_scale.py`). Refused: an unknown query, a pair that
+    a lead has settled, a time to come.
     `declared`: what is known of how they were made (`provenance.py`).
     """
+    scale = GradeScale(parse_mapping(map_grades))
     tell(f"reading {path}")
-    lines = read_judgments(read_source(path, encoding=encoding), str(path), kind=format_name)
+    lines = read_judgments(read_source(path, encoding=encoding), str(path), kind=format_name, scale=scale)
     plan = plan_events(dataset, lines, str(path), now=now)
     events = plan.events
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
@@ -274,14 +282,14 @@ def import_judgments(
         new = [event for event in events if event.event_id not in known]
         tell(f"storing {count_of(len(new), 'judgment')}")
         rows, notes = _prepare_judgments(session, place, new, str(path), now=now, simulated=simulated)
-        notes = (*notes, *note_contradicting(plan.contradicting))
+        notes = (*scale.note_mapped(), *notes, *note_contradicting(plan.contradicting))
         revised = intake_judgments.count_revisions(session, rows)
         added, unchanged = len(new) - revised, len(lines) - len(new)
         report = ImportReport(
             "judgments", str(path), len(lines), added, revised, unchanged, notes, dry_run,
-            figures={"contradicting_lines": plan.contradicting},
+            figures={**say_contradicting(plan.contradicting), **say_mapped(scale.figures)},
         )  # fmt: skip
-        options = {"simulated": True} if simulated else {}
+        options = _name_chosen(simulated=simulated, map_grades=scale.mapping)
         if rows:
             record = _record(
                 session, place, actor, report, path,
@@ -301,7 +309,9 @@ def import_qrels(
     format_name: str | None = None,
     encoding: str | None = None,
     grades_by: str | None = None,
+    map_grades: str | None = None,
     rejudge: bool = False,
+    as_judgments: bool = False,
     declared: Mapping[str, Any] | None = None,
     dry_run: bool = False,
     tell: Progress = silent,
@@ -309,38 +319,41 @@ def import_qrels(
     """An earlier ground truth, of any format: its grades settle the pairs that nobody has judged here.
 
     With `rejudge` the pairs are to be judged, and the grades stay as suggestions that leads can see. Pairs not in
-    the pool join it. `grades_by`: for files without grades. `declared`: what is known of how the grades came about
-    (`provenance.py`). Refused: a query that is not in the dataset.
+    the pool join it. `grades_by`: for files without grades; `map_grades`: for other scales. `as_judgments`: the annotators'
+    own grades in the file become independent judgments of theirs; what the file settled of these pairs is a suggestion.
+    `declared`: what is known of how the grades came about (`provenance.py`). Refused: a query that is not in the dataset.
     """
+    scale = GradeScale(parse_mapping(map_grades))
     tell(f"reading {path}")
-    file = read_qrel_source(path, format_name=format_name, encoding=encoding, grades_by=grades_by)
+    file = read_qrel_source(
+        path, format_name=format_name, encoding=encoding, grades_by=grades_by, scale=scale
+    )
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
         tell(f"checking {count_of(len(file.truth.qrels), 'grade')}")
-        queries = {
-            query.query_id: (pk, query.text) for pk, query, _ in intake.list_queries(session, place.pk)
-        }
-        qrels, notes = match_qrels(file, queries, command=f"annotator import queries {dataset} {path}")
-        ids = [qrel.doc_id for _, qrel in qrels]
-        documents, by_id_only = intake.add_documents_by_id(session, place.pk, ids)
-        places = {(pk, documents[qrel.doc_id][0]): qrel for pk, qrel in qrels}
-        names = {key: (qrel.query_id, qrel.doc_id) for key, qrel in places.items()}
-        pairs, joined = add_missing(session, place.pk, place.name, names, system=RESERVED, now=now)
+        qrels, notes = _match(session, place, file)
+        if as_judgments:
+            notes += _store_annotators(
+                session, place, actor, file, qrels, path, now=now, dry_run=dry_run, declared=declared
+            )
+        by_pair, joined = _find_pairs(session, place, qrels, now=now)
         known, judged = imported.list_known_qrels(session, place.pk), imported.list_judged(session, place.pk)
-        by_pair = ((pairs[key], qrel) for key, qrel in places.items())
         plan = plan_qrels(by_pair, known, judged, rejudge=rejudge, ordered=file.known.ordered)
         tell(f"storing {count_of(len(plan.rows), 'grade')}")
-        notes = (*notes, *note_plan(plan), *note_joined(joined), *note_by_id(by_id_only))
+        notes = (*notes, *note_plan(plan), *joined)
         size, added, stored = len(file.truth.qrels), plan.added, len(plan.rows)
-        report = ImportReport("qrels", str(path), size, added, stored - added, size - stored, notes, dry_run)
+        report = ImportReport(
+            "qrels", str(path), size, added, stored - added, size - stored, notes, dry_run,
+            figures=say_mapped(file.mapped),
+        )  # fmt: skip
+        options = _name_chosen(
+            grades_by=grades_by, map_grades=scale.mapping, as_judgments=as_judgments, rejudge=rejudge
+        )
         if plan.rows:
-            options: dict[str, Any] = {"grades_by": grades_by} if grades_by else {}
-            options |= {"rejudge": True} if rejudge else {}
             record = _record(
                 session, place, actor, report, path,
                 now=now, format=file.known.name, options=options, declared=declared,
             )  # fmt: skip
-            rows = [{**row, "import_record_pk": record} for row in list_imports(plan, file, now=now)]
-            imported.bring_in(session, place.pk, rows)
+            imported.bring_in(session, place.pk, list_imports(plan, file, now=now, import_record_pk=record))
     return report
 
 
@@ -428,6 +441,69 @@ def _store_run(
         session, place.pk, run, plan.content_sha256, queries=keys, now=now, import_record_pk=record
     )
     return replace(report, notes=(*notes, *note_by_id(by_id_only)))
+
+
+def _match(session: Session, place: _Place, file: QrelFile) -> tuple[list[tuple[int, Qrel]], tuple[str, ...]]:
+    """The file's qrels under the dataset's queries, each with its query_pk, and notes."""
+    stored = intake.list_queries(session, place.pk)
+    queries = {query.query_id: (pk, query.text) for pk, query, _ in stored}
+    return match_qrels(file, queries, command=f"annotator import queries {place.name} {file.path}")
+
+
+def _find_pairs(
+    session: Session, place: _Place, qrels: Sequence[tuple[int, Qrel]], *, now: datetime
+) -> tuple[list[tuple[int, Qrel]], tuple[str, ...]]:
+    """The pair of each qrel, which comes with its query_pk, after adding what is missing; and notes on that."""
+    ids = [qrel.doc_id for _, qrel in qrels]
+    documents, by_id_only = intake.add_documents_by_id(session, place.pk, ids)
+    places = {(pk, documents[qrel.doc_id][0]): qrel for pk, qrel in qrels}
+    names = {key: (qrel.query_id, qrel.doc_id) for key, qrel in places.items()}
+    pairs, joined = add_missing(session, place.pk, place.name, names, system=RESERVED, now=now)
+    return [(pairs[key], qrel) for key, qrel in places.items()], (
+        *note_joined(joined),
+        *note_by_id(by_id_only),
+    )
+
+
+def _store_annotators(
+    session: Session,
+    place: _Place,
+    actor: Actor,
+    file: QrelFile,
+    qrels: Sequence[tuple[int, Qrel]],
+    path: Path,
+    *,
+    now: datetime,
+    dry_run: bool,
+    declared: Mapping[str, Any] | None,
+) -> tuple[str, ...]:
+    """Store the annotators' own grades of a ground truth as their judgments, as `import_judgments` does; returns notes."""
+    check_annotators(file)
+    lines = list_annotator_lines(qrel for _, qrel in qrels)
+    plan = plan_events(place.name, lines, str(path), now=now)
+    known = intake_judgments.find_event_ids(session, [event.event_id for event in plan.events])
+    new = [event for event in plan.events if event.event_id not in known]
+    rows, notes = _prepare_judgments(session, place, new, str(path), now=now, simulated=False)
+    revised = intake_judgments.count_revisions(session, rows)
+    said = (*note_annotators(lines, new=len(new)), *notes)
+    if rows:
+        report = ImportReport(
+            "judgments", str(path), len(lines), len(new) - revised, revised, len(lines) - len(new), said, dry_run,
+            figures=say_mapped(file.mapped),
+        )  # fmt: skip
+        scale = file.source.scale
+        options = _name_chosen(as_judgments=True, map_grades=scale.mapping)
+        record = _record(
+            session, place, actor, report, path,
+            now=now, format=file.known.name, options=options, declared=declared,
+        )  # fmt: skip
+        intake_judgments.add_judgments(session, place.pk, rows, import_record_pk=record)
+    return said
+
+
+def _name_chosen(**options: Any) -> dict[str, Any]:
+    """The options of an import that say something, for its record."""
+    return {name: value for name, value in options.items() if value}
 
 
 def _record(

@@ -9,6 +9,7 @@ from pathlib import Path
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.documents import read_documents
+from annotator.formats.grade_scale import GradeScale
 from annotator.formats.queries import QueryLine, read_queries
 from annotator.formats.registry import FORMATS, HEAD, Format, detect_format, find_format, list_certain
 from annotator.formats.repeated_texts import list_repeated_texts, say_repeated_texts
@@ -32,21 +33,23 @@ def read_source(path: Path, *, encoding: str | None) -> bytes:
 def read_query_source(
     path: Path, *, format_name: str | None, encoding: str | None
 ) -> tuple[list[QueryLine], tuple[str, ...]]:
-    """The queries of a table or of a ground-truth file, and notes on what was left alone."""
-    source = Source(str(path), encoding=encoding)
+    """The queries of a table or of a ground-truth file, and notes on what was left alone: grades on any scale."""
+    source = Source(str(path), encoding=encoding, scale=GradeScale(lenient=True))
     known = _find_query_format(source, format_name)
     if known is None:
         kind = format_name if format_name in KINDS else None
         return read_queries(source.read_bytes(), str(path), kind=kind), ()
     truth = known.read(source) if known.read_graded is None else known.read_graded(source, "all=1")
+    others = source.scale.unknown.total()  # counted now: looking for lines reads the file again
     lines = _locate(known, source, truth)
     _check_texts(lines, source, known)
     repeated = say_repeated_texts(str(path), list_repeated_texts(known, truth))
     notes = (*say_wrong_counts(truth.wrong_counts), *repeated)
-    if not truth.qrels:
+    count = len(truth.qrels) + others
+    if not count:
         return lines, notes
-    left = "judgment" if len(truth.qrels) == 1 else "judgments"
-    return lines, (*notes, f"{len(truth.qrels):,} {left} in the file left alone")
+    left = "judgment" if count == 1 else "judgments"
+    return lines, (*notes, f"{count:,} {left} in the file left alone")
 
 
 def read_document_source(

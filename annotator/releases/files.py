@@ -11,7 +11,8 @@ from typing import Any, Protocol
 from annotator.domain.ground_truth import Document, Metadata, Qrel, Query
 from annotator.domain.trail import JudgedPair
 from annotator.formats.format import Format
-from annotator.formats.judgments import COLUMNS, UNRATEABLE, quote_cell
+from annotator.formats.grade_scale import UNRATEABLE
+from annotator.formats.judgments import COLUMNS, quote_cell
 from annotator.formats.registry import find_format
 from annotator.formats.writing import ONE_FILE, FileWriter
 from annotator.releases.content import sort_judgments

@@ -10,6 +10,8 @@ from sqlalchemy import select
 from sqlmodel import SQLModel, col
 
 from annotator.accounts.service import find_actor
+from annotator.agreement.service import compute_agreement
+from annotator.disputes.service import find_disagreements
 from annotator.domain.errors import AnnotatorError, BadInput, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.formats import registry
@@ -18,10 +20,12 @@ from annotator.formats.source import Source
 from annotator.importing.report import ImportReport
 from annotator.importing.service import import_qrels
 from annotator.labeling.service import compute_progress, submit_judgments
+from annotator.storage.current import list_current_judgments
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset, key_of
+from annotator.storage.import_records import list_import_records
 from annotator.storage.imported import ImportedQrel, list_kept_imports, list_suggestions
-from annotator.storage.tables import DocumentRow, ImportedQrelRow, PairRow, ProvenanceRow, QueryRow
+from annotator.storage.tables import DocumentRow, ImportedQrelRow, PairRow, PersonRow, ProvenanceRow, QueryRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 SAMPLES = Path(registry.__file__).parent / "samples"
@@ -329,3 +333,58 @@ def test_only_a_lead_may(desk: Desk) -> None:
 def test_what_cannot_be_read_is_refused(desk: Desk, name: str) -> None:
     with pytest.raises(AnnotatorError):
         import_qrels(desk.database, OPERATOR, "d", desk.folder / name, now=NOW)
+
+
+def test_grades_of_another_scale_are_mapped_and_the_record_says_so(desk: Desk) -> None:
+    content = "Q1 0 d1 4\nQ1 0 d2 -2\nQ1 0 d3 1\n"
+    with pytest.raises(BadInput, match="--map-grades"):
+        desk.bring(content, "old.qrels")
+    report = desk.bring(content, "old.qrels", map_grades="4=3,-2=unrateable")
+    assert (report.read, report.added) == (2, 2)
+    assert "grades of another scale: '4' read as 3 (1), '-2' read as unrateable (1)" in report.notes
+    with desk.database.read() as session:
+        (record,) = list_import_records(session, key_of(find_dataset(session, "d").pk))
+        kept = list_kept_imports(session, desk.world.dataset_pk)
+    assert record.options["map_grades"] == {"4": 3, "-2": "unrateable"}
+    assert record.figures["mapped_grades"] == {"4": 1, "-2": 1}
+    assert sorted(one.grade for one in kept.values()) == [1, 3]
+
+
+def test_the_annotators_in_a_file_become_judges_whose_disagreement_waits_for_a_lead(desk: Desk) -> None:
+    report = desk.bring(LAW, as_judgments=True)
+    assert any(
+        "2 judgments of annotator_1, annotator_2 taken as independent" in note for note in report.notes
+    )
+    assert any("1 pair on which they differ" in note for note in report.notes)
+    with desk.database.read() as session:
+        dataset_pk = key_of(find_dataset(session, "d").pk)
+        held = list_current_judgments(session, dataset_pk)
+        records = list_import_records(session, dataset_pk)
+        suggestions, kept = list_suggestions(session, dataset_pk), list_kept_imports(session, dataset_pk)
+        assert {row.password_hash for row in session.scalars(select(PersonRow)) if "_" in row.username} == {
+            None
+        }
+    assert [(one.annotator, one.doc_id, one.grade, one.purpose) for one in held] == [
+        ("annotator_1", "민법/제17조", 3, "independent"),
+        ("annotator_2", "민법/제17조", 2, "independent"),
+    ]
+    assert [(one.grade, one.note) for one in suggestions.values()] == [(3, "명백하다")], (
+        "what the file settled"
+    )
+    assert len(kept) == 2, "what only the file settled is kept as ever"
+    assert [record.kind for record in records] == ["judgments", "qrels"]
+    assert all(record.options["as_judgments"] for record in records)
+    assert [one.doc_id for one in find_disagreements(desk.database, OPERATOR, "d", now=NOW)] == [
+        "민법/제17조"
+    ]
+    agreement = compute_agreement(desk.database, OPERATOR, "d", resamples=0)
+    assert (agreement.measured.pairs, agreement.measured.observed_agreement) == (1, 0.0)
+    again = desk.bring(LAW, now=LATER, as_judgments=True)
+    assert (again.added, again.changed) == (0, 0)
+    with desk.database.read() as session:
+        assert len(list_current_judgments(session, dataset_pk, history=True)) == 2
+
+
+def test_a_file_without_annotators_own_grades_has_no_judgments(desk: Desk) -> None:
+    with pytest.raises(ValidationError, match="expected annotators' own grades"):
+        desk.bring("Q1 0 d1 1\n", "old.qrels", as_judgments=True)

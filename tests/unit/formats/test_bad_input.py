@@ -295,7 +295,8 @@ def refuse_folder(folder: Path, **changes: str | bytes | None) -> list[str]:
     with pytest.raises(AnnotatorError) as caught:
         read_truth(Source(str(place)))
     return [
-        line.removeprefix(f"{place}/") for line in str(caught.value).replace(f"{place}: ", "").split("\n")
+        line.removeprefix(f"{place}/")
+        for line in "\n".join(map(str, caught.value.problems)).replace(f"{place}: ", "").split("\n")
     ]
 
 
