@@ -153,7 +153,7 @@ def test_a_pair_about_which_something_was_asked_is_left_to_a_lead(bench: Bench) 
 def test_what_changed_since_the_preview_is_said_and_nothing_is_settled(bench: Bench) -> None:
     digest = bench.look().digest
     bench.judge(bench.a, "Q1", "t1", 3)
-    with pytest.raises(ConflictError, match=r"settled 3 pairs, now it would be 2"):
+    with pytest.raises(ConflictError, match=r"to be settled in the preview: 3, now: 2"):
         bench.settle(digest=digest)
     bench.judge(bench.a, "Q1", "t1", 2)
     with pytest.raises(ConflictError, match="judgments of these pairs came or were changed"):

@@ -85,7 +85,7 @@ def test_a_digest_changes_with_pairs_grades_and_policy_and_not_with_the_order() 
     assert preview("lower", pairs[::-1])[0].digest == digest
     assert preview("lower", [*pairs, replace(TASTE, key="c", judged=True)])[0].digest == digest
     for others, words in (
-        ([*pairs, replace(TASTE, key="c")], "settled 2 pairs, now it would be 3"),
+        ([*pairs, replace(TASTE, key="c")], "to be settled in the preview: 2, now: 3"),
         ([pairs[0], replace(TASTE, key="c")], "some of the pairs are others"),
         ([pairs[0], replace(TASTE, key="b", seen="0-bb")], "judgments of these pairs came or were changed"),
         ([pairs[0], replace(TASTE, key="b", grades=(2, 3))], "judgments of these pairs came or were changed"),
