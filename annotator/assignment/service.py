@@ -188,7 +188,9 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Facts:
         disclosed=count_disclosed(session, dataset_pk),
         held={
             person: Held(pairs, ends - lease)
-            for person, (pairs, ends) in list_running_leases(session, dataset_pk, now=now).items()
+            for person, (pairs, ends) in list_running_leases(
+                session, dataset_pk, now=now, lease=lease
+            ).items()
         },
     )
 

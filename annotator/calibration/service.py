@@ -54,7 +54,7 @@ from annotator.storage.tables import (
     PersonRow,
     QueryRow,
 )
-from annotator.storage.worklist import Worklist
+from annotator.storage.worklist import make_worklist
 
 AS_CANDIDATES = ("unanimous", "adjudicated")
 QUERIES_SAMPLED = 60
@@ -229,7 +229,7 @@ def show_own_checks(database: Database, actor: Actor, dataset: str, *, now: date
         tries = _gather(list_check_answers(session, dataset_pk, person)).get((person, "training"), [])
         repeats = list_repeat_answers(session, dataset_pk, person).get(person, [])
         return OwnChecks(
-            find_training(session, Worklist(dataset_pk, person, row.overlap, now), row),
+            find_training(session, make_worklist(row, person, now), row),
             score_training(tries, marked.get("training", 0), row.training_score) if tries else None,
             score_repeats(repeats),
         )

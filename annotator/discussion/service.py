@@ -49,7 +49,7 @@ from annotator.storage.open_work import count_judged, list_busy_queries
 from annotator.storage.questions import read_present_text
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, QueryRow
 from annotator.storage.trail import Action, Event, add_events
-from annotator.storage.worklist import Worklist
+from annotator.storage.worklist import make_worklist
 
 MOST_DISCUSSIONS, MOST_NEW = 200, 100
 SHOWN_CHARACTERS = 200_000
@@ -97,7 +97,7 @@ def list_own_discussions(
     said is in those only that they have opened, and whose query asks nothing of them any more."""
     with database.read() as session:
         row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
-        worklist = Worklist(key_of(row.pk), person_pk, row.overlap, now)
+        worklist = make_worklist(row, person_pk, now)
         found = list_own(session, worklist, row, most=MOST_DISCUSSIONS)
         if not found:
             return []
@@ -191,7 +191,7 @@ def list_own_decisions(
     than they judged. What is shown is noted: those pairs they judge no more."""
     with database.read() as session:
         row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
-        worklist = Worklist(key_of(row.pk), person_pk, row.overlap, now)
+        worklist = make_worklist(row, person_pk, now)
         found, shown = read_decisions(session, worklist, row, differing=differing, page=page, size=size)
         if not any(one.new for one in found.decisions):
             return found
@@ -211,7 +211,7 @@ def object_to_decision(
     words = check_text(say("objection"), text, empty=NO_WORDS)
     with database.write() as session:
         row, person_pk, found = _enter_own(session, actor, dataset, pair)
-        worklist = Worklist(key_of(row.pk), person_pk, row.overlap, now)
+        worklist = make_worklist(row, person_pk, now)
         _require_done(session, row, person_pk, found, now)
         pair_pk = key_of(found.pk)
         known = session.get(ObjectionRow, (pair_pk, person_pk))
@@ -236,7 +236,7 @@ def count_news(database: Database, actor: Actor, dataset: str, *, now: datetime)
     that they may see: at most 100 of each."""
     with database.read() as session:
         row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
-        worklist = Worklist(key_of(row.pk), person_pk, row.overlap, now)
+        worklist = make_worklist(row, person_pk, now)
         if not count_judged(session, worklist, most=1):
             return 0
         waiting = list_waiting(session, worklist, row, most=MOST_NEW)
@@ -276,7 +276,7 @@ def _require_done(
     session: Session, dataset: DatasetRow, person_pk: int, pair: PairRow, now: datetime
 ) -> None:
     """StateError while something of the pair's query is still theirs to answer."""
-    worklist = Worklist(key_of(dataset.pk), person_pk, dataset.overlap, now)
+    worklist = make_worklist(dataset, person_pk, now)
     if list_busy_queries(session, worklist, dataset, [pair.query_pk]):
         query_id = session.get_one(QueryRow, pair.query_pk).query_id
         raise StateError(say_open_work(query_id))

@@ -7,7 +7,7 @@ lead has settled already. Nothing handed out holds a rank, a score, a system or 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
@@ -38,6 +38,7 @@ from annotator.storage.standing import find_needless, read_standings
 from annotator.storage.worklist import (
     Worklist,
     count_work,
+    make_worklist,
 )
 
 MOST_WANTED = 50
@@ -110,7 +111,7 @@ def submit_judgments(
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
         lock_dataset(session, dataset_pk, single_rows=True)
-        worklist = Worklist(dataset_pk, person_pk, row.overlap, now, tab)
+        worklist = make_worklist(row, person_pk, now, tab)
         standings = read_standings(session, worklist, {*have, *(event.pair for event in read)})
         received = store_events(session, worklist, row, read, standings)
         if any(event.pair in have for event in read):
@@ -188,6 +189,6 @@ def _hand_out(session: Session, worklist: Worklist, ask: Ask, *, want: int, whol
     choose = choose_whole_query if whole else choose_pairs
     offer = choose(session, worklist, ask, want=min(want, MOST_OF_A_QUERY if whole else MOST_WANTED))
     kept = [one.pair_pk for one in ask.have.values() if one.repeat_pk is None and not one.answered]
-    until = worklist.now + timedelta(minutes=ask.dataset.lease_minutes)
+    until = worklist.now + worklist.lease
     take_leases(session, worklist, [*kept, *offer.leased], until=until)
     return read_handed(session, worklist, offer.handouts)

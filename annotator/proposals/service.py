@@ -8,7 +8,7 @@ query that is not the annotator's, and proposals before training is passed. Nobo
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from sqlalchemy.orm import Session
@@ -41,7 +41,7 @@ from annotator.storage.proposals import (
 )
 from annotator.storage.search_texts import read_found
 from annotator.storage.tables import DatasetRow, DocumentRow, QueryRow
-from annotator.storage.worklist import Worklist
+from annotator.storage.worklist import make_worklist
 
 PROPOSED = "proposed by an annotator"
 MOST_FOUND, SNIPPET_OF, SHOWN_CHARACTERS = 50, 30_000, 200_000
@@ -118,11 +118,16 @@ def search_documents(
     limit = max(1, min(limit, MOST_FOUND))
     found = search_texts(database, actor, dataset, text, limit=limit, now=now)
     with database.read() as session:
-        _row, query = _require_query(session, actor, dataset, query_id)
+        row, query = _require_query(session, actor, dataset, query_id)
         if found.document_pks is None:
             return FoundDocuments((), found.share, None)
         standing = list_standing(
-            session, key_of(query.pk), require_person(actor), found.document_pks, now=now
+            session,
+            key_of(query.pk),
+            require_person(actor),
+            found.document_pks,
+            now=now,
+            lease=timedelta(minutes=row.lease_minutes),
         )
         documents = {
             document.document_pk: _describe(
@@ -188,7 +193,10 @@ def propose(
         else:
             _require_trained(session, row, person_pk, now)
             _add_pair(session, row, query, document, person_pk, first, now)
-        found = list_standing(session, key_of(query.pk), person_pk, [key_of(document.pk)], now=now)
+        lease = timedelta(minutes=row.lease_minutes)
+        found = list_standing(
+            session, key_of(query.pk), person_pk, [key_of(document.pk)], now=now, lease=lease
+        )
         return found[key_of(document.pk)].key
 
 
@@ -247,7 +255,7 @@ def _require_document(session: Session, dataset: DatasetRow, doc_id: str) -> Doc
 
 
 def _require_trained(session: Session, dataset: DatasetRow, person_pk: int, now: datetime) -> None:
-    training = find_training(session, Worklist(key_of(dataset.pk), person_pk, dataset.overlap, now), dataset)
+    training = find_training(session, make_worklist(dataset, person_pk, now), dataset)
     if training is not None and not training.passed:
         raise StateError("real pairs come after training: finish that first")
 

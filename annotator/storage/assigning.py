@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Select, case, delete, exists, func, literal, or_, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.clock import find_latest_end
 from annotator.storage.bulk import add_rows, split
 from annotator.storage.dispute_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import (
@@ -143,13 +144,17 @@ def count_disclosed(session: Session, dataset_pk: int) -> dict[tuple[int, int], 
 
 
 def list_running_leases(
-    session: Session, dataset_pk: int, *, now: datetime
+    session: Session, dataset_pk: int, *, now: datetime, lease: timedelta
 ) -> dict[int, tuple[int, datetime]]:
     """How many pairs each person holds, and when the first of those leases ends: by person_pk."""
     statement = (
         select(col(LeaseRow.annotator_pk), func.count(), func.min(col(LeaseRow.expires_at)))
         .join(PairRow, col(PairRow.pk) == col(LeaseRow.pair_pk))
-        .where(col(PairRow.dataset_pk) == dataset_pk, col(LeaseRow.expires_at) > now)
+        .where(
+            col(PairRow.dataset_pk) == dataset_pk,
+            col(LeaseRow.expires_at) > now,
+            col(LeaseRow.expires_at) <= find_latest_end(now, lease),
+        )
         .group_by(col(LeaseRow.annotator_pk))
     )
     return {person: (pairs, ends) for person, pairs, ends in session.execute(statement)}

@@ -12,6 +12,7 @@ from annotator.storage.cases import list_answers
 from annotator.storage.deciding import list_proposals
 from annotator.storage.discussing import read_discussions
 from annotator.storage.handing import SHOWN_CHARACTERS, choose_metadata
+from annotator.storage.holds import find_latest_hold
 from annotator.storage.queue import QueueReader
 from annotator.storage.statements import prepare, read_json, run
 from annotator.storage.tables import DatasetRow
@@ -26,7 +27,7 @@ SELECT p.pk, p.key, p.query_pk, p.document_pk, p.lacking, q.query_id, q.text AS 
 FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
 LEFT JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
 LEFT JOIN dispute x ON x.pair_pk = p.pk
-LEFT JOIN case_hold h ON h.pair_pk = p.pk AND h.expires_at > :now LEFT JOIN person g ON g.pk = h.lead_pk
+LEFT JOIN case_hold h ON h.pair_pk = p.pk AND h.expires_at > :now AND h.expires_at <= :latest_hold LEFT JOIN person g ON g.pk = h.lead_pk
 LEFT JOIN case_assignment a ON a.pair_pk = p.pk LEFT JOIN person f ON f.pk = a.lead_pk
 WHERE p.pk IN :pairs""",
     lists=["pairs"],
@@ -70,7 +71,13 @@ def list_case_facts(
     """What is shown of these pairs, by pair_pk. `most`: how many characters of the documents."""
     if not pair_pks:
         return {}
-    named = {"pairs": list(pair_pks), "lead_pk": reader.lead_pk or 0, "now": reader.now, "most": most}
+    named = {
+        "pairs": list(pair_pks),
+        "lead_pk": reader.lead_pk or 0,
+        "now": reader.now,
+        "latest_hold": find_latest_hold(reader.now),
+        "most": most,
+    }
     answers, proposals = list_answers(session, pair_pks), list_proposals(session, pair_pks)
     discussions = read_discussions(session, dataset, pair_pks, now=reader.now)
     shown = dataset.shown_metadata or ()

@@ -21,7 +21,7 @@ from annotator.storage.find import key_of
 from annotator.storage.open_work import count_judged, list_busy_queries
 from annotator.storage.statements import Prepared, prepare, read_time, run
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, MembershipRow, PersonRow
-from annotator.storage.worklist import Worklist
+from annotator.storage.worklist import Worklist, make_worklist
 
 FEW = 5_000
 """Whoever judged no more pairs than this has each looked up; otherwise the disputes are gone through until enough are found."""
@@ -204,7 +204,7 @@ def _list_busy(
                 queries.setdefault(one.person_pk, set()).add(disputes[pair_pk].query_pk)
     found: set[tuple[int, int]] = set()
     for person_pk, query_pks in queries.items():
-        worklist = Worklist(key_of(dataset.pk), person_pk, dataset.overlap, now)
+        worklist = make_worklist(dataset, person_pk, now)
         busy = list_busy_queries(session, worklist, dataset, query_pks)
         found.update((person_pk, query_pk) for query_pk in busy)
     return found

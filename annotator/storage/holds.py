@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
+from annotator.domain.clock import find_latest_end
 from annotator.storage.database import lock_dataset
 from annotator.storage.statements import prepare, run
 
@@ -22,7 +23,8 @@ WHERE p.pk IN :pairs AND NOT EXISTS (SELECT 1 FROM judgment j
   WHERE j.pair_pk = p.pk AND j.annotator_pk = :lead_pk AND j.outcome <> 'later')
 ORDER BY p.pk
 ON CONFLICT (pair_pk) DO UPDATE SET lead_pk = excluded.lead_pk, tab = excluded.tab, expires_at = excluded.expires_at
-WHERE case_hold.lead_pk = excluded.lead_pk OR case_hold.expires_at <= :now""",
+WHERE case_hold.lead_pk = excluded.lead_pk OR case_hold.expires_at <= :now
+  OR case_hold.expires_at > :latest""",
     lists=["pairs"],
 )
 _RENEW = prepare(
@@ -59,6 +61,11 @@ _SYSTEMS = prepare(
 )
 
 
+def find_latest_hold(now: datetime) -> datetime:
+    """Until when a hold can last that was taken now; what lasts longer was taken by a clock ahead, and counts no more."""
+    return find_latest_end(now, HELD_FOR)
+
+
 class Lead(NamedTuple):
     """Somebody who may decide disputes of a dataset."""
 
@@ -83,7 +90,13 @@ def lock_holds(session: Session, dataset_pk: int) -> None:
 def take_holds(session: Session, lead_pk: int, tab: str, pair_pks: Collection[int], *, now: datetime) -> None:
     """Hold these pairs, those that another lead holds and those that are not for this lead to decide left out."""
     if pair_pks:
-        mine = {"lead_pk": lead_pk, "tab": tab, "now": now, "until": now + HELD_FOR}
+        mine = {
+            "lead_pk": lead_pk,
+            "tab": tab,
+            "now": now,
+            "until": now + HELD_FOR,
+            "latest": find_latest_hold(now),
+        }
         run(session, _TAKE, {**mine, "pairs": list(pair_pks)})
 
 

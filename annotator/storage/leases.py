@@ -1,6 +1,6 @@
 """The leases that keep two people from overshooting what a pair wants, and two tabs of one person from showing the same.
 
-A lease counts until it expires; it belongs to an annotator, and knows which browser tab holds it.
+A lease counts until it expires, unless it would last longer than leases do (domain/clock.py); it belongs to an annotator, and knows which browser tab holds it.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,11 +18,14 @@ _TAKE = prepare(
     lists=["pairs"],
 )
 _ELSEWHERE = prepare(
-    "SELECT pair_pk FROM lease WHERE annotator_pk = :annotator_pk AND tab NOT IN ('', :tab) AND expires_at > :now",
+    "SELECT pair_pk FROM lease WHERE annotator_pk = :annotator_pk AND tab NOT IN ('', :tab) "
+    "AND expires_at > :now AND expires_at <= :latest",
 )
 _DROP = prepare("DELETE FROM lease WHERE annotator_pk = :annotator_pk AND pair_pk IN :pairs", lists=["pairs"])
 _DROP_ALL = prepare("DELETE FROM lease WHERE annotator_pk = :annotator_pk")
-_DROP_EXPIRED = prepare("DELETE FROM lease WHERE annotator_pk = :annotator_pk AND expires_at <= :now")
+_DROP_EXPIRED = prepare(
+    "DELETE FROM lease WHERE annotator_pk = :annotator_pk AND (expires_at <= :now OR expires_at > :latest)"
+)
 
 
 def take_leases(session: Session, worklist: Worklist, pair_pks: Collection[int], *, until: datetime) -> None:
@@ -48,5 +51,5 @@ def drop_every_lease(session: Session, person_pk: int) -> None:
 
 
 def drop_expired_leases(session: Session, worklist: Worklist) -> None:
-    """Clear away the annotator's own leases that have run out."""
+    """Clear away the annotator's own leases that have run out, and those that a clock ahead of the present one made."""
     run(session, _DROP_EXPIRED, worklist.values)

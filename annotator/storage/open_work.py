@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from sqlalchemy.orm import Session
 
+from annotator.domain.clock import CLOCK_SLACK
 from annotator.storage.eligibility import find_eligibility
 from annotator.storage.find import key_of
 from annotator.storage.outdated import STILL_THEIRS
@@ -27,7 +28,7 @@ _BUSY = f"""
 SELECT p.query_pk FROM pair p LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
 WHERE p.query_pk IN :chosen AND {MAY_COME}
 UNION SELECT p.query_pk FROM lease h CROSS JOIN pair p
-WHERE h.annotator_pk = :annotator_pk AND h.expires_at > :now AND p.pk = h.pair_pk AND p.query_pk IN :chosen
+WHERE h.annotator_pk = :annotator_pk AND h.expires_at > :now AND h.expires_at <= :latest AND p.pk = h.pair_pk AND p.query_pk IN :chosen
   AND p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
   AND (EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
@@ -44,7 +45,7 @@ WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_p
   AND p.query_pk IN :chosen AND x.outcome IS NULL
   AND w.round = (SELECT max(l.round) FROM quality_draw l WHERE l.dataset_pk = :dataset_pk) AND {CAN_JUDGE}
 UNION SELECT p.query_pk FROM repeated_pair r CROSS JOIN pair p
-WHERE r.annotator_pk = :annotator_pk AND r.answered_at IS NULL AND r.handed_at > :handed_since
+WHERE r.annotator_pk = :annotator_pk AND r.answered_at IS NULL AND r.handed_at > :handed_since AND r.handed_at <= :handed_until
   AND p.pk = r.pair_pk AND p.query_pk IN :chosen AND p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
   AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk)"""
@@ -61,7 +62,12 @@ def list_busy_queries(
     eligibility = find_eligibility(session, key_of(dataset.pk), worklist.annotator_pk)
     statement = eligibility.prepare(_BUSY, query="p.query_pk")
     since = worklist.now - timedelta(minutes=dataset.lease_minutes)
-    values = {**worklist.values, **eligibility.values, "handed_since": since}
+    values = {
+        **worklist.values,
+        **eligibility.values,
+        "handed_since": since,
+        "handed_until": worklist.now + CLOCK_SLACK,
+    }
     ordered = sorted(set(query_pks))
     for start in range(0, len(ordered), CHUNK):
         chosen = ordered[start : start + CHUNK]

@@ -5,13 +5,14 @@ What is read here for an annotator says nothing of others but that a pair is in 
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import and_, exists, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.clock import find_latest_end
 from annotator.storage.eligibility import find_eligibility
 from annotator.storage.find import key_of
 from annotator.storage.labeling_tables import DisclosureRow, LeaseRow, ProposalRow
@@ -86,6 +87,7 @@ def list_standing(
     document_pks: Collection[int],
     *,
     now: datetime,
+    lease: timedelta,
 ) -> dict[int, Standing]:
     """By document_pk, the pairs of the query that are in the pool already."""
     mine = exists().where(
@@ -102,6 +104,7 @@ def list_standing(
             col(LeaseRow.pair_pk) == col(PairRow.pk),
             col(LeaseRow.annotator_pk) != person_pk,
             col(LeaseRow.expires_at) > now,
+            col(LeaseRow.expires_at) <= find_latest_end(now, lease),
         )
         .scalar_subquery()
     )

@@ -21,6 +21,7 @@ from annotator.storage.dispute_tables import (
     CurrentAdjudicationRow,
     DisputeRow,
 )
+from annotator.storage.holds import find_latest_hold
 from annotator.storage.queue_counts import is_of
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -38,6 +39,11 @@ class QueueReader:
     dataset_pk: int
     lead_pk: int | None
     now: datetime
+
+    @property
+    def latest_hold(self) -> datetime:
+        """Until when a hold of now can last: one that lasts longer was taken by a clock ahead."""
+        return find_latest_hold(self.now)
 
 
 def list_rows(
@@ -117,7 +123,9 @@ def count_waiting(session: Session, dataset_pk: int) -> dict[tuple[bool, int], i
 def _is_held(reader: QueueReader) -> ColumnElement[bool]:
     """By another lead: in a tab of one's own it is not taken."""
     held, holder = col(CaseHoldRow.pair_pk) == col(DisputeRow.pair_pk), col(CaseHoldRow.lead_pk)
-    return and_(held, col(CaseHoldRow.expires_at) > reader.now, holder.is_distinct_from(reader.lead_pk))
+    lasts = col(CaseHoldRow.expires_at) > reader.now
+    counts = col(CaseHoldRow.expires_at) <= reader.latest_hold
+    return and_(held, lasts, counts, holder.is_distinct_from(reader.lead_pk))
 
 
 def _is_put_off(reader: QueueReader) -> ColumnElement[bool]:

@@ -44,6 +44,7 @@ DISTANCES = (3, 2, 1, 0)
 _DATASET: Any = bindparam("dataset_pk")
 _LEAD: Any = bindparam("lead_pk")
 _NOW: Any = bindparam("now")
+_LATEST_HOLD: Any = bindparam("latest_hold")
 
 
 class Head(NamedTuple):
@@ -72,7 +73,7 @@ def list_head(
     gone = _list_gone(session, reader.dataset_pk) if apart is not None else []
     values = {
         "dataset_pk": reader.dataset_pk, "lead_pk": reader.lead_pk or 0, "now": reader.now, "tab": tab,
-        "have": sorted(have), "gone": gone,
+        "latest_hold": reader.latest_hold, "have": sorted(have), "gone": gone,
     }  # fmt: skip
     found: list[Head] = []
     for last, part in product((False, True), _split(sort, wanted)):
@@ -101,13 +102,21 @@ def _split(sort: str, wanted: QueueFilter) -> Sequence[int | None]:
     return DISTANCES if sort == "distance" and wanted.distance is None else (None,)
 
 
+class _BoundReader(QueueReader):
+    """A reader whose values are given when the statement runs."""
+
+    @property
+    def latest_hold(self) -> Any:
+        return _LATEST_HOLD
+
+
 @lru_cache(maxsize=256)
 def _build(
     wanted: QueueFilter, sort: str, part: tuple[bool, int | None], ahead: bool, apart: int | None, left: bool
 ) -> Any:
     """The statement of a part of the queue: of what comes last or of all else, of one distance or of any (None). Built once
     for each filter, since that takes longer than the database needs. `left`: somebody who judged here has left."""
-    reader = QueueReader(_DATASET, _LEAD, _NOW)
+    reader = _BoundReader(_DATASET, _LEAD, _NOW)
     chosen, (is_last, distance) = _choose(reader, wanted), part
     if ahead:
         chosen.append(~_may_still_judge(reader))
@@ -144,7 +153,9 @@ def _choose(reader: QueueReader, wanted: QueueFilter) -> list[Any]:
 
 def _is_held(reader: QueueReader) -> Any:
     return exists().where(
-        col(CaseHoldRow.pair_pk) == col(DisputeRow.pair_pk), col(CaseHoldRow.expires_at) > reader.now
+        col(CaseHoldRow.pair_pk) == col(DisputeRow.pair_pk),
+        col(CaseHoldRow.expires_at) > reader.now,
+        col(CaseHoldRow.expires_at) <= reader.latest_hold,
     )
 
 

@@ -9,12 +9,15 @@ pairs; what is left over all queries is read from counters. CROSS JOIN: SQLite t
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
+from annotator.domain.clock import find_latest_end
 from annotator.storage.eligibility import Eligibility
+from annotator.storage.find import key_of
 from annotator.storage.statements import prepare, run
+from annotator.storage.tables import DatasetRow
 
 LATEST = 10_000  # judgments of everybody among which an annotator's own latest is looked for
 MAY_COME = """
@@ -29,7 +32,8 @@ _OPEN = (
     MAY_COME
     + """
   AND p.lacking > (SELECT count(*) FROM lease l
-    WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk AND l.expires_at > :now)"""
+    WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk AND l.expires_at > :now
+      AND l.expires_at <= :latest)"""
 )
 _OPEN_PAIRS = (
     "SELECT p.pk, p.key, p.query_pk, p.judged > 0, c.outcome IS NOT NULL FROM pair p LEFT JOIN current_judgment c "
@@ -83,17 +87,26 @@ _COUNT_WORK = f"SELECT ({_DONE}), ({_COUNT_OPEN})"
 
 @dataclass(frozen=True, slots=True)
 class Worklist:
-    """Whose open pairs are meant, when, and in which browser tab (empty where nobody said)."""
+    """Whose open pairs are meant, when, and in which browser tab (empty where nobody said). `lease`: for how long a pair is
+    handed out in this dataset."""
 
     dataset_pk: int
     annotator_pk: int
     overlap: int
     now: datetime
     tab: str = ""
+    lease: timedelta = timedelta(hours=1)
 
     @property
     def values(self) -> dict[str, object]:
-        return {"dataset_pk": self.dataset_pk, "annotator_pk": self.annotator_pk, "now": self.now}
+        mine = {"dataset_pk": self.dataset_pk, "annotator_pk": self.annotator_pk}
+        return {**mine, "now": self.now, "latest": find_latest_end(self.now, self.lease)}
+
+
+def make_worklist(dataset: DatasetRow, annotator_pk: int, now: datetime, tab: str = "") -> Worklist:
+    """Return the annotator's worklist in this dataset, as of now."""
+    lease = timedelta(minutes=dataset.lease_minutes)
+    return Worklist(key_of(dataset.pk), annotator_pk, dataset.overlap, now, tab, lease)
 
 
 @dataclass(frozen=True, slots=True)

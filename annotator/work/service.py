@@ -29,7 +29,7 @@ from annotator.storage.own_work import (
 )
 from annotator.storage.quality_work import list_waiting
 from annotator.storage.tables import JudgmentRow
-from annotator.storage.worklist import Worklist, count_done, count_open_pairs
+from annotator.storage.worklist import count_done, count_open_pairs, make_worklist
 from annotator.work.pace import compute_medians, estimate_pace
 
 LATEST_OWN, LATEST_OF_ALL = 200, 20_000
@@ -84,7 +84,7 @@ def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) 
         row = find_dataset(session, dataset)
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
-        worklist = Worklist(dataset_pk, person_pk, row.overlap, now)
+        worklist = make_worklist(row, person_pk, now)
         return estimate_pace(
             count_done(session, worklist) + count_checks(session, worklist, ())[0],
             count_open_pairs(session, worklist, find_eligibility(session, dataset_pk, person_pk))
@@ -111,7 +111,7 @@ def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, 
         row = find_dataset(session, dataset)
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
-        worklist = Worklist(dataset_pk, person_pk, row.overlap, now)
+        worklist = make_worklist(row, person_pk, now)
         pair_pk = find_pair_pk(session, dataset_pk, person_pk, pair)
         answer: JudgmentRow | None = None
         if pair_pk is not None and find_repeats(session, worklist, [pair]):
