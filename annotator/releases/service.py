@@ -8,6 +8,7 @@ a few hundred queries at a time, in one read transaction: to count (`survey.py`)
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -196,9 +197,10 @@ def publish_release(
         require_role(session, actor, key_of(row.pk), "lead")
         target = exports_dir / row.name / version
     finish_publishing(database, exports_dir=exports_dir, now=now)
-    with hold_folder(target.parent):
+    with ExitStack() as held:
+        given = overrides or {}
         return _publish(
-            database, actor, lead_pk, dataset, order, overrides or {}, target=target, sign_with=sign_with
+            database, actor, lead_pk, dataset, order, given, target=target, held=held, sign_with=sign_with
         )
 
 
@@ -211,15 +213,17 @@ def _publish(
     overrides: Mapping[str, str],
     *,
     target: Path,
+    held: ExitStack,
     sign_with: Path | None,
 ) -> Release:
-    """Write, record and put in place, while nobody removes what is being written."""
+    """Write, record and put in place. From the first file on `held` keeps others from removing what is being written."""
     version, note, exports_dir = order.version, order.note, target.parent.parent
     with without_cycle_search(), database.read() as session:
         row = find_dataset(session, dataset)
         _check_new(session, key_of(row.pk), version)
         check_free(target)
         plan = _read_plan(session, row, lead_pk, overrides)
+        held.enter_context(hold_folder(target.parent))
         signer = None if sign_with is None else partial(sign, key=sign_with)
         folder, made = _write(session, row, plan, order, target, signer)
     release = ReleaseRow.model_validate(
