@@ -161,7 +161,7 @@ def order(
         return
     verb = "Would put" if dry_run else "Put"
     typer.echo(
-        f"{verb} the documents of {done.queries:,} queries in order; {done.unchanged:,} had this order before."
+        f"{verb} the documents of {count_of(done.queries, 'query')} in order; {done.unchanged:,} had this order before."
     )
 
 

@@ -93,7 +93,7 @@ def _tell(resamples: int) -> "Callable[[int, Value], None] | None":
     if not sys.stderr.isatty():
         return None
     return lambda pairs, kappa: typer.echo(
-        f"{pairs:,} shared pairs, kappa {say_value(kappa)}; {resamples:,} resamples …", err=True
+        f"{count_of(pairs, 'shared pair')}, kappa {say_value(kappa)}; {resamples:,} resamples …", err=True
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from annotator.cli.terminal import print_table
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from annotator.domain.agreement import AgreementReport, Leaning, PairAgreement, Value
@@ -84,7 +85,11 @@ def _print_coefficients(report: "AgreementReport") -> None:
             ("prevalence index", _share(found.paradox.prevalence)),
             ("bias index", _share(found.paradox.bias)),
         ]
-    print_table((f"{found.pairs:,} pairs of {found.queries:,} queries", "value [95 %]"), rows, empty="")
+    print_table(
+        (f"{count_of(found.pairs, 'pair')} of {count_of(found.queries, 'query')}", "value [95 %]"),
+        rows,
+        empty="",
+    )
     undefined = sorted(
         {str(value.why) for value in found.cohen_kappa.values() if value.value is None and value.why}
     )
@@ -198,7 +203,7 @@ def _print_left_out(report: "AgreementReport") -> None:
         ("judgments", "left out because they were"),
         [(f"{one.judgments:,}", one.why) for one in report.left_out],
     )
-    typer.echo(f"\n{counted:,} judgments count.")
+    typer.echo(f"\n{count_of(counted, 'judgment counts', 'judgments count')}.")
     if report.outdated:
         typer.echo(
             f"{report.outdated:,} current grades were made under an older guideline or on an older text: they count until "

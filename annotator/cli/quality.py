@@ -119,13 +119,13 @@ def _print_preview(found: "QualityPreview", *, json: bool) -> None:
 
 def _print_draw(dataset: str, made: "QualityDraw") -> None:
     typer.echo(
-        f"Drew {made.pairs:,} of {made.population:,} settled pairs for {made.annotator} "
+        f"Drew {made.pairs:,} of {count_of(made.population, 'settled pair')} for {made.annotator} "
         f"(draw {made.number}, round {made.round}, seed {made.seed})."
     )
     if made.outside:
         typer.echo(
-            f"{made.outside:,} settled pairs are outside: {made.annotator} judged, proposed or saw them, "
-            "or does not judge their queries."
+            f"{count_of(made.outside, 'settled pair is', 'settled pairs are')} outside: {made.annotator} judged, proposed or saw "
+            "them, or does not judge their queries."
         )
     typer.echo(
         f"{made.annotator} gets them in the app under Label. What comes of it: annotator qc status {dataset}"

@@ -83,7 +83,7 @@ def _write_content(sheet: "Datasheet") -> Iterator[str]:
 def _write_pool(sheet: "Datasheet") -> Iterator[str]:
     counts = sheet.manifest["counts"]
     yield from ("## How the pool was made", "")
-    yield f"{say_count(counts['pairs'], 'pair')} of {counts['queries']:,} queries in all were put up for judging."
+    yield f"{say_count(counts['pairs'], 'pair')} of {say_count(counts['queries'], 'query')} in all {'was' if counts['pairs'] == 1 else 'were'} put up for judging."
     if sheet.systems:
         yield from ("A pair that several systems found is counted with each of them.", "")
         rows = [
@@ -169,7 +169,7 @@ def _write_settlement(sheet: "Datasheet") -> Iterator[str]:
     decided = counts["adjudicated"]
     yield (
         f"A pair whose judgments agree has their grade. Where they differ, a lead decides with a reason: "
-        f"{decided:,} of {counts['qrels']:,} qrels ({say_share(decided, counts['qrels'])})."
+        f"{decided:,} of {say_count(counts['qrels'], 'qrel')} ({say_share(decided, counts['qrels'])})."
     )
     if sheet.decisions:
         by_lead = ", ".join(f"{name} {number:,}" for name, number in sorted(sheet.decisions.items()))

@@ -10,6 +10,7 @@ from typing import Any
 
 from annotator.domain.cell_colours import colour_cell
 from annotator.domain.grades import GRADES
+from annotator.domain.messages import count_of
 from annotator.domain.svg import clean, cut, draw_text, frame_picture
 
 STYLE = (
@@ -30,7 +31,7 @@ def draw_grades(by_grade: Mapping[str, int], grade_names: Sequence[str]) -> str:
         f"grade {grade} ({clean(grade_names[grade])}): {count:,}"
         for grade, count in zip(GRADES, counts, strict=True)
     ]
-    parts = [draw_text(MARGIN, 32, f"{total:,} qrels by grade", "head")]
+    parts = [draw_text(MARGIN, 32, f"{count_of(total, 'qrel')} by grade", "head")]
     for grade, count in zip(GRADES, counts, strict=True):
         top = 52 + grade * 52
         share = count / total if total else 0.0
@@ -43,7 +44,12 @@ def draw_grades(by_grade: Mapping[str, int], grade_names: Sequence[str]) -> str:
             )
         parts.append(draw_text(MARGIN + BAR + 12, top + 34, f"{count:,} ({share * 100:.1f} %)", ""))
     return frame_picture(
-        WIDTH, 270, "Distribution of grades", f"Of {total:,} qrels, {'; '.join(said)}.", parts, style=STYLE
+        WIDTH,
+        270,
+        "Distribution of grades",
+        f"Of {count_of(total, 'qrel')}, {'; '.join(said)}.",
+        parts,
+        style=STYLE,
     )
 
 
@@ -79,7 +85,10 @@ def _draw_panel(pair: Mapping[str, Any]) -> Iterator[str]:
     most = max(count for row in pair["confusion"] for count in row) or 1
     left, top, side = 54, 72, CELL * len(GRADES)
     yield draw_text(
-        MARGIN, 26, f"{pair['pairs']:,} pairs, {pair['observed_agreement'] * 100:.1f} % the same", "head"
+        MARGIN,
+        26,
+        f"{count_of(pair['pairs'], 'pair')}, {pair['observed_agreement'] * 100:.1f} % the same",
+        "head",
     )
     yield draw_text(left + side / 2, 48, clean(second), "", anchor="middle")
     yield draw_text(
@@ -116,4 +125,6 @@ def _describe(pair: Mapping[str, Any]) -> str:
         f"{first} {grade}: {', '.join(f'{count:,}' for count in row)}"
         for grade, row in zip(GRADES, pair["confusion"], strict=True)
     )
-    return f"{pair['pairs']:,} pairs of {first} (rows) and {second} (columns, grades 0 to 3): {rows}."
+    return (
+        f"{count_of(pair['pairs'], 'pair')} of {first} (rows) and {second} (columns, grades 0 to 3): {rows}."
+    )
