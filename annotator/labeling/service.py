@@ -21,9 +21,10 @@ from annotator.domain.labeling import (
     Refusal,
     TrainingState,
 )
+from annotator.domain.own_progress import OwnProgress, OwnWork
 from annotator.domain.people import Actor
 from annotator.labeling.events import read_events
-from annotator.storage.checks import count_checks, find_training
+from annotator.storage.checks import count_checks, count_possible_checks, find_training
 from annotator.storage.current import CurrentJudgment, list_current_judgments
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.eligibility import find_eligibility
@@ -31,6 +32,7 @@ from annotator.storage.find import find_dataset, find_pair_pk, key_of
 from annotator.storage.handing import find_whole_text, read_handed
 from annotator.storage.leases import drop_expired_leases, take_leases
 from annotator.storage.offering import MOST_OF_A_QUERY, Ask, choose_pairs, choose_whole_query
+from annotator.storage.own_progress import tell_progress
 from annotator.storage.progress import count_pairs, list_annotator_progress, list_query_progress
 from annotator.storage.quality_work import list_waiting
 from annotator.storage.receiving import store_events
@@ -51,8 +53,8 @@ class Exchange:
 
     `judged` are pairs of `have` that need nothing any more: the annotator judged them elsewhere (in another
     tab, on another device), or a lead has settled them.
-    `done` counts the annotator's current judgments and answered checks, `total` adds the pairs still open to them (those
-    that quality control drew for them as well: nothing tells which). `feedback`: what is
+    `done` and `total` only go forward, and nothing in them tells a check (`domain/own_progress.py`); `answered` counts the
+    annotator's current judgments and answered checks. `feedback`: what is
     shown after answers in training. `surplus`: acknowledged events that came after their lease had run out, when
     others had done what the pair needs; they are kept. `training`: how far it is, None when there is none.
     """
@@ -66,6 +68,7 @@ class Exchange:
     feedback: tuple[Feedback, ...] = ()
     surplus: tuple[str, ...] = ()
     training: TrainingState | None = None
+    answered: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +127,18 @@ def submit_judgments(
         drawn = list_waiting(session, worklist)
         ask = Ask(row, actor.username, eligibility, shown, training, received.query_pk, drawn)
         pairs = _hand_out(session, worklist, ask, want=want, whole=whole)
-        checked, checks = count_checks(session, worklist, [*shown, *(pair.pair for pair in pairs)])
-        answered, left = count_work(session, worklist, eligibility)
-        done = answered + checked
-        total = done + left + checks + len(drawn)
+        answered, progress = _tell_progress(session, worklist, ask, pairs)
     return Exchange(
         tuple(received.acknowledged),
         (*malformed, *received.refused),
         tuple(pairs),
         tuple(judged),
-        done,
-        total,
+        progress.done,
+        progress.total,
         tuple(received.feedback),
         tuple(received.surplus),
         training,
+        answered,
     )
 
 
@@ -181,6 +182,28 @@ def compute_progress(database: Database, actor: Actor, dataset: str) -> Progress
             queries=queries,
             checks=count_pairs(session, dataset_pk) - pairs,
         )
+
+
+def _tell_progress(
+    session: Session, worklist: Worklist, ask: Ask, pairs: Sequence[HandedPair]
+) -> tuple[int, OwnProgress]:
+    """How many pairs the annotator has answered, checks included, and how far they are told to be. `pairs`: what is handed
+    out beside what the browser shows."""
+    shown, drawn = ask.have, len(ask.drawn)
+    keys = [*shown, *(pair.pair for pair in pairs)]
+    checked, checks = count_checks(session, worklist, keys)
+    judged, left = count_work(session, worklist, ask.eligibility)
+    asked_again = sum(one.answered for one in shown.values()) + sum(one.answer is not None for one in pairs)
+    in_hand = max(0, len(keys) - checks - drawn - asked_again)  # ordinary pairs in the browser, at least
+
+    def count_possible() -> int:
+        return count_possible_checks(
+            session, worklist, ask.dataset,
+            annotator=ask.username, ordinary=max(0, left - in_hand), held=keys, answered=judged + checked,
+        )  # fmt: skip
+
+    work = OwnWork(judged + checked, checked, left + drawn, checks, count_possible)
+    return work.answered, tell_progress(session, worklist, work)
 
 
 def _hand_out(session: Session, worklist: Worklist, ask: Ask, *, want: int, whole: bool) -> list[HandedPair]:

@@ -14,11 +14,10 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.eligibility import find_eligibility
 from annotator.storage.labeling_tables import RepeatRow
-from annotator.storage.statements import run
+from annotator.storage.statements import prepare, run
 from annotator.storage.tables import DatasetRow
 from annotator.storage.worklist import Worklist, count_done
 
-QUERIES_TRIED = 8
 CANDIDATES_TRIED = 8
 ROWS_LOOKED_AT = 20_000
 _OPEN_TO_PERSON = """
@@ -42,8 +41,11 @@ WHERE p.query_pk = :query_pk AND {_OPEN_TO_PERSON}
   AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk)
   AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
 """)
-_BEGUN_QUERIES = text(
-    "SELECT query_pk FROM query_answers WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk"
+_MET = prepare(
+    """
+SELECT 1 FROM pair p WHERE p.query_pk = :query_pk AND (p.lacking > 0 OR p.pk IN :taken
+  OR EXISTS (SELECT 1 FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk)) LIMIT 1""",
+    lists=["taken"],
 )
 _FOLLOWERS = text("""
 SELECT pair_pk FROM judgment
@@ -71,6 +73,14 @@ class _Candidate:
     query_pk: int
     judgment_pk: int = 0
     repeat_key: str | None = None
+
+
+def count_gold(session: Session, worklist: Worklist, held: Collection[str]) -> int:
+    """How many gold pairs the annotator can still be given beside those in the browser (their keys)."""
+    eligible = find_eligibility(session, worklist.dataset_pk, worklist.annotator_pk)
+    statement = eligible.prepare(_GOLD, query="p.query_pk")
+    rows = run(session, statement, {**worklist.values, **eligible.values})
+    return sum(key not in held for _pk, key, _query_pk in rows)
 
 
 def draw(seed: int, annotator: str, kind: str, name: str) -> float:
@@ -114,19 +124,30 @@ class Supply:
         self.annotator, self.taken = annotator, set(taken)
         self.gold: list[_Candidate] | None = None
 
-    def take(self, kind: str, query_pk: int) -> Check | None:
-        """A check of that kind, of this query if there is one; None when there is none left."""
-        return self._take_gold(query_pk) if kind == "gold" else self._take_repeat(query_pk)
+    def take(self, kind: str, query_pk: int, *, between: bool) -> Check | None:
+        """A check of that kind and of this query; None when there is none left. `between`: a query ends here, so that a gold
+        pair of a query of its own may come."""
+        return self._take_gold(query_pk, between=between) if kind == "gold" else self._take_repeat(query_pk)
 
-    def _take_gold(self, query_pk: int) -> Check | None:
+    def _take_gold(self, query_pk: int, *, between: bool) -> Check | None:
         if self.gold is None:
             self.gold = self._list_gold()
-        if not self.gold:
+        fits = [some for some in self.gold if some.query_pk == query_pk]
+        if not fits and between:
+            fits = [some for some in self.gold if self._is_apart(some.query_pk)]
+        if not fits:
             return None
-        one = next((some for some in self.gold if some.query_pk == query_pk), self.gold[0])
+        one = fits[0]
         self.gold.remove(one)
+        if one.query_pk != query_pk:  # what else it has would bring it back
+            self.gold = [some for some in self.gold if some.query_pk != one.query_pk]
         self.taken.add(one.pair_pk)
         return Check(one.pair_pk, one.query_pk, None)
+
+    def _is_apart(self, query_pk: int) -> bool:
+        """Whether nothing but checks is to come of this query, and the annotator has met nothing of it."""
+        named = {**self.worklist.values, "query_pk": query_pk, "taken": sorted(self.taken)}
+        return run(self.session, _MET, named).first() is None
 
     def _list_gold(self) -> list[_Candidate]:
         eligible = find_eligibility(self.session, self.worklist.dataset_pk, self.worklist.annotator_pk)
@@ -138,9 +159,7 @@ class Supply:
     def _take_repeat(self, query_pk: int) -> Check | None:
         if count_done(self.session, self.worklist) <= self.dataset.repeat_after:
             return None
-        one = _find_repeatable(
-            self.session, self.worklist, self.dataset, self.annotator, query_pk, self.taken
-        )
+        one = _find_repeatable(self.session, self.worklist, self.dataset, query_pk, self.taken)
         if one is None:
             return None
         self.taken.add(one.pair_pk)
@@ -154,21 +173,17 @@ def _find_repeatable(
     session: Session,
     worklist: Worklist,
     dataset: DatasetRow,
-    annotator: str,
     at_hand: int,
     taken: set[int],
 ) -> _Candidate | None:
-    """Of the query at hand first, else of one of the annotator's own queries."""
+    """Of the query at hand: a repeat of another one would show by its query."""
     named = {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
-    begun = [pk for (pk,) in session.execute(_BEGUN_QUERIES, named) if pk != at_hand]
-    begun.sort(key=lambda pk: draw(dataset.seed, annotator, "query", f"{pk} {len(taken)}"))
-    for query_pk in (at_hand, *begun[:QUERIES_TRIED]):
-        rows = session.execute(_REPEATABLE, {**named, "query_pk": query_pk})
-        found = [_Candidate(*row) for row in rows if row[0] not in taken]
-        found.sort(key=lambda one: (one.repeat_key is None, one.judgment_pk))  # handed before; the oldest
-        for one in found[:CANDIDATES_TRIED]:
-            if _is_long_ago(session, worklist, one, dataset.repeat_after):
-                return one
+    rows = session.execute(_REPEATABLE, {**named, "query_pk": at_hand})
+    found = [_Candidate(*row) for row in rows if row[0] not in taken]
+    found.sort(key=lambda one: (one.repeat_key is None, one.judgment_pk))  # handed before; the oldest
+    for one in found[:CANDIDATES_TRIED]:
+        if _is_long_ago(session, worklist, one, dataset.repeat_after):
+            return one
     return None
 
 

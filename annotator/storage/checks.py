@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.labeling import TrainingState
-from annotator.storage.check_choice import Supply, draw, which_is_due
+from annotator.storage.check_choice import Supply, count_gold, draw, which_is_due
 from annotator.storage.eligibility import Eligibility, find_eligibility
 from annotator.storage.find import key_of
 from annotator.storage.labeling_tables import CheckRow, RepeatRow
@@ -155,6 +155,34 @@ def count_checks(session: Session, worklist: Worklist, shown: Collection[str]) -
     return int(answered), int(among)
 
 
+def count_possible_checks(
+    session: Session,
+    worklist: Worklist,
+    dataset: DatasetRow,
+    *,
+    annotator: str,
+    ordinary: int,
+    held: Sequence[str],
+    answered: int,
+) -> int:
+    """How many gold pairs and repeats can come at the most among so many ordinary pairs, which are all that is left to hand
+    out. `held`: the keys of what the browser has; `answered`: how many pairs the annotator has answered, checks included."""
+    rates = {"gold": dataset.gold_rate, "repeat": dataset.repeat_rate}
+    if not ordinary or not any(rates.values()):
+        return 0
+    due = {"gold": 0, "repeat": 0}
+    place, left = answered + len(held), ordinary
+    while left:
+        kind = which_is_due(dataset.seed, annotator, rates, place)
+        if kind is None:
+            left -= 1
+        else:
+            due[kind] += 1
+        place += 1
+    repeats = due["repeat"] if place > dataset.repeat_after else 0
+    return repeats + (min(due["gold"], count_gold(session, worklist, held)) if due["gold"] else 0)
+
+
 def mix_in(
     session: Session,
     worklist: Worklist,
@@ -163,11 +191,14 @@ def mix_in(
     annotator: str,
     ordinary: Sequence[int],
     held: Collection[int],
+    at_hand: int | None = None,
 ) -> list[Handout]:
     """The ordinary pairs (pair_pk) to hand out, with gold pairs and repeats among them at the dataset's rates.
 
-    `held`: what the browser has already, checks included. A check of another query than the pair at whose turn it is due
-    waits until the query changes, if it does within these pairs. The end may be cut off: what is left out comes again.
+    `held`: what the browser has already, checks included; `at_hand`: the query of what was handed out last. A check is of the
+    query at whose turn it is due, so that no finished query comes back for one. Gold pairs of a query of which the
+    annotator knows nothing, and which has no ordinary pairs, come where the query changes. The end may be cut off: what is left
+    out comes again.
     """
     rates = {"gold": dataset.gold_rate, "repeat": dataset.repeat_rate}
     plain = [Handout(pair_pk) for pair_pk in ordinary]
@@ -183,7 +214,7 @@ def mix_in(
     taken = {*held, *ordinary, *list_leased_elsewhere(session, worklist)}
     supply = Supply(session, worklist, dataset, annotator, taken)
     queries = _find_queries(session, ordinary)
-    return _interleave(ordinary, [queries[pk] for pk in ordinary], supply, due, first)
+    return _interleave(ordinary, [queries[pk] for pk in ordinary], supply, due, first, at_hand)
 
 
 def _interleave(
@@ -192,26 +223,19 @@ def _interleave(
     supply: Supply,
     due: Callable[[int], str | None],
     first: int,
+    at_hand: int | None,
 ) -> list[Handout]:
     """The pairs with the checks that are due; `order`: the query of each, `first`: the place of the first of all."""
-    changes = [at for at in range(1, len(order)) if order[at] != order[at - 1]]
     handed: list[Handout] = []
-    waiting: list[Handout] = []
-    for at, pair_pk in enumerate(ordinary):
-        if at in changes:
-            handed += waiting
-            waiting = []
+    for pair_pk, query_pk in zip(ordinary, order, strict=True):
         while (kind := due(first + len(handed))) and len(handed) < 4 * len(ordinary):
-            check = supply.take(kind, order[at])
+            check = supply.take(kind, query_pk, between=query_pk != at_hand)
             if check is None:
                 break
-            handout = Handout(check.pair_pk, check.key)
-            if check.query_pk == order[at] or at in changes or at > max(changes, default=0):
-                handed.append(handout)
-            else:
-                waiting.append(handout)
-                break
+            handed.append(Handout(check.pair_pk, check.key))
+            at_hand = check.query_pk
         handed.append(Handout(pair_pk))
+        at_hand = query_pk
     return handed
 
 

@@ -130,3 +130,17 @@ class QuestionRow(SQLModel, table=True):
     answer: str | None = text_column(nullable=True)
     answered_by_pk: int | None = Field(default=None, foreign_key="person.pk")
     answered_at: datetime | None = time_column(nullable=True)
+
+
+class ToldProgressRow(SQLModel, table=True):
+    """How far an annotator was told to be (`domain/own_progress.py`): what is told next never goes back behind it."""
+
+    __tablename__ = "told_progress"
+    __table_args__ = (CheckConstraint("done <= total", name="done"),)
+
+    dataset_pk: int = Field(primary_key=True, foreign_key="dataset.pk")
+    annotator_pk: int = Field(primary_key=True, foreign_key="person.pk")
+    answered: int
+    done: int
+    total: int
+    reserve_until: int | None = None

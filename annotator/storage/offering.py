@@ -92,10 +92,23 @@ def choose_pairs(session: Session, worklist: Worklist, ask: Ask, *, want: int) -
     drawn, drawn_last = _choose_drawn(session, worklist, ask, held)
     left = want - len(asked_again) - len(drawn)
     ordinary, rest = _choose_ordinary(session, worklist, ask, held, left)
-    mixed = mix_in(session, worklist, ask.dataset, annotator=ask.username, ordinary=ordinary, held=held)
+    at_hand = None
+    if ask.dataset.gold_rate or ask.dataset.repeat_rate:
+        at_hand = _find_at_hand(session, worklist, ask, drawn[-1] if drawn else None)
+    mixed = mix_in(
+        session, worklist, ask.dataset,
+        annotator=ask.username, ordinary=ordinary, held=held, at_hand=at_hand,
+    )  # fmt: skip
     drawn_first, last = ([Handout(pk) for pk in pks] for pks in (drawn, [*rest, *drawn_last]))
     handouts = (asked_again + drawn_first + mixed + last)[:want]
     return Offer(tuple(handouts), tuple(one.pair_pk for one in handouts[len(asked_again) :] if not one.key))
+
+
+def _find_at_hand(session: Session, worklist: Worklist, ask: Ask, before: int | None) -> int | None:
+    """The query of what comes right before the ordinary pairs (`before`: a pair that is handed out with them)."""
+    if before is not None:
+        return next((pair.query_pk for pair in ask.drawn if pair.pair_pk == before), None)
+    return ask.at_hand if ask.have else ask.answered or find_last_query(session, worklist)
 
 
 def choose_whole_query(session: Session, worklist: Worklist, ask: Ask, *, want: int) -> Offer:
@@ -187,7 +200,7 @@ def _list_queries(
 ) -> Iterator[list[int]]:
     """The queries to take pairs from, a few at a time; looked up only as far as they are asked for. `with_drawn`: with those
     that quality control has drawn from, right after the one at hand."""
-    at_hand = ask.at_hand if ask.have else ask.answered or find_last_query(session, worklist)
+    at_hand = _find_at_hand(session, worklist, ask, None)
     met: set[int] = set()
     if at_hand is not None:
         met.add(at_hand)

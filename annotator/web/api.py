@@ -143,7 +143,7 @@ def _answer(exchange: Exchange) -> dict[str, Any]:
         ],
         "pairs": [show_pair(handed) for handed in exchange.pairs],
         "judged": list(exchange.judged),
-        "progress": {"done": exchange.done, "total": exchange.total},
+        "progress": {"done": exchange.done, "total": exchange.total, "answered": exchange.answered},
         "feedback": [
             {"id": told.event_id, "pair": told.pair, "grade": told.grade, "explanation": told.explanation}
             for told in exchange.feedback

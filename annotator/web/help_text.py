@@ -33,6 +33,15 @@ def say_keys() -> str:
     return f"<p>{'<br>'.join(_draw_keys(sentence) for sentence in said)}</p>"
 
 
+def say_progress() -> str:
+    """What the count on the labeling page means."""
+    return tr(
+        "The count above the document goes towards the next goal: a hundred pairs, or what is left if that is less. It only goes "
+        "forward. A pair that others finish before you counts as done, and new work makes the total grow. *My work* shows how many "
+        "you have judged, and what is left."
+    )
+
+
 def say_deciding_keys() -> str:
     """The keys by which a lead decides disputes; `<U>` stands for a key."""
     said = (

@@ -149,7 +149,7 @@ def test_who_has_seen_the_answers_of_others_judges_the_pair_no_more(world: World
     told = world.send(ann, world.event(seen, 2), world.event(judged, 3), have=[seen], want=50)
     assert [refusal.code for refusal in told.refused] == ["disclosed", "disclosed"]
     assert told.judged == (seen,)
-    assert (told.done, told.total, len(told.pairs)) == (1, 11, 10)
+    assert (told.answered, told.done, told.total, len(told.pairs)) == (1, 2, 12, 10)
 
 
 def test_the_judgment_of_a_pair_that_left_the_pool_while_on_screen_stays_on_record(world: World) -> None:

@@ -16,6 +16,8 @@ def draw(context: PageContext) -> None:
         st.markdown(words.say_what())
         st.header(tr("The keys"))
         st.html(words.say_keys())
+        st.header(tr("How far you are"))
+        st.markdown(words.say_progress())
         st.header(tr("The grades"))
         _draw_grades(_find_rubric(context))
         if context.dataset is not None and context.role is not None:

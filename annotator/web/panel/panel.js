@@ -153,7 +153,7 @@ class Panel {
     try { this.outbox.put(event); }
     catch { this.saved.full = true; this.saved.paint(); return null; }
     this.saved.full = false;
-    if (this.progress && !pair.answer && outcome !== "later") this.progress.done++;
+    if (this.progress && !pair.answer && outcome !== "later") this.progress.done = Math.min(this.progress.total, this.progress.done + 1);
     pair.before = pair.answer;
     pair.answer = outcome === "later" ? null : { outcome, grade, note, reason };
     pair.outdated = null;
@@ -224,7 +224,7 @@ class Panel {
     this.outbox.remove([...told.acknowledged, ...told.refused.map((event) => event.id)]);
     for (const refusal of told.refused) this.refuse(refusal, body.events.find((e) => e.id === refusal.id));
     const waiting = this.outbox.list();
-    this.progress = { done: told.progress.done + waiting.filter((e) => e.outcome !== "later").length, total: told.progress.total };
+    this.progress = { ...told.progress, done: Math.min(told.progress.total, told.progress.done + waiting.filter((e) => e.outcome !== "later").length) };
     for (const pair of told.pairs) {
       setLaterApart(pair);
       this.standard.hear(pair.guideline_version);
@@ -275,8 +275,8 @@ class Panel {
     this.saved.refuse({ why, code, document, note: event?.note?.trim() || "" });
   }
 
-  finish({ done, total }) {
-    const words = total === 0 ? this.words.nothing : done ? fill(this.words.finished, { n: this.number(done) }) : this.words.nonenow;
+  finish({ answered, total }) {
+    const words = total === 0 ? this.words.nothing : answered ? fill(this.words.finished, { n: this.number(answered) }) : this.words.nonenow;
     this.paintEmpty(words, true);
     this.exchange.later(30000, () => !this.current && this.exchange.flush());
   }

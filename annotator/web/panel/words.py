@@ -50,7 +50,7 @@ def _work() -> dict[str, str]:
         "judging": tr("Judgment"),
         "grade": tr("Grade"),
         "strip": tr("About this pair"),
-        "progress": tr("Pairs judged"),
+        "progress": tr("Pairs done"),
         "count": tr("{done} of {total}"),
         "note": tr("Note (optional)"),
         "notehint": tr("Why, if it was not obvious. Esc returns to the keys."),
