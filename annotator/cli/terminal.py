@@ -70,13 +70,10 @@ def now() -> datetime:
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's content; a plain message when it cannot be read."""
-    from annotator.domain.errors import ValidationError
+    """A regular file's content; a plain message when it cannot be read, or is none."""
+    from annotator.formats.regular_file import read_regular
 
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ValidationError(f"cannot read {path}: {error.strerror}") from None
+    return read_regular(path)
 
 
 def to_json(value: Any) -> Any:

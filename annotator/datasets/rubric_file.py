@@ -1,12 +1,15 @@
 """Reads a rubric from YAML: title, guideline (Markdown) and the definitions of the grades 0-3.
 
-Refuses a file without exactly the four grades, or with a grade that has no name or definition.
+Refuses, with the line, a file without exactly the four grades, with a grade that has no name or definition, and whatever
+`formats/yaml_tree.py` refuses: tags, nesting deeper than 50, several documents.
 """
 
 from typing import Any
 
 from annotator.domain.errors import BadInput, FormatError
 from annotator.domain.grades import GRADES, GradeDefinition, Rubric
+from annotator.formats.tree import Place, TreeProblems, is_nothing
+from annotator.formats.yaml_tree import load_yaml
 
 MAX_BYTES = 1_000_000
 
@@ -15,62 +18,51 @@ def read_rubric(data: bytes, path: str) -> Rubric:
     """The rubric of a YAML file's bytes. BadInput names every entry that is missing or wrong."""
     if len(data) > MAX_BYTES:
         raise BadInput([FormatError(path, None, "a rubric of at most 1 MB", f"{len(data):,} bytes")])
-    try:
-        content = _load(data.decode("utf-8-sig"), path)
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise BadInput([FormatError(path, line, "UTF-8 text", f"byte 0x{data[error.start]:02x}")]) from None
-    entries = content.get("grades")
-    if not isinstance(entries, list):
-        raise BadInput([FormatError(path, None, "a list 'grades'", type(entries).__name__)])
-    problems = [
-        problem for index, entry in enumerate(entries) for problem in _check_entry(entry, index, path)
+    tree = load_yaml(data, path)
+    problems = TreeProblems(tree)
+    if not isinstance(tree.value, dict):
+        raise BadInput([FormatError(path, 1, "a mapping with 'grades'", type(tree.value).__name__)])
+    entries = problems.list(tree.value.get("grades"), ("grades",))
+    for index, entry in enumerate(entries):
+        _check_entry(entry, ("grades", index), problems)
+    texts = {
+        name: problems.optional_text(tree.value.get(name), (name,)) or "" for name in ("guideline", "title")
+    }
+    found = [
+        problems.grade(entry.get("grade"), ("grades", index, "grade"))
+        for index, entry in enumerate(entries)
+        if isinstance(entry, dict)
     ]
-    found = [entry.get("grade") for entry in entries if isinstance(entry, dict)]
-    if sorted(found, key=str) != list(GRADES):
-        problems.append(FormatError(path, None, "the grades 0, 1, 2, 3 once each", str(found)))
-    if problems:
-        raise BadInput(problems)
+    if not problems and sorted(grade for grade in found if grade is not None) != list(GRADES):
+        problems.add(("grades",), "the grades 0, 1, 2, 3 once each", str(found))
+    problems.raise_if_any()
     return Rubric(
         grades=tuple(_definition(entry) for entry in sorted(entries, key=lambda entry: int(entry["grade"]))),
-        guideline=str(content.get("guideline", "")),
-        title=str(content.get("title", "")),
+        guideline=texts["guideline"],
+        title=texts["title"],
     )
 
 
-def _load(text: str, path: str) -> dict[str, Any]:
-    import yaml  # here, so that a server that reads no rubric starts sooner
-
-    try:
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            raise BadInput([FormatError(path, None, "YAML without aliases", "an alias")])
-        content = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:  # of the scanner, the parser or the constructor
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise BadInput([FormatError(path, line, "YAML", error.problem or "something else")]) from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadInput([FormatError(path, None, "YAML", str(error) or "nested too deeply")]) from None
-    if not isinstance(content, dict):
-        raise BadInput([FormatError(path, 1, "a mapping with 'grades'", type(content).__name__)])
-    return content
-
-
-def _check_entry(entry: Any, index: int, path: str) -> list[FormatError]:
-    where = f"grades[{index}]"
-    if not isinstance(entry, dict):
-        return [FormatError(path, None, f"{where} to be a mapping", type(entry).__name__)]
-    return [
-        FormatError(path, None, f"{where}.{key} to be a text", repr(entry.get(key)))
-        for key in ("name", "definition")
-        if not isinstance(entry.get(key), str) or not entry[key].strip()
-    ]
+def _check_entry(entry: Any, place: Place, problems: TreeProblems) -> None:
+    entry = problems.mapping(entry, place)
+    for key in ("name", "definition") if entry else ():
+        if not problems.text(entry.get(key), (*place, key)).strip() and not problems:
+            problems.add((*place, key), "a text that is not empty", entry.get(key))
+    for key in ("positive_examples", "negative_examples"):
+        given = entry.get(key)
+        for index, example in enumerate([] if is_nothing(given) else problems.list(given, (*place, key))):
+            problems.text(example, (*place, key, index))
 
 
 def _definition(entry: dict[str, Any]) -> GradeDefinition:
     return GradeDefinition(
         grade=int(entry["grade"]),
-        name=entry["name"].strip(),
-        definition=entry["definition"].strip(),
-        positive_examples=tuple(str(example) for example in entry.get("positive_examples") or ()),
-        negative_examples=tuple(str(example) for example in entry.get("negative_examples") or ()),
+        name=str(entry["name"]).strip(),
+        definition=str(entry["definition"]).strip(),
+        positive_examples=_list_examples(entry.get("positive_examples")),
+        negative_examples=_list_examples(entry.get("negative_examples")),
     )
+
+
+def _list_examples(given: Any) -> tuple[str, ...]:
+    return () if is_nothing(given) else tuple(str(example) for example in given)

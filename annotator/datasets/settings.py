@@ -10,6 +10,7 @@ from annotator.coverage.service import TEMPLATES, read_requirements
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say
 from annotator.domain.overlap import MOST
+from annotator.formats.json_tree import parse_json
 
 NONE = "none"
 NO_REQUIREMENTS = NONE
@@ -99,7 +100,7 @@ def _yes_or_no(found: str) -> bool:
 def _by_category(found: str) -> dict[str, int]:
     """Of `howto=2,reference=1`; a category whose name holds a comma can be said in JSON."""
     if found.lstrip().startswith("{"):
-        value = json.loads(found)
+        value = parse_json(found)
         if not all(type(wanted) is int for wanted in value.values()):
             raise ValueError(found)
         return {str(category): wanted for category, wanted in value.items()}
@@ -117,7 +118,7 @@ def _share(found: str) -> dict[str, Any]:
 
 def _columns(found: str) -> list[str]:
     """Of `author,year`; a column whose name holds a comma can be said in JSON."""
-    listed = json.loads(found) if found.lstrip().startswith("[") else found.split(",")
+    listed = parse_json(found) if found.lstrip().startswith("[") else found.split(",")
     names = list(dict.fromkeys(str(name).strip() for name in listed))
     if "" in names:
         raise ValueError(found)

@@ -131,7 +131,7 @@ def _is_certain(head: bytes) -> bool:
             continue
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
         if not isinstance(value, dict) or "query_id" not in value or JUDGMENTS in value:
             return False

@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from annotator.domain.errors import ValidationError
 from annotator.formats.grade_scale import GradeScale
+from annotator.formats.regular_file import named_errors, open_regular, read_lines_up_to
 from annotator.formats.text import read_text, to_utf8
 from annotator.formats.tree import refuse
 
@@ -36,21 +37,18 @@ class Source:
         """The content as it is stored. ValidationError when it cannot be read."""
         if self.data is not None:
             return io.BytesIO(self.data)
-        if self.is_folder:
-            raise ValidationError(f"{self.path}: expected a file, found a folder")
-        try:
-            return Path(self.path).open("rb")
-        except OSError as error:
-            raise ValidationError(f"cannot read {self.path}: {error.strerror}") from None
+        return open_regular(self.path)
 
-    def read_bytes(self) -> bytes:
-        """The whole content in UTF-8."""
-        with self.open() as file:
-            return to_utf8(file.read(), self.path, self.encoding)
+    def read_bytes(self, *, longest_line: int | None = None) -> bytes:
+        """The whole content in UTF-8. With `longest_line` (in bytes, as stored) BadInput names a longer line, before the rest is
+        read."""
+        with self.open() as file, named_errors(self.path):
+            data = file.read() if longest_line is None else read_lines_up_to(file, self.path, longest_line)
+        return to_utf8(data, self.path, self.encoding)
 
     def read_text(self) -> str:
         """The whole content as text, without its BOM."""
-        with self.open() as file:
+        with self.open() as file, named_errors(self.path):
             return read_text(file.read(), self.path, encoding=self.encoding)
 
     def read_lines(self, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
@@ -62,7 +60,7 @@ class Source:
             )
             yield from enumerate(kept, 1)
             return
-        with self.open() as file:
+        with self.open() as file, named_errors(self.path):
             number = 0
             while line := file.readline(MAX_LINE + 1):
                 number += 1

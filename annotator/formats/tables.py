@@ -6,7 +6,9 @@ Refused, each with its line: a header twice or missing, a row with another numbe
 a line that is no JSON object, a key twice.
 """
 
+import codecs
 import csv
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +20,8 @@ from annotator.formats.text import ID_LIMIT, describe, is_too_long, read_text
 
 Kind = Literal["csv", "tsv", "jsonl"]
 KINDS: tuple[Kind, ...] = ("csv", "tsv", "jsonl")
-MAX_CELL = 256_000_000
+MAX_CELL = 32_000_000
+CELL_LIMIT = f"cells of at most {MAX_CELL:,} characters"
 _SUFFIXES: dict[str, Kind] = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -79,15 +82,14 @@ def read_rows(data: bytes, path: str, *, kind: str | None = None, problems: Prob
         raise ValidationError(
             f"{path}: the content does not say which format this is; say --format, one of: {names}"
         )
-    text = read_text(data, path)
     found = Problems(path) if problems is None else problems
-    if not text.strip():
+    if not data.removeprefix(codecs.BOM_UTF8).strip():
         found.add(None, "rows of a table", "an empty file")
         found.raise_if_any()
     if kind == "jsonl":
-        table = Table(path, "jsonl", None, list(_jsonl_rows(text, found)))
+        table = Table(path, "jsonl", None, list(_jsonl_rows(read_text(data, path), found)))
     else:
-        table = _csv_table(text, path, kind, found)
+        table = _csv_table(data, path, kind, found)
     if problems is None:
         found.raise_if_any()
     return table
@@ -155,10 +157,21 @@ def unfold_metadata(row: Row) -> None:
         row.cells.update(nested)
 
 
-def _csv_table(text: str, path: str, kind: Kind, problems: Problems) -> Table:
+def _decode_lines(data: bytes, path: str) -> Iterator[str]:
+    """The lines of a CSV file as they are wanted, so that a cell that is too long is met before all is decoded."""
+    for number, line in enumerate(io.BytesIO(data)):
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text:
+            read_text(data, path)  # says what is wrong, and on which line
+        yield text.removeprefix("\ufeff") if number == 0 else text
+
+
+def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems) -> Table:
     csv.field_size_limit(MAX_CELL)
-    lines = (line + "\n" for line in text.removesuffix("\n").split("\n"))
-    reader = csv.reader(lines, delimiter="\t" if kind == "tsv" else ",", strict=True)
+    reader = csv.reader(_decode_lines(data, path), delimiter="\t" if kind == "tsv" else ",", strict=True)
     rows: list[Row] = []
     columns: tuple[str, ...] = ()
     start = 0
@@ -176,7 +189,10 @@ def _csv_table(text: str, path: str, kind: Kind, problems: Problems) -> Table:
                     Row(line, {name: cell for name, cell in zip(columns, cells, strict=True) if cell})
                 )
     except csv.Error as error:
-        problems.add(start + 1, f"a {kind.upper()} row", str(error))
+        if "field limit" in str(error):
+            problems.add(start + 1, CELL_LIMIT, "a longer one")
+        else:
+            problems.add(start + 1, f"a {kind.upper()} row", str(error))
     return Table(path, kind, columns, rows)
 
 

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotator.domain.errors import BadInput, Problems
+from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import Document
 from annotator.domain.texts import holds_no_text
 from annotator.formats.documents import DocumentLine
+from annotator.formats.regular_file import read_regular
 from annotator.formats.text import ID_LIMIT, is_too_long, read_text
 from annotator.importing.sections import read_page, split_sections
 
@@ -98,12 +99,12 @@ def _read_file(
         problems.add(None, "a file name in UTF-8", ascii(doc_id), path=shown)
         return []
     try:
-        text = read_text(path.read_bytes(), shown, encoding=encoding)
+        text = read_text(read_regular(path), shown, encoding=encoding)
     except BadInput as error:
         problems.found += error.problems
         return []
-    except OSError as error:
-        problems.add(None, "a file that can be read", error.strerror or "an error", path=shown)
+    except ValidationError as error:
+        problems.add(None, "a file that can be read", str(error).rpartition(": ")[2], path=shown)
         return []
     if not text.strip():
         skipped["empty"] += 1

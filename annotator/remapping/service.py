@@ -15,8 +15,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from annotator.accounts.service import require_role
-from annotator.domain.errors import Problems, ValidationError
+from annotator.domain.errors import Problems
 from annotator.domain.people import Actor
+from annotator.formats.regular_file import read_regular
 from annotator.formats.text import describe, to_utf8
 from annotator.remapping.carrying import Carrying, LivePair, carry_pairs
 from annotator.remapping.plan import RemapPlan, find_applied, name_retired, plan_remap
@@ -90,10 +91,7 @@ class _Work:
 
 
 def _read_bytes(path: Path, encoding: str | None) -> bytes:
-    try:
-        return to_utf8(path.read_bytes(), str(path), encoding)
-    except OSError as error:
-        raise ValidationError(f"cannot read {path}: {error.strerror}") from None
+    return to_utf8(read_regular(path), str(path), encoding)
 
 
 def _list_documents(session: Session, dataset_pk: int, file: RemapFile) -> dict[str, int]:
