@@ -6,6 +6,7 @@ Tables are cut after 200 rows and say how many there are in all; `release diff` 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
+from annotator.domain.decisions import CAUSE_NAMES
 from annotator.formats.markdown import escape_markdown, write_table
 from annotator.published.advice import compare_versions
 from annotator.published.compared import Change, ReleaseDiff, Renames
@@ -78,10 +79,13 @@ def _list_sections(diff: ReleaseDiff, remaps: Renames) -> Iterator[str]:
     if changed:
         yield from ("## Changed grades", "", *_say_reasons(diff), "")
         rows = (
-            (*_name(change), str(change.old), str(change.new), change.reason or "not recorded")
+            (
+                *_name(change), str(change.old), str(change.new), change.reason or "not recorded",
+                _say_cause(change), escape_markdown(change.rationale or ""),
+            )
             for change in changed[:SHOWN]
-        )
-        columns = ("query", "document", "old#", "new#", "reason")
+        )  # fmt: skip
+        columns = ("query", "document", "old#", "new#", "reason", "cause", "rationale")
         yield from _table(columns, rows, len(changed[:SHOWN]), diff.counts.get("changed", len(changed)))
     for title, query_ids in (("Added", diff.queries_added), ("Removed", diff.queries_removed)):
         if query_ids:
@@ -98,6 +102,12 @@ def _list_sections(diff: ReleaseDiff, remaps: Renames) -> Iterator[str]:
         yield from ("## Documents with other ids", "")
         moved = [(escape_markdown(old), escape_markdown(new), kind) for old, new, kind in remaps.rows[:SHOWN]]
         yield from _table(("old", "new", "how"), moved, len(moved), len(remaps.rows))
+
+
+def _say_cause(change: Change) -> str:
+    """Why the annotators differed, as the lead who decided says."""
+    cause = change.cause or ""
+    return escape_markdown(str(CAUSE_NAMES.get(cause, cause)))
 
 
 def _say_reasons(diff: ReleaseDiff) -> Iterator[str]:

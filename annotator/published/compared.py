@@ -31,7 +31,8 @@ class Change:
 
     `kind` "changed": another grade; "renamed": the same grade under another doc_id; "grounds": the same grade, on
     other judgments or another decision. `old_doc_id`: what a renamed document was called before. `reason` None:
-    a pair that came or went by itself, or a release too old to tell.
+    a pair that came or went by itself, or a release too old to tell. `cause`, `rationale`: what the lead said whose decision
+    changed the grade, None where no decision did, or nothing was said.
     """
 
     kind: Kind
@@ -41,6 +42,8 @@ class Change:
     new: int | None
     reason: Reason | None = None
     old_doc_id: str | None = None
+    cause: str | None = None
+    rationale: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ rests on. Works query by query, so that a million qrels are never held at once.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 
 from annotator.domain.messages import say
 from annotator.published.advice import advise
@@ -14,6 +15,8 @@ from annotator.published.compared import Change, PublishedQrel, Reason, ReleaseD
 from annotator.published.matching import follow_grounds, give_present_ids
 
 NO_NAMES: Mapping[str, str] = {}
+ReadDecisions = Callable[[Collection[int]], Mapping[int, tuple[str | None, str]]]
+"""Gives the cause (None: not said) and the rationale of decisions, by their adjudication_pk."""
 
 
 class Collected:
@@ -30,9 +33,28 @@ class Collected:
         self.counts: Counter[str] = Counter()
         self.whole: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
+        self._decisions: dict[tuple[str, str], int] = {}
 
-    def add(self, changes: Iterable[Change], *, whole: bool = False) -> None:
-        """`whole`: the query itself is in one of the releases only."""
+    def explain(self, read: ReadDecisions) -> tuple[Change, ...]:
+        """The listed changes, those that a lead decided with what the lead said."""
+        said = read(set(self._decisions.values()))
+        return tuple(self._explain(change, said) for change in self.listed)
+
+    def _explain(self, change: Change, said: Mapping[int, tuple[str | None, str]]) -> Change:
+        decision = self._decisions.get((change.query_id, change.doc_id))
+        if decision is None or decision not in said:
+            return change
+        cause, rationale = said[decision]
+        return replace(change, cause=cause, rationale=rationale or None)
+
+    def add(
+        self,
+        changes: Iterable[Change],
+        after: Mapping[str, PublishedQrel] | None = None,
+        *,
+        whole: bool = False,
+    ) -> None:
+        """`after`: the query's qrels in the later release, by doc_id; `whole`: the query itself is in one of the releases only."""
         for change in changes:
             self.counts[change.kind] += 1
             if change.kind == "changed":
@@ -42,6 +64,9 @@ class Collected:
             if self.keep is None or (not whole and self._kept[change.kind] < self.keep):
                 self._kept[change.kind] += 1
                 self.listed.append(change)
+                qrel = (after or {}).get(change.doc_id)
+                if change.reason == "adjudication" and qrel is not None and qrel.adjudication_pk is not None:
+                    self._decisions[change.query_id, change.doc_id] = qrel.adjudication_pk
 
 
 def compare_query(
@@ -82,7 +107,9 @@ def compare_query(
     return sorted(changes, key=lambda change: (change.doc_id, change.old_doc_id or ""))
 
 
-def summarise(before: ReleaseFacts | None, after: ReleaseFacts, collected: Collected) -> ReleaseDiff:
+def summarise(
+    before: ReleaseFacts | None, after: ReleaseFacts, collected: Collected, read: ReadDecisions
+) -> ReleaseDiff:
     """The whole comparison, with the version it calls for. `collected`: every query's changes."""
     if before is None:
         why: str = say("this is the first release")
@@ -103,7 +130,7 @@ def summarise(before: ReleaseFacts | None, after: ReleaseFacts, collected: Colle
         guideline_changed=guideline[0] != guideline[1],
     )
     return ReleaseDiff(
-        after.dataset, before.version, after.version, added, removed, texts, tuple(collected.listed),
+        after.dataset, before.version, after.version, added, removed, texts, collected.explain(read),
         scale_changed, advice, why, dict(collected.counts), dict(collected.whole),
         dict(collected.reasons), guideline,
     )  # fmt: skip

@@ -6,6 +6,7 @@ is about to publish. Reads only. Names nobody: people appear under the pseudonym
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from sqlalchemy.orm import Session
 
@@ -22,6 +23,7 @@ from annotator.published.compared import ReleaseDiff as ReleaseDiff
 from annotator.published.compared import ReleaseFacts as ReleaseFacts
 from annotator.published.compared import Renames as Renames
 from annotator.published.diff import Collected as Collected
+from annotator.published.diff import ReadDecisions as ReadDecisions
 from annotator.published.diff import compare_query as compare_query
 from annotator.published.diff import summarise as summarise
 from annotator.published.records import Guideline as Guideline
@@ -52,6 +54,7 @@ from annotator.storage.trails import (
     find_imported_qrel,
     find_pair,
     find_traced_decision,
+    list_decision_words,
     list_judgments_until,
     list_traced_judgments,
 )
@@ -89,7 +92,7 @@ def compare_releases(
             new = read_qrels(session, key_of(newer.pk), chunk)
             for query_id in chunk:
                 collect_query(collected, old.get(query_id, {}), new.get(query_id, {}), renames)
-        found = summarise(before, after, collected)
+        found = summarise(before, after, collected, partial(list_decision_words, session))
     note_published(database, actor, dataset, list_named(found.changes), now=now)
     return found
 
@@ -231,7 +234,7 @@ def collect_query(
 ) -> None:
     """Compare one query's qrels and gather what differs."""
     changes = compare_query(before, after, renames.renamed, parted=renames.parted, joined=renames.joined)
-    collected.add(changes, whole=not before or not after)
+    collected.add(changes, after, whole=not before or not after)
 
 
 def read_facts(session: Session, dataset: str, release: ReleaseRow) -> ReleaseFacts:

@@ -9,6 +9,7 @@ from annotator.domain.trail import JudgedPair
 from annotator.published.service import (
     Collected,
     PublishedQrel,
+    ReadDecisions,
     ReleaseDiff,
     ReleaseFacts,
     Renames,
@@ -23,11 +24,18 @@ ReadQrels = Callable[[Sequence[str]], Mapping[str, dict[str, PublishedQrel]]]
 
 class Comparison:
     """`before`: the release before, None for the first; then nothing is compared. `read` gives its qrels of some
-    queries. `keep`: how many changes of each kind to list."""
+    queries, `read_decisions` what leads said of theirs. `keep`: how many changes of each kind to list."""
 
     def __init__(
-        self, before: ReleaseFacts | None, renames: Renames, read: ReadQrels, *, keep: int | None
+        self,
+        before: ReleaseFacts | None,
+        renames: Renames,
+        read: ReadQrels,
+        read_decisions: ReadDecisions,
+        *,
+        keep: int | None,
     ) -> None:
+        self._read_decisions = read_decisions
         self._before, self._renames, self._read = before, renames, read
         self._collected = Collected(keep=keep)
         self._waiting: dict[str, dict[str, PublishedQrel]] = {}
@@ -48,7 +56,7 @@ class Comparison:
             if query_id not in self._seen:
                 self.add(query_id, ())
         self._compare()
-        return summarise(self._before, after, self._collected)
+        return summarise(self._before, after, self._collected, self._read_decisions)
 
     def _compare(self) -> None:
         if not self._waiting:

@@ -101,6 +101,7 @@ from annotator.storage.releases import (
     list_systems,
 )
 from annotator.storage.tables import DatasetRow, ReleaseRow
+from annotator.storage.trails import list_decision_words
 
 KEPT_CHANGES = 200  # how many changes of each kind CHANGES.md lists; every one is counted
 NO_RENAMES = Renames()
@@ -484,11 +485,13 @@ def _begin_comparison(session: Session, row: DatasetRow, *, keep: int | None) ->
     """The comparison with the latest release, and what happened to documents' ids since then."""
     releases = list_releases_of_dataset(session, key_of(row.pk))
     if not releases:
-        return Comparison(None, NO_RENAMES, lambda _: {}, keep=keep), NO_RENAMES
+        return Comparison(None, NO_RENAMES, lambda _: {}, lambda _: {}, keep=keep), NO_RENAMES
     latest = releases[-1]
     renames = read_renames(session, key_of(row.pk), since=latest.created_at)
     read = partial(read_qrels, session, key_of(latest.pk))
-    return Comparison(read_facts(session, row.name, latest), renames, read, keep=keep), renames
+    read_decisions = partial(list_decision_words, session)
+    before = read_facts(session, row.name, latest)
+    return Comparison(before, renames, read, read_decisions, keep=keep), renames
 
 
 def _write(

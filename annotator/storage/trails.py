@@ -3,7 +3,7 @@
 For releases made before the keys were recorded: what had been received until then.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, and_, case, null, select
 from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
+from annotator.storage.bulk import split
 from annotator.storage.dispute_tables import AdjudicationRow
 from annotator.storage.find import key_of
 from annotator.storage.import_records import IMPORT
@@ -88,6 +89,18 @@ def find_traced_decision(session: Session, dataset_pk: int, adjudication_pk: int
         .outerjoin(PseudonymRow, _is_pseudonym_of(dataset_pk, col(AdjudicationRow.lead_pk)))
         .where(col(AdjudicationRow.pk) == adjudication_pk)
     ).first()  # fmt: skip
+
+
+def list_decision_words(
+    session: Session, adjudication_pks: Collection[int]
+) -> dict[int, tuple[str | None, str]]:
+    """Return the cause (None: not said) and the rationale of these decisions, by adjudication_pk."""
+    row, found = AdjudicationRow, dict[int, tuple[str | None, str]]()
+    for chunk in split(sorted(adjudication_pks), 500):
+        statement = select(col(row.pk), col(row.cause), col(row.reason), col(row.rationale))
+        for pk, cause, reason, rationale in session.execute(statement.where(col(row.pk).in_(chunk))):
+            found[key_of(pk)] = cause or reason or None, rationale
+    return found
 
 
 def find_decision_until(session: Session, pair_pk: int, until: datetime) -> int | None:

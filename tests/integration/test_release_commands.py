@@ -219,7 +219,7 @@ def test_two_releases_are_compared_and_a_grade_is_traced(terminal: Terminal) -> 
     publish_twice(terminal)
     found = terminal.json("release", "diff", NAME, "1.0.0", "1.1.0")
     assert found["changes"] == [
-        {"kind": "added", "query_id": "Q2", "doc_id": "법률_제17조", "old": None, "new": 2, "reason": None, "old_doc_id": None}
+        {"kind": "added", "query_id": "Q2", "doc_id": "법률_제17조", "old": None, "new": 2, "reason": None, "old_doc_id": None, "cause": None, "rationale": None}
     ]  # fmt: skip
     assert (found["advice"], found["counts"]) == ("minor", {"added": 1})
     said = terminal.run("release", "diff", NAME, "1.0.0", "1.1.0").stdout

@@ -21,7 +21,16 @@ def test_the_whole_file_with_something_of_everything() -> None:
         queries_removed=("gone",),
         texts_changed=(("Q1", "前の\n本文", "後の本文"), ("Q2", "が", "か\u3099")),
         changes=(
-            Change("changed", "Q1", "문서", 3, 1, "adjudication"),
+            Change(
+                "changed",
+                "Q1",
+                "문서",
+                3,
+                1,
+                "adjudication",
+                cause="guideline_gap",
+                rationale="第17条 | 本文",
+            ),
             Change("changed", "Q1", "b", 0, 2, None, "a"),
             Change("added", "新|1", "d", None, 2),
             Change("added", "Q1", "مستند", None, 2, "remap"),
@@ -49,8 +58,8 @@ def test_the_whole_file_with_something_of_everything() -> None:
         "The scale changed: see `scale` in both manifests.\n\n"
         "The guideline is version 2; it was version 1.\n\n"
         "## Changed grades\n\n- adjudication (1): a lead decided\n- not recorded (1): one of the releases is too old to tell\n\n"
-        "| query | document | old | new | reason |\n|---|---|---:|---:|---|\n"
-        "| Q1 | 문서 | 3 | 1 | adjudication |\n| Q1 | b (was a) | 0 | 2 | not recorded |\n\n"
+        "| query | document | old | new | reason | cause | rationale |\n|---|---|---:|---:|---|---|---|\n"
+        "| Q1 | 문서 | 3 | 1 | adjudication | guideline gap | 第17条 \\| 本文 |\n| Q1 | b (was a) | 0 | 2 | not recorded |  |  |\n\n"
         "## Added queries\n\n| query | qrels |\n|---|---:|\n| 新\\|1 | 1 |\n\n"
         "## Removed queries\n\n| query | qrels |\n|---|---:|\n| gone | 1 |\n\n"
         "## Changed query texts\n\n| query | before | after |\n|---|---|---|\n| Q1 | 前の⏎本文 | 後の本文 |\n"

@@ -170,7 +170,7 @@ def collect(*kinds: str, keep: int | None = None, whole: bool = False) -> Collec
 def test_the_advice_is_the_smallest_step_that_the_changes_allow(
     kinds: list[str], after: dict[str, Any], advice: str
 ) -> None:
-    diff = summarise(facts(), facts("1.0.1", **after), collect(*kinds))
+    diff = summarise(facts(), facts("1.0.1", **after), collect(*kinds), lambda _: {})
     assert diff.advice == advice
     assert diff.advice_why
 
@@ -178,7 +178,7 @@ def test_the_advice_is_the_smallest_step_that_the_changes_allow(
 def test_the_summary_lists_queries_and_texts_and_knows_when_texts_were_not_recorded() -> None:
     before = facts(queries={"gone": "x", "質問 1": "前", "old": None})
     after = facts("1.1.0", queries={"質問 1": "後", "old": "now", "новый": "y"})
-    diff = summarise(before, after, collect("changed"))
+    diff = summarise(before, after, collect("changed"), lambda _: {})
     assert (diff.queries_added, diff.queries_removed) == (("новый",), ("gone",))
     assert diff.texts_changed == (("質問 1", "前", "後"),)
     assert (diff.before, diff.after, diff.guideline) == ("1.0.0", "1.1.0", (1, 1))
@@ -186,7 +186,7 @@ def test_the_summary_lists_queries_and_texts_and_knows_when_texts_were_not_recor
 
 
 def test_the_first_release_has_nothing_to_be_compared_with() -> None:
-    diff = summarise(None, facts(), collect("added"))
+    diff = summarise(None, facts(), collect("added"), lambda _: {})
     assert (diff.before, diff.after, diff.changes, diff.queries_added) == (None, "1.0.0", (), ())
 
 
@@ -197,3 +197,13 @@ def test_only_some_changes_are_listed_when_asked_but_all_are_counted() -> None:
     assert collected.counts == {"changed": 3, "added": 2}
     assert collected.whole == {"新": 1}
     assert len(collect("changed", "changed", whole=True).listed) == 2
+
+
+def test_a_grade_that_a_lead_changed_says_the_cause_and_the_rationale() -> None:
+    collected = Collected()
+    before = {"d": PublishedQrel("Q", "d", 3, "unanimous", "1 2", None, None)}
+    after = {"d": PublishedQrel("Q", "d", 1, "adjudicated", "1 2", 7, None)}
+    collected.add(compare_query(before, after), after)
+    diff = summarise(facts(), facts("1.0.1"), collected, lambda pks: dict.fromkeys(pks, ("slip", "第17条")))
+    (change,) = diff.changes
+    assert (change.reason, change.cause, change.rationale) == ("adjudication", "slip", "第17条")
