@@ -23,7 +23,7 @@ from pathlib import Path
 from annotator.domain.errors import ConflictError, StateError
 from annotator.domain.messages import say
 from annotator.releases.files import SUMS
-from annotator.releases.output import PartialFile, sync_folder
+from annotator.releases.output import PartialFile, make_private_folder, sync_folder
 from annotator.releases.verification import find_faults
 
 STALE_AFTER = timedelta(days=1)
@@ -84,7 +84,7 @@ def hold_folder(folder: Path) -> Iterator[None]:
     StateError when the folder cannot be made.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
     except OSError as error:
         raise StateError(
             say("cannot write the release to {folder}: {why}", folder=folder, why=error.strerror)
@@ -106,7 +106,7 @@ def open_partial(target: Path) -> Iterator[PartialFolder]:
     """
     folder = PartialFolder(target)
     try:
-        folder.path.mkdir(parents=True)
+        make_private_folder(folder.path)
         yield folder
         folder.seal()
     except OSError as error:

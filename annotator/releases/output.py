@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-READ_ONLY = 0o444
+READ_ONLY = 0o400  # for its owner: a release holds what the documents hold
 BUFFER = 1 << 18  # characters held back before they are written
 ROWS = 5_000
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -41,9 +41,9 @@ class PartialFile:
         self._digest = hashlib.sha256()
         self._waiting: list[str] = []
         self._length = 0
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         self._path = path
-        self._descriptor: int | None = os.open(path, _FLAGS, 0o644)
+        self._descriptor: int | None = os.open(path, _FLAGS, 0o600)
 
     @property
     def sha256(self) -> str:
@@ -141,6 +141,13 @@ class ContentDigest:
             digest.update(self._file.read(length))
         self._file.close()
         return digest.hexdigest()
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make the folder and those above it that are missing, each for its owner only; those that exist stay as they are."""
+    if not folder.is_dir():
+        make_private_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def sync_folder(folder: Path) -> None:

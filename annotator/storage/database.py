@@ -18,7 +18,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session
 
 from annotator.domain.errors import DatabaseUnavailable, ValidationError
-from annotator.storage.sqlite_file import check_sqlite_file
+from annotator.storage.sqlite_file import check_sqlite_file, create_private_file
 from annotator.storage.unavailable import BUSY, explain_unavailable
 
 PATIENCE_SECONDS = 30
@@ -151,9 +151,14 @@ class Database:
             max_overflow=30,
             pool_timeout=CONNECT_SECONDS,
         )
+        event.listen(engine, "do_connect", self._create_private_file)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
+
+    def _create_private_file(self, *_told: Any) -> None:
+        """Judgments and password hashes are nobody else's to read, also where the umask would allow it."""
+        create_private_file(self.url)
 
     def _prepare_postgresql(self, connection: Any, _record: Any) -> None:
         """A statement that waits longer for somebody's lock fails, and says so by itself."""

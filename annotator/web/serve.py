@@ -17,6 +17,7 @@ from annotator.domain.errors import StateError
 from annotator.log import set_up_logs
 from annotator.settings import Settings
 from annotator.storage.database import Database
+from annotator.storage.sqlite_file import list_database_files, list_open_to_others
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -41,6 +42,7 @@ def serve_app(
     from annotator.web.outage import PATIENCE_SECONDS
     from annotator.web.theme import make_config
 
+    warn_of_open_files(database, settings)
     database.wait_at_most(PATIENCE_SECONDS)
     app = make_app(database, settings)
     use_own_server()
@@ -55,6 +57,18 @@ def serve_app(
     finally:
         signal.signal(signal.SIGTERM, previous)
         database.dispose()
+
+
+def warn_of_open_files(database: Database, settings: Settings) -> None:
+    """Log one warning that names what other users of the machine can get at. What exists is never changed."""
+    paths = [*list_database_files(database.url), settings.exports_dir]
+    found = list_open_to_others(paths)
+    if found:
+        log.warning(
+            "others on this machine can read this",
+            paths=[str(path) for path in found],
+            mend="chmod -R go= PATH",
+        )
 
 
 def check_port(host: str, port: int) -> None:

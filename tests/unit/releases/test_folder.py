@@ -47,7 +47,7 @@ def test_files_are_hidden_until_the_rename_and_read_only_after(tmp_path: Path) -
     put_in_place(partial, target)
     assert visible(target.parent) == ["1.0.0"]
     assert {name: (target / name).read_text() for name in FILES} == FILES
-    assert {stat.S_IMODE((target / name).stat().st_mode) for name in FILES} == {0o444}
+    assert {stat.S_IMODE((target / name).stat().st_mode) for name in FILES} == {0o400}
     assert not partial.exists()
 
 
