@@ -3,6 +3,8 @@
 
 import os
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -96,6 +98,7 @@ def run() -> None:
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     try:
         try:
+            _require_texts(sys.argv[1:])
             app()
         finally:
             sys.stdout.flush()  # a full disk shows here, not when Python has ended already
@@ -111,6 +114,16 @@ def run() -> None:
     except OSError as error:
         _drop_output()
         terminal.fail(f"{error.filename or 'cannot write the output'}: {error.strerror or error}", 1)
+
+
+def _require_texts(words: Sequence[str]) -> None:
+    """Refuse an argument that no database can hold (NUL, bytes that are not UTF-8), unless a file is called so."""
+    from annotator.domain.texts import holds_no_text
+
+    for word in words:
+        value = word.partition("=")[2] if word.startswith("--") else word
+        if holds_no_text(word) and ("\x00" in word or not Path(value).exists()):
+            terminal.fail(f"expected arguments that are text in UTF-8, found {word!r:.80}", 2)
 
 
 def _drop_output() -> None:

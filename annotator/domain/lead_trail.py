@@ -6,7 +6,7 @@ are theirs to answer for, and never an annotator.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, time, tzinfo
+from datetime import UTC, datetime, time, tzinfo
 from typing import Any
 
 from annotator.domain.errors import ValidationError
@@ -64,18 +64,20 @@ class Moment:
 
 def read_moment(said: str, zone: tzinfo | None = None, *, last: bool = False) -> datetime:
     """A day or a moment as ISO 8601 writes it: "2026-03-04", "2026-03-04T12:00+09:00". Without a zone of its own it is meant in
-    `zone` (None: this computer's); a day is its first moment, or its `last`. ValidationError for anything else."""
+    `zone` (None: this computer's); a day is its first moment, or its `last`. ValidationError for anything else, and for a
+    moment that no calendar in UTC has."""
     try:
         found = datetime.fromisoformat(said.strip())
-    except ValueError:
+        if len(said.strip()) <= len("2026-03-04") and last:
+            found = datetime.combine(found, time.max)
+        if found.tzinfo is None:
+            found = found.astimezone() if zone is None else found.replace(tzinfo=zone)
+        found.astimezone(UTC)
+    except (ValueError, OverflowError):  # the latter: a time of the year 0 or 10000 in UTC
         raise ValidationError(
             say(
                 "expected a day such as 2026-03-04, or a time such as 2026-03-04T12:00, found {found!r}",
                 found=said,
             )
         ) from None
-    if len(said.strip()) <= len("2026-03-04") and last:
-        found = datetime.combine(found, time.max)
-    if found.tzinfo is not None:
-        return found
-    return found.astimezone() if zone is None else found.replace(tzinfo=zone)
+    return found

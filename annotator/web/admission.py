@@ -1,7 +1,8 @@
 """Who may ask for what: every address of Streamlit's that is answered. What stands neither here nor among our own routes is refused.
 
 Streamlit brings routes that this program does not use (media, components, sign-in by others, an API for agents), and answers
-every unknown address with its page. Our own routes, which refuse by themselves, and the pages of `navigation.py` are let through.
+every unknown address with its page. Our own routes, which refuse by themselves, and the pages of `navigation.py` are let through;
+but no route of ours is asked with a parameter that holds what no text may (NUL): no database looks for it.
 """
 
 import re
@@ -9,10 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from annotator.domain.accounts import SignedIn
+from annotator.domain.messages import say
+from annotator.domain.texts import holds_no_text
 from annotator.web.messages import tr
 from annotator.web.navigation import PAGES
 from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
@@ -55,8 +59,9 @@ class Admission:
         self.app, self.own = app, frozenset(own)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in self.own:
-            response = self._refuse(scope)
+        if scope["type"] == "http":
+            own = scope["path"] in self.own
+            response = _refuse_parameters(scope) if own else self._refuse(scope)
             if response is not None:
                 await response(scope, receive, send)
                 return
@@ -85,11 +90,27 @@ def _is_admin(person: object) -> bool:
     return isinstance(person, SignedIn) and person.role_on(None) == "admin"
 
 
+def _refuse_parameters(scope: Scope) -> Response | None:
+    """The answer where a parameter of the address, or its name, holds what no text may; None where all are texts."""
+    for name, value in QueryParams(scope["query_string"]).multi_items():
+        if holds_no_text(name) or holds_no_text(value):
+            shown = repr(name) if holds_no_text(name) else name
+            fault = say("expected text, found a character that no text may hold")
+            return _answer_plainly(scope, tr(say("{field}: {fault}", field=shown, fault=fault)), 400)
+    return None
+
+
 def _answer_unknown(scope: Scope) -> Response:
     if not wants_page(scope) or "/_stcore/" in scope["path"]:
         return JSONResponse({"error": "there is nothing at this address"}, 404)
-    said = tr("There is no such page")
+    return _answer_plainly(scope, tr("There is no such page"), 404)
+
+
+def _answer_plainly(scope: Scope, said: str, status: int) -> Response:
+    """Say it: on a page, with the way back, to whoever waits for one."""
+    if not wants_page(scope):
+        return JSONResponse({"error": said}, status)
     body = fill_markup(
         '<h1>$said</h1><p class="lead"><a href="/">$back</a></p>', {"said": said, "back": tr("Back")}
     )
-    return HTMLResponse(draw_plain_page(said, body), 404)
+    return HTMLResponse(draw_plain_page(said, body), status)

@@ -14,6 +14,7 @@ from annotator.accounts.service import find_session
 from annotator.datasets.service import Dataset, list_datasets
 from annotator.domain.accounts import SignedIn
 from annotator.domain.people import Actor
+from annotator.domain.texts import holds_no_text
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.messages import tr, use_language
@@ -60,9 +61,17 @@ def find_context() -> PageContext | None:
     if st.session_state.get("person_id", person.actor.person_id) != person.actor.person_id:
         st.session_state.clear()  # somebody else signed in with this browser meanwhile
     st.session_state["person_id"] = person.actor.person_id
+    _forget_no_texts()
     datasets = tuple(list_datasets(served.database, person.actor))
     dataset = choose_dataset([item.name for item in datasets], st.query_params.get("dataset"))
     return PageContext(served.database, served.settings, person, token, datasets, dataset, now)
+
+
+def _forget_no_texts() -> None:
+    """Take out of the address what no text may hold (NUL), before anything looks for it: nobody can have written it here."""
+    for name in list(st.query_params):
+        if any(map(holds_no_text, (name, *st.query_params.get_all(name)))):
+            del st.query_params[name]
 
 
 def require_context() -> PageContext:

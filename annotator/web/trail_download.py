@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from annotator.domain.errors import AnnotatorError, NotFound
+from annotator.domain.errors import AnnotatorError, NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.storage.database import Database
 from annotator.trail.service import TrailFilter, iterate_trail, read_moment, write_csv, write_json_lines
@@ -53,15 +53,21 @@ def routes(database: Database) -> list[Route]:
 
 
 def read_filter(asked: dict[str, str]) -> TrailFilter:
-    """What the address asks for. A time without a zone is UTC. ValidationError for a time that is none."""
-    since, until = asked.get("since"), asked.get("until")
+    """What the address asks for. A time without a zone is UTC. ValidationError, with the parameter's name, for a time that is none."""
     return TrailFilter(
         pair=asked.get("pair") or None,
         action=asked.get("action") or None,
         person=asked.get("person") or None,
-        since=read_moment(since, UTC) if since else None,
-        until=read_moment(until, UTC, last=True) if until else None,
+        since=_read_time(asked, "since"),
+        until=_read_time(asked, "until", last=True),
     )
+
+
+def _read_time(asked: dict[str, str], name: str, *, last: bool = False) -> datetime | None:
+    try:
+        return read_moment(asked[name], UTC, last=last) if asked.get(name) else None
+    except ValidationError as error:
+        raise ValidationError(say("{field}: {fault}", field=name, fault=error.args[0])) from None
 
 
 def list_address(dataset: str, name: str, wanted: TrailFilter) -> str:

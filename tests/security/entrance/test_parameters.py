@@ -1,0 +1,279 @@
+"""Hostile parameters of addresses: every route, every parameter that it reads, on both databases. Never a 500.
+
+PARAMETERS names what each route reads. A route that is not in it, or that reads something else, fails these tests.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from starlette.datastructures import ImmutableMultiDict, QueryParams
+from starlette.testclient import TestClient
+from streamlit.runtime import Runtime
+from streamlit.runtime.context import ContextProxy
+from streamlit.testing.v1 import AppTest
+
+import annotator.web
+from annotator.accounts.service import add_person
+from annotator.cli import main
+from annotator.domain.pairs import pair_key
+from annotator.domain.people import OPERATOR
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.agreement_address import NAMES as SELECTION
+from annotator.web.app import list_own_routes, make_app
+from annotator.web.navigation import PAGES
+from annotator.web.queue_address import NAMES as QUEUE
+from annotator.web.signed_in import COOKIE
+from tests.fuzz.raw_query import HEADER, RawQuery
+from tests.integration.judged_world import NOW
+from tests.unit.web.lead_pages import make_world
+
+PASSWORD = "correct horse 電池 staple"
+PAIR = ("dataset", "pair")
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "/": ("dataset",), "/healthz": (), "/readyz": (), "/login": ("next",), "/logout": (), "/login.css": (), "/favicon.png": (),
+    "/api/text": PAIR, "/api/pair": PAIR, "/api/changes": PAIR, "/api/rendering": PAIR, "/api/standard": ("dataset",),
+    "/api/search": ("dataset", "query", "q"), "/api/document": ("dataset", "doc_id"),
+    "/api/cases": (*PAIR, "have", "want", "tab", *QUEUE), "/api/cases/origin": PAIR, "/api/cases/trail": PAIR,
+    "/api/cases/leads": ("dataset",), "/api/queue": ("dataset", *QUEUE), "/api/quality": ("dataset", "table"),
+    "/api/trail": ("dataset", "format", "pair", "action", "person", "since", "until"),
+    "/api/release": ("dataset", "version", "file"),
+    "/api/agreement/figures": ("dataset", "table", "by", "first", "second"),
+    "/api/agreement/pairs": ("dataset", "pairs", "who", "grades", "grade", "when", "of", "is"),
+    "/api/agreement/left-out": ("dataset", "kind"), "/api/agreement/since": ("dataset", "version"),
+}  # fmt: skip
+IN_BODIES = {
+    "dataset", "pair", "lead", "filter", "decided", "rationale", "seen", "cause", "in_guideline", "seconds", "question", "answer",
+    "pairs", "to", "close", "have", "want", "tab", "annotator", "events", "whole", "query_id", "doc_id", "id", "text",
+}  # fmt: skip
+GOOD = {
+    "dataset": "d", "pair": pair_key("d", "Q1", "遠い"), "query": "Q1", "q": "題", "doc_id": "遠い", "want": "1", "tab": "t", "format": "csv",
+    "table": "kinds", "pairs": "shared", "kind": "other", "version": "1", "since": "2026-03-04", "until": "2026-03-05T00:00Z", "next": "/label",
+}  # fmt: skip
+NULS = ("%00", "a%00b", "2026-03-04%00")
+HOSTILE = (
+    "%ED%A0%80", "%zz%\xff", "-1", "9" * 5000, "%D9%A3%C2%B2", "%F0%9F%94%8E" * 1000, "9999-12-31",
+    "0001-01-01T00:00:00Z%2F9999-12-31T23:59:59Z", "..%2F%25%s{x}'%22;--%0D%0Ax:%20y",
+)  # fmt: skip
+NO_TIMES = (
+    "9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59.999999-00:01", "0001-01-01T00:00:00%2B14:00", "0001-01-01T00:00%2B00:01", "0000-01-01", "10000-01-01",
+    "2026-13-01", "2026-02-30", "%D9%A2026-01-01", "-2026-01-01", "2026-03-04T25:00", "2026-03-04T12:00%2B99:00", "yesterday", "9" * 400, "%ED%A0%80",
+)  # fmt: skip
+NOT_TEXT = "expected text, found a character that no text may hold"
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """Some disputes that lea leads, on SQLite and on PostgreSQL."""
+    opened = Database(database_url)
+    make_world(opened)
+    add_person(opened, OPERATOR, "lea", role="lead", dataset="d", password=PASSWORD, now=NOW)
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture
+def lead(database: Database) -> Iterator[TestClient]:
+    Runtime._instance = None  # Streamlit allows one runtime a process
+    with TestClient(RawQuery(make_app(database, Settings())), follow_redirects=False) as client:
+        assert client.post("/login", data={"username": "lea", "password": PASSWORD}).status_code == 303
+        yield client
+    Runtime._instance = None
+
+
+def ask(client: TestClient, path: str, query: str, method: str = "GET") -> Any:
+    return client.request(method, path, headers={HEADER: query.encode("latin-1")})
+
+
+def with_hostile(path: str, name: str, value: str) -> str:
+    good = urlencode([(key, GOOD[key]) for key in PARAMETERS[path] if key != name and key in GOOD])
+    return f"{good}&{name}={value}"
+
+
+def test_every_route_and_every_parameter_that_it_reads_is_in_the_list(
+    lead: TestClient, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = {route.path for route in list_own_routes(database, Settings()) if "GET" in (route.methods or ())}
+    assert paths == set(PARAMETERS)
+    read: list[str] = []
+    found = ImmutableMultiDict.__getitem__
+
+    def note(self: Any, key: str) -> Any:
+        if isinstance(self, QueryParams):
+            read.append(key)
+        return found(self, key)
+
+    monkeypatch.setattr(ImmutableMultiDict, "__getitem__", note)
+    for path, known in PARAMETERS.items():
+        read.clear()
+        ask(lead, path, urlencode([(name, GOOD.get(name, "x")) for name in known]))
+        assert set(read) <= set(known), path
+
+
+def test_every_name_that_the_routes_look_up_is_in_the_list() -> None:
+    """Also one that is read only in some case."""
+    known = IN_BODIES.union(*PARAMETERS.values())
+    for path in sorted(Path(annotator.web.__file__).parent.glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "Route(" in text or "request.query_params" in text:
+            assert set(_list_names(ast.parse(text))) <= known, path.name
+
+
+def _list_names(tree: ast.Module) -> Iterator[str]:
+    """Every x of `asked.get("x")`, `asked["x"]`, `"x" in asked`, `f(asked, "x")`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+            named = [*node.args[:1]] if _is_asked(node.func.value) else []
+        elif isinstance(node, ast.Call) and node.args and _is_asked(node.args[0]):
+            named = node.args[1:2]
+        elif isinstance(node, ast.Subscript) and _is_asked(node.value):
+            named = [node.slice]
+        elif isinstance(node, ast.Compare) and _is_asked(node.comparators[0]):
+            named = [node.left]
+        else:
+            continue
+        yield from (
+            one.value for one in named if isinstance(one, ast.Constant) and isinstance(one.value, str)
+        )
+
+
+def _is_asked(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Name) and node.id == "asked") or (
+        isinstance(node, ast.Attribute) and node.attr == "query_params"
+    )
+
+
+def test_what_no_text_may_hold_is_refused_with_the_name_of_its_parameter(lead: TestClient) -> None:
+    for path, names in PARAMETERS.items():
+        for name in names:
+            for value in NULS:
+                answer = ask(lead, path, with_hostile(path, name, value))
+                assert answer.status_code == 400, (path, name, value)
+                assert f"{name}: {NOT_TEXT}" in answer.text, (path, name, value)
+                assert ask(lead, path, with_hostile(path, name, value), "HEAD").status_code == 400
+        assert ask(lead, path, "%00=1").status_code == 400
+        assert ask(lead, path, "unknown=%00").status_code == 400
+
+
+def test_no_parameter_makes_a_route_fail(lead: TestClient) -> None:
+    for path, names in PARAMETERS.items():
+        for name in names:
+            for value in HOSTILE:
+                answer = ask(lead, path, with_hostile(path, name, value))
+                assert answer.status_code < 500, (path, name, value[:80])
+
+
+def test_a_time_that_is_none_is_refused_with_the_name_of_its_parameter(lead: TestClient) -> None:
+    for name in ("since", "until"):
+        for value in NO_TIMES:
+            answer = ask(lead, "/api/trail", with_hostile("/api/trail", name, value))
+            assert answer.status_code == 400, value
+            assert answer.json()["error"].startswith(f"{name}: expected a day such as 2026-03-04"), value
+        for value in ("9999-12-31T23:59:59Z", "0001-01-01", "2026-03-04"):
+            assert ask(lead, "/api/trail", with_hostile("/api/trail", name, value)).status_code == 200, value
+
+
+def test_a_stranger_is_told_nothing_but_to_sign_in(lead: TestClient) -> None:
+    lead.cookies.clear()
+    for path in PARAMETERS:
+        if path.startswith("/api/"):
+            assert ask(lead, path, "dataset=%00").status_code == 401
+
+
+def test_whoever_waits_for_a_page_is_told_on_one(lead: TestClient) -> None:
+    answer = lead.get("/?dataset=%00", headers={"accept-language": "ko"})
+    assert answer.status_code == 400
+    assert "text/html" in answer.headers["content-type"]
+    assert "<script" not in answer.text
+
+
+# Pages ---------------------------------------------------------------------------------------------------
+
+ON_PAGES = {
+    *QUEUE, *SELECTION, "dataset", "pair", "start", "version", "query", "document", "page", "people", "tab", "by", "since", "next", "kappa", "search", "person", "part", "about", "to", "standard",
+}  # fmt: skip
+ON_A_PAGE = ("a\x00b", "9" * 400, "٣")
+
+
+def run_page(page: str) -> None:
+    from importlib import import_module
+
+    from annotator.web.page_context import require_context
+
+    import_module(f"annotator.web.pages.{page}").draw(require_context())
+
+
+@pytest.mark.parametrize("page", [page.module.rpartition(".")[2] for page in PAGES])
+def test_no_address_makes_a_page_fail(
+    page: str, lead: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    token = lead.cookies[COOKIE]
+    monkeypatch.setattr(ContextProxy, "cookies", {COOKIE: token})
+    monkeypatch.setattr(ContextProxy, "headers", {})
+    for value in ON_A_PAGE:
+        shown = AppTest.from_function(run_page, args=(page,), default_timeout=60)
+        for name in ON_PAGES:
+            shown.query_params[name] = value if name != "dataset" or "\x00" in value else "d"
+        shown.run()
+        assert not shown.exception, (value[:80], shown.exception)
+        assert "\x00" not in str(shown.query_params), value
+
+
+def test_every_name_that_the_pages_look_up_is_in_the_list() -> None:
+    pattern = re.compile(r'st\.query_params(?:\.get\(|\[)"(\w+)"|key="(\w+)"[^()]*bind="query-params"')
+    for path in sorted(Path(annotator.web.__file__).parent.rglob("*.py")):
+        for found in pattern.finditer(path.read_text(encoding="utf-8")):
+            assert (found[1] or found[2]) in ON_PAGES, (path.name, found[0])
+
+
+# The command line ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["a\x00b", "--person=a\x00b", "\udcff", "--action=\udced\udca0\udc80"])
+def test_an_argument_that_is_no_text_is_refused(
+    word: str, database: Database, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = database.url.render_as_string(hide_password=False)
+    monkeypatch.setattr(sys, "argv", ["annotator", "--database", url, "trail", "d", word])
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("expected arguments that are text in UTF-8, found ")
+
+
+def test_a_file_whose_name_is_not_utf_8_can_be_named(
+    database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "\udcff.trec"
+    file.write_text("Q1 0 d1 2\n")
+    monkeypatch.setattr(sys, "argv", ["annotator", "check", str(file)])
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+    assert "expected arguments" not in capsys.readouterr().err
+    assert ended.value.code in (0, 3)
+
+
+@pytest.mark.parametrize(
+    "said", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "0001-01-01", "9999-12-31"]
+)
+@pytest.mark.parametrize("option", ["--since", "--until"])
+def test_an_extreme_time_is_taken_or_refused_in_words(
+    said: str,
+    option: str,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    url = database.url.render_as_string(hide_password=False)
+    monkeypatch.setattr(sys, "argv", ["annotator", "--database", url, "trail", "d", option, said])
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+    told = capsys.readouterr()
+    assert ended.value.code == 0 or "expected a day such as 2026-03-04" in told.err
