@@ -68,6 +68,7 @@ def store_events(
     texts = list_text_hashes(session, {one.document_pk for one in standings.values()})
     rows: list[dict[str, Any]] = []
     stored: list[tuple[JudgmentEvent, Standing, str]] = []
+    accepted: list[JudgmentEvent] = []  # an id may come twice, and be refused once
     for event in events:
         one, before = standings.get(event.pair), known.get(event.event_id)
         code, why = _find_objection(session, event, one, before, worklist, untrained=untrained)
@@ -75,6 +76,7 @@ def store_events(
             receipt.refused.append(Refusal(event.event_id, why, code))
             continue
         receipt.acknowledged.append(event.event_id)
+        accepted.append(event)
         receipt.query_pk = one.query_pk
         if before is not None:
             continue
@@ -87,7 +89,7 @@ def store_events(
         standings[event.pair] = _after(one, event, purpose)
     add_rows(session, JudgmentRow, mark_late(session, rows))
     _follow(session, worklist, stored)
-    receipt.feedback += _explain(session, events, receipt.acknowledged, standings)
+    receipt.feedback += _explain(session, accepted, standings)
     return receipt
 
 
@@ -216,17 +218,13 @@ def _follow(
 
 
 def _explain(
-    session: Session,
-    events: Sequence[JudgmentEvent],
-    acknowledged: Collection[str],
-    standings: dict[str, Standing],
+    session: Session, accepted: Sequence[JudgmentEvent], standings: dict[str, Standing]
 ) -> list[Feedback]:
-    """What training says to the answers; told again when an answer is delivered again."""
+    """What training says to the accepted answers; told again when an answer is delivered again."""
     answers = {
         event.event_id: event
-        for event in events
-        if event.event_id in acknowledged
-        and event.outcome != "later"
+        for event in accepted
+        if event.outcome != "later"
         and (one := standings[event.pair]).kind == "training"
         and one.repeat_pk is None
         and not one.answered
