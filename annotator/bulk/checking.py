@@ -16,7 +16,7 @@ from annotator.domain.seen import digest_seen, read_revision
 @dataclass(frozen=True, slots=True)
 class Pair:
     """A pair of the pool as it stands. `open`: whether it waits for a lead, None where it is no dispute (`status` says what it is
-    then); `judged`: by the lead who decides; `events`: the judgments to be seen; `last`: the last decision."""
+    then, and `settled` its grade where it has one); `judged`: by the lead who decides; `events`: the judgments to be seen; `last`: the last decision."""
 
     pair_pk: int
     key: str
@@ -25,6 +25,7 @@ class Pair:
     judged: bool
     events: Sequence[str]
     last: Decision | None
+    settled: int | None = None
 
     @property
     def revision(self) -> int:
@@ -43,6 +44,8 @@ def check_lines(
         changed = _find_change(line, pair) if pair else None
         if pair is None:
             problems.add(line.line, "a pair of the pool", line.named)
+        elif changed is None and is_decided_so(line, pair):
+            continue
         elif pair.judged:
             problems.add(line.line, "a pair that the deciding lead did not judge", line.named)
         elif changed is not None:
@@ -52,8 +55,11 @@ def check_lines(
 
 
 def is_decided_so(line: DecisionLine, pair: Pair) -> bool:
-    """Whether the line says nothing but what holds already and nobody has questioned since."""
+    """Whether the line says nothing but what holds already and nobody has questioned since: a decision with all that it says,
+    or the grade of a pair that needs none."""
     last = pair.last
+    if last is None and pair.open is None:
+        return pair.settled is not None and pair.settled == line.decided
     return (
         last is not None
         and not pair.open

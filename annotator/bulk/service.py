@@ -94,7 +94,8 @@ def adjudicate_file(
 ) -> FileDecisions:
     """Decide every pair of a CSV file (`query_id,doc_id,grade,rationale[,reason]`, or `export_queue`'s, filled in), or none.
 
-    A line that says what is decided already changes nothing, unless the pair waits for a lead again; one that says otherwise
+    A line that says what holds already (a decision, or the grade that a pair has without one) changes nothing, unless the pair
+    waits for a lead again; one that says otherwise
     adds a revision. A row of an export is refused when its pair has changed since.
     BadInput names every bad line. `path` is the file as the user named it.
     """
@@ -319,12 +320,11 @@ def _list_pairs(
     events, last = list_seen_events(session, pks), list_last_decisions(session, pks)
     judged = list_judged_by(session, lead_pk, pks)
     other = [pair.pair_pk for pair in named.values() if pair.open is None]
-    status = {
-        state.pair_pk: state.settlement.status for state in list_pair_states(session, dataset_pk, other)
-    }
+    settled = {state.pair_pk: state.settlement for state in list_pair_states(session, dataset_pk, other)}
     return {
         name: Pair(
-            pk, key, is_open, status.get(pk, ""), pk in judged, events.get(pk, ()), last.get(pk)
+            pk, key, is_open, settled[pk].status if pk in settled else "", pk in judged, events.get(pk, ()), last.get(pk),
+            settled[pk].grade if pk in settled else None,
         )
         for name, (pk, key, is_open) in named.items()
     }  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from annotator.cli.errors_file import ErrorsOption
 from annotator.cli.queue_options import (
     CategoryOption,
     DistanceOption,
@@ -108,9 +109,11 @@ def adjudicate(
     ] = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
+    errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Decide disagreements from a file: all of its lines, or none."""
+    del errors  # read where the command ends: see errors_file.py
     from annotator.bulk.service import adjudicate_file
     from annotator.formats.text import to_utf8
 
@@ -147,9 +150,11 @@ def order(
     ] = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
+    errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Put documents in order where grades do not: releases list those of one grade and mean so."""
+    del errors  # read where the command ends: see errors_file.py
     from annotator.bulk.service import order_documents
     from annotator.formats.text import to_utf8
 

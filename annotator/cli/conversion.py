@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotator.cli.errors_file import ErrorsOption
 from annotator.cli.terminal import JsonOption, print_json, print_table
 from annotator.domain.messages import count_of
 
@@ -66,9 +67,11 @@ def convert(
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over DST if it is there.")] = False,
     encoding: EncodingOption = None,
+    errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Turn one evaluator's ground-truth file into another's, without a database."""
+    del errors  # read where the command ends: see errors_file.py
     from annotator.conversion.service import prepare_conversion, write_conversion
 
     gc.disable()  # a million records, all kept to the end: see cli/importing.py
@@ -151,9 +154,11 @@ def check(
     grades_by: GradesByOption = None,
     map_grades: MapGradesOption = None,
     encoding: EncodingOption = None,
+    errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Validate a ground-truth file, and show what it covers beside what is required. Without a database."""
+    del errors  # read where the command ends: see errors_file.py
     from annotator.coverage.service import check_file, read_requirements, say_repeated_texts
     from annotator.domain.errors import BadInput, GateNotMet
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotator.cli.errors_file import ErrorsOption
 from annotator.cli.format_help import CommandOnFormats
 from annotator.cli.terminal import (
     DatabaseOption,
@@ -66,15 +67,20 @@ def queries(
     path: PathArgument,
     format_name: FormatOption = None,
     encoding: EncodingOption = None,
+    no_header: Annotated[
+        bool, typer.Option("--no-header", help="CSV or TSV of two columns, id and text, without a header.")
+    ] = False,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
+    errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Queries: any ground-truth format, or CSV, TSV or JSONL (query_id, text, …)."""
+    del errors  # read where the command ends: see errors_file.py
     from annotator.importing.service import import_queries
 
     common = _common(format_name, encoding, dry_run=dry_run)
-    report = import_queries(open_database(database), OPERATOR, dataset, path, **common)
+    report = import_queries(open_database(database), OPERATOR, dataset, path, header=not no_header, **common)
     _show(report, f"annotator import documents {dataset} PATH", json=json)
 
 
@@ -87,9 +93,11 @@ def documents(
     encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
+    errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Documents: JSONL, CSV or TSV (doc_id, title, text, url, …), or a folder of .md .rst .txt .html files."""
+    del errors  # read where the command ends: see errors_file.py
     from annotator.importing.service import import_documents
 
     common = _common(format_name, encoding, dry_run=dry_run)
@@ -131,10 +139,12 @@ def run(
     encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
+    errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
     """One system's run, or a folder of runs: TREC lines (query_id Q0 doc_id rank score tag), or JSON with any further
     fields."""
+    del errors  # read where the command ends: see errors_file.py
     from annotator.domain.errors import ValidationError
     from annotator.importing.service import import_run, import_runs
 
@@ -169,9 +179,11 @@ def pairs(
     encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
+    errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Pairs to be judged: CSV, TSV or JSONL (query_id, doc_id)."""
+    del errors  # read where the command ends: see errors_file.py
     from annotator.importing.service import import_pairs
 
     common = _common(format_name, encoding, dry_run=dry_run)
@@ -192,9 +204,11 @@ def judgments(
     provenance: ProvenanceOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
+    errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Judgments made elsewhere: CSV, TSV or JSONL (query_id, doc_id, annotator, grade, note, judged_at, seconds)."""
+    del errors  # read where the command ends: see errors_file.py
     from annotator.importing.service import import_judgments
 
     common = _common(format_name, encoding, dry_run=dry_run)
@@ -234,9 +248,11 @@ def qrels(
     encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
+    errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
     """An earlier ground truth, of any format: its grades settle the pairs that nobody has judged here."""
+    del errors  # read where the command ends: see errors_file.py
     from annotator.importing.service import import_qrels
 
     common = _common(format_name, encoding, dry_run=dry_run)

@@ -17,6 +17,7 @@ from annotator.cli import (
     calibration,
     conversion,
     datasets,
+    errors_file,
     importing,
     labeling,
     lessons,
@@ -92,7 +93,7 @@ app.command("check", cls=CommandOnFormats)(conversion.check)
 
 def run() -> None:
     """Run the command line as a process."""
-    from annotator.domain.errors import AnnotatorError, DatabaseUnavailable, GateNotMet
+    from annotator.domain.errors import AnnotatorError, BadInput, DatabaseUnavailable, GateNotMet
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
@@ -100,12 +101,20 @@ def run() -> None:
         try:
             _require_texts(sys.argv[1:])
             app()
+        except SystemExit as ended:
+            if not ended.code:
+                errors_file.write_errors(())
+            raise
         finally:
             sys.stdout.flush()  # a full disk shows here, not when Python has ended already
     except GateNotMet as error:
+        errors_file.write_errors(())  # the input itself was good
         terminal.fail(str(error), 3)
     except DatabaseUnavailable as error:
         terminal.fail(error.describe(), 1)
+    except BadInput as error:
+        written = errors_file.write_errors(error.problems)
+        terminal.fail(f"{error}\n{written}" if written else str(error), 1)
     except AnnotatorError as error:
         terminal.fail(str(error), 1)
     except BrokenPipeError:

@@ -71,10 +71,17 @@ def _kind_of_content(data: bytes) -> Kind | None:
     return None
 
 
-def read_rows(data: bytes, path: str, *, kind: str | None = None, problems: Problems | None = None) -> Table:
+def read_rows(
+    data: bytes,
+    path: str,
+    *,
+    kind: str | None = None,
+    columns: tuple[str, ...] = (),
+    problems: Problems | None = None,
+) -> Table:
     """All rows of a table. BadInput names every line that is not one; ValidationError when the kind is unknown.
 
-    With `problems` those lines are noted there instead, so that a caller can name them with its own.
+    `columns`: those of a CSV or TSV file without a header. With `problems` those lines are noted there instead, so that a caller can name them with its own.
     """
     kind = kind or detect_kind(data, path)
     if kind not in KINDS:
@@ -89,18 +96,23 @@ def read_rows(data: bytes, path: str, *, kind: str | None = None, problems: Prob
     if kind == "jsonl":
         table = Table(path, "jsonl", None, list(_jsonl_rows(read_text(data, path), found)))
     else:
-        table = _csv_table(data, path, kind, found)
+        table = _csv_table(data, path, kind, found, columns)
     if problems is None:
         found.raise_if_any()
     return table
 
 
 def open_table(
-    data: bytes, path: str, required: Sequence[Sequence[str]], *, kind: str | None = None
+    data: bytes,
+    path: str,
+    required: Sequence[Sequence[str]],
+    *,
+    kind: str | None = None,
+    columns: tuple[str, ...] = (),
 ) -> tuple[Table, Problems]:
     """A table that has the required columns, each given with its other names, and where to note what is wrong with its
-    rows. BadInput for a line that is no row, and for missing columns."""
-    table, problems = read_rows(data, path, kind=kind), Problems(path)
+    rows. `columns`: those of a file without a header. BadInput for a line that is no row, and for missing columns."""
+    table, problems = read_rows(data, path, kind=kind, columns=columns), Problems(path)
     check_columns(table, required, problems)
     problems.raise_if_any()
     return table, problems
@@ -169,11 +181,10 @@ def _decode_lines(data: bytes, path: str) -> Iterator[str]:
         yield text.removeprefix("\ufeff") if number == 0 else text
 
 
-def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems) -> Table:
+def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems, columns: tuple[str, ...]) -> Table:
     csv.field_size_limit(MAX_CELL)
     reader = csv.reader(_decode_lines(data, path), delimiter="\t" if kind == "tsv" else ",", strict=True)
     rows: list[Row] = []
-    columns: tuple[str, ...] = ()
     start = 0
     try:
         for cells in reader:

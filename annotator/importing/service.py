@@ -68,6 +68,7 @@ def import_queries(
     now: datetime,
     format_name: str | None = None,
     encoding: str | None = None,
+    header: bool = True,
     dry_run: bool = False,
     tell: Progress = silent,
 ) -> ImportReport:
@@ -76,7 +77,7 @@ def import_queries(
     New ones are put behind the ones there are, in file order. Refused: another text for a judged query.
     """
     tell(f"reading {path}")
-    lines, notes = read_query_source(path, format_name=format_name, encoding=encoding)
+    lines, notes = read_query_source(path, format_name=format_name, encoding=encoding, header=header)
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
         tell(f"checking {count_of(len(lines), 'query')}")
         stored = intake.list_queries(session, place.pk)

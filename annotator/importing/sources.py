@@ -26,14 +26,15 @@ def read_source(path: Path, *, encoding: str | None, longest_line: int | None = 
 
 
 def read_query_source(
-    path: Path, *, format_name: str | None, encoding: str | None
+    path: Path, *, format_name: str | None, encoding: str | None, header: bool = True
 ) -> tuple[list[QueryLine], tuple[str, ...]]:
-    """The queries of a table or of a ground-truth file, and notes on what was left alone: grades on any scale."""
+    """The queries of a table or of a ground-truth file, and notes on what was left alone: grades on any scale. `header`: False for a
+    table without one."""
     source = Source(str(path), encoding=encoding, scale=GradeScale(lenient=True))
     known = _find_query_format(source, format_name)
     if known is None:
         kind = format_name if format_name in KINDS else None
-        return read_queries(source.read_bytes(longest_line=MAX_LINE), str(path), kind=kind), ()
+        return read_queries(source.read_bytes(longest_line=MAX_LINE), str(path), kind=kind, header=header), ()
     truth = known.read(source) if known.read_graded is None else known.read_graded(source, "all=1")
     others = source.scale.unknown.total()  # counted now: looking for lines reads the file again
     lines = _locate(known, source, truth)

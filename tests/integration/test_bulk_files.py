@@ -105,7 +105,7 @@ def test_a_file_with_bad_lines_changes_nothing_and_names_each(court: Court) -> N
         court,
         "Q1,遠い,1,ok,",
         "Q1,無い,1,ok,",
-        "Q1,同じ,1,ok,",
+        "Q1,同じ,2,ok,",
         "Q2,近い,2,ok,",
         "Q1,d,9,ok,",
         "Q1,遠い,2,ok,",
@@ -121,6 +121,19 @@ def test_a_file_with_bad_lines_changes_nothing_and_names_each(court: Court) -> N
     ]
     assert court.open_ids() == ["遠い", "近い"]
     assert (count(court.database, AdjudicationRow), count(court.database, AuditEventRow)) == (0, 0)
+
+
+def test_a_line_that_says_what_holds_already_is_counted_and_changes_nothing(court: Court) -> None:
+    assert file(court, "Q1,同じ,1,unanimous,", "Q1,遠い,1,第17条,") == FileDecisions(1, 0, 1, 0, 0, False)
+    judge = court.person("judge", "lead")
+    with court.database.read() as session:
+        assert len(session.scalars(select(AdjudicationRow)).all()) == 1, "the unanimous pair has no decision"
+    court.judge(judge, "Q1", "同じ", 1)
+    done = file(court, "Q1,同じ,1,my own,", "Q1,遠い,1,第17条,", actor=judge)
+    assert done == FileDecisions(0, 0, 2, 0, 0, False), "not even one's own: nothing is decided"
+    assert refused(court, "Q1,同じ,2,not so,") == [
+        "d.csv:2: expected a pair whose judgments differ, found Q1 同じ (unanimous)"
+    ]
 
 
 def test_only_a_lead_may_decide_from_a_file_or_take_the_queue_away(court: Court) -> None:

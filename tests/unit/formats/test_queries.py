@@ -80,3 +80,28 @@ def test_further_columns_of_pairs_are_signals() -> None:
     with pytest.raises(BadInput) as caught:
         read_pairs(b"query_id,doc_id\nq,\n,d\n", "f", kind="csv")
     assert len(caught.value.problems) == 2
+
+
+def test_a_tsv_of_ids_and_texts_may_do_without_a_header_where_its_first_line_cannot_be_one() -> None:
+    found = read_queries("Q1\tダイエット 効果\n007\tquery of ids\n".encode(), "q.tsv")
+    assert [(line.line, line.query.query_id, line.query.text) for line in found] == [
+        (1, "Q1", "ダイエット 効果"),
+        (2, "007", "query of ids"),
+    ]
+    assert [line.query.query_id for line in read_queries(b"\xef\xbb\xbf1\tt\n", "q", kind="tsv")] == ["1"]
+    with pytest.raises(BadInput, match=r"q\.tsv:2: expected 2 cells, found 3"):
+        read_queries(b"Q1\ta\nQ2\ta\tb\n", "q.tsv")
+
+
+@pytest.mark.parametrize("header", ["qid\ttitle", "Query-ID\tText of it", "number\tQuestion", "id\tkeyword"])
+def test_a_first_line_that_could_be_a_header_is_never_taken_for_a_query(header: str) -> None:
+    data = f"{header}\nQ1\tt\n".encode()
+    with pytest.raises(BadInput, match="expected a column"):
+        read_queries(data, "q.tsv")
+    assert len(read_queries(data, "q.tsv", header=False)) == 2, "unless somebody says so (--no-header)"
+
+
+def test_a_csv_without_a_header_is_read_only_where_somebody_says_so() -> None:
+    with pytest.raises(BadInput, match="expected a column"):
+        read_queries(b"Q1,t\n", "q.csv")
+    assert read_queries(b"Q1,t\n", "q.csv", header=False)[0].query.text == "t"
