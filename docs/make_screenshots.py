@@ -194,7 +194,7 @@ def work_as_hana(address: str) -> None:
     database, now = Database(address), datetime.now(UTC)
     with database.read() as session:
         hana = find_actor(session, "demo-hana")
-    checks = list_checks(database, OPERATOR, "demo")
+    checks = list_checks(database, OPERATOR, "demo", now=datetime.now(UTC))
     trained = [answer(one.pair, one.grade, now) for one in checks if one.kind == "training"]
     handed = submit_judgments(database, hana, "demo", events=trained, have=[], want=6, now=now).pairs
     judged = [answer(one.pair, place % 4, now) for place, one in enumerate(handed[:5])]
@@ -214,7 +214,7 @@ def check_quality(address: str) -> None:
         mei, sora = find_actor(session, "demo-mei"), find_actor(session, "demo-sora")
     trained = [
         answer(one.pair, one.grade, now)
-        for one in list_checks(database, OPERATOR, "demo")
+        for one in list_checks(database, OPERATOR, "demo", now=datetime.now(UTC))
         if one.kind == "training"
     ]
     submit_judgments(database, mei, "demo", events=trained, have=[], want=1, now=now)
