@@ -33,6 +33,7 @@ from streamlit.runtime import Runtime
 from structlog.testing import capture_logs
 
 from annotator.datasets.service import create_dataset
+from annotator.domain.grades import OUTCOMES
 from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR
 from annotator.settings import Settings
@@ -532,6 +533,8 @@ def _read_told(event: dict[str, Any]) -> Told | None:
         return None
     graded, grade = event.get("outcome") == "graded", event.get("grade")
     if (graded and (type(grade) is not int or not 0 <= grade <= 3)) or not isinstance(event.get("pair"), str):
+        return None
+    if event.get("outcome") not in OUTCOMES:
         return None
     note = event.get("note")
     note = note if isinstance(note, str) and note.strip() else None
