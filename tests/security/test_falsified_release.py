@@ -123,7 +123,7 @@ def test_a_falsified_gate_of_the_datasheet_is_found(folder: Path) -> None:
         if line.startswith("| kappa |")
     )
     said = says(
-        change(folder, "DATASHEET.md", row, row.replace("0.7 |", "0.9 |", 1).replace("| yes |", "| no |"))
+        change(folder, "DATASHEET.md", row, row.replace("0.70 |", "0.90 |", 1).replace("| yes |", "| no |"))
     )
     assert "gate kappa, required: 0.7" in said
     assert "gate kappa, met: yes" in said
