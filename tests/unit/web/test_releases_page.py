@@ -20,7 +20,7 @@ from tests.unit.web.lead_pages import exports_of, find, headings, links, make_wo
 LATER = NOW + timedelta(days=1)
 REASON = "まだ <b>半分</b> 🙂 مرحبا"
 PLACE = "d 1.0.0"
-WAYS = ["agreement", "disagreements", "quality", "pool"]
+WAYS = ["agreement", "disagreements", "quality"]
 
 
 @pytest.fixture
