@@ -78,6 +78,8 @@ def run(main: Callable[[], None]) -> object:
 def test_a_benchmark_runs_with_its_small_figures(
     name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    # A child process runs the main module again, which a page test of this process may have replaced.
+    monkeypatch.setitem(sys.modules, "__main__", pytest)
     module = importlib.import_module(f"benchmarks.{name}")
     arguments = find_small_figures(name, module)
     monkeypatch.setattr(sys, "argv", [f"benchmarks.{name}", *arguments])

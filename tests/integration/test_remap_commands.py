@@ -73,7 +73,7 @@ def test_a_remap_says_what_it_did_and_what_it_did_not_find(world: JudgedWorld, t
     said = run(world.database, "remap", "d", str(path)).stdout
     assert "2 links: 1 document renamed, 0 split, 0 made of several" in said
     assert "- 1 pair went along with everything judged of them" in said
-    assert "- 1 old ids are not in the dataset: ない" in said
+    assert "- 1 old id is not in the dataset: ない" in said
     assert "- 1 document with pairs is not in the file: 남은 것" in said
     assert "Next: annotator import documents d PATH" in said
     assert {row["doc_id"] for row in read(world.database, "judgments", "d")} == {"مادة/١"}

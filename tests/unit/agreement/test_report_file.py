@@ -1,15 +1,13 @@
 """A report's file: all of it or what was there before; a target that can be none is refused with what is wrong."""
 
-import csv
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from annotator.agreement.report_file import COLUMNS, check_target, list_estimate_rows, write_file
+from annotator.agreement.report_file import check_target, write_file
 from annotator.domain.errors import ValidationError
-from tests.unit.agreement.agreement_reports import ESTIMATES
 
 
 def test_a_file_is_written_and_written_over_whole(tmp_path: Path) -> None:
@@ -59,13 +57,3 @@ def test_a_target_that_can_be_no_file_is_refused(
 def test_a_target_is_checked_without_being_touched(tmp_path: Path) -> None:
     check_target(tmp_path / "new.csv")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_every_estimate_is_named_one_and_the_rows_read_back() -> None:
-    rows = list(csv.DictReader("".join(list_estimate_rows(ESTIMATES)).splitlines()))
-    assert tuple(rows[0]) == COLUMNS
-    assert [name for name in COLUMNS if name.startswith(("majority", "median", "dawid"))] == [
-        "majority_estimate", "median_estimate", "dawid_skene_estimate", "dawid_skene_probability",
-    ]  # fmt: skip
-    assert list(rows[0].values()) == ["q,1", 'd"1', "2", "", "1.5", "2", "0.9124", "3", "adjudicated"]
-    assert list(rows[1].values()) == ["q2", "文書 🐈", "3", "2", "2", "2", "1.0000", "", ""]

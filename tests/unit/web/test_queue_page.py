@@ -28,7 +28,7 @@ from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import alternatives, find, links, make_world, open_page, run, words
 
 FAR, NEAR = pair_key("d", "Q1", "遠い"), pair_key("d", "Q2", "近い")
-EVER = datetime(2100, 1, 1, tzinfo=UTC)
+EVER = datetime(2026, 3, 5, 5, 10, tzinfo=UTC)  # shortly after the time of the page
 LATER = NOW + timedelta(days=1)
 
 
