@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 import pytest
+from argon2 import PasswordHasher
 
 from annotator.accounts.passwords import (
     NOBODYS_HASH,
@@ -63,7 +64,13 @@ def test_a_lone_surrogate_is_a_wrong_password_and_no_crash() -> None:
     assert not is_password("\ud800" * 12, NOBODYS_HASH)
 
 
-def test_checking_nobodys_password_costs_what_checking_somebodys_does() -> None:
+def test_checking_nobodys_password_costs_what_checking_somebodys_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = PasswordHasher(
+        time_cost=3, memory_cost=32 * 1024, parallelism=1
+    )  # other tests may hash more quickly
+    monkeypatch.setattr("annotator.accounts.passwords._HASHER", real)
     assert not is_outdated(NOBODYS_HASH)
     parameters = re.compile(r"\$argon2id\$v=\d+\$[^$]+\$")
     assert parameters.match(NOBODYS_HASH)[0] == parameters.match(hash_password("correct horse"))[0]  # type: ignore[index]
