@@ -34,6 +34,18 @@ DEPTH, PEOPLE, WEEKS = 30, 20, 8
 CATEGORIES = ("howto", "reference", "troubleshooting", "概念", "설정")
 
 
+def add_queries(session: Session, dataset_pk: int, *, queries: int, documents: int) -> None:
+    """Add so many queries and documents; their keys count from 1."""
+    add_rows(session, QueryRow, [
+        {"pk": at + 1, "dataset_pk": dataset_pk, "position": at, "query_id": f"Q{at:05}", "text": f"検索 {at} 검색",
+         "category": CATEGORIES[at % len(CATEGORIES)], "extra": {}} for at in range(queries)
+    ])  # fmt: skip
+    add_rows(session, DocumentRow, [
+        {"pk": at + 1, "dataset_pk": dataset_pk, "doc_id": f"guide/page-{at:06}", "title": f"第{at}章", "extra": {}}
+        for at in range(documents)
+    ])  # fmt: skip
+
+
 def fill(database: Database, *, queries: int) -> None:
     """The dataset of this size."""
     upgrade_schema(database)
@@ -43,14 +55,7 @@ def fill(database: Database, *, queries: int) -> None:
         dataset_pk = key_of(find_dataset(session, DATASET).pk)
         rubric_pk = key_of(find_rubric(session, dataset_pk).pk)
         add_people(session, dataset_pk, PEOPLE)
-        add_rows(session, QueryRow, [
-            {"pk": at + 1, "dataset_pk": dataset_pk, "position": at, "query_id": f"Q{at:05}", "text": f"検索 {at} 검색",
-             "category": CATEGORIES[at % len(CATEGORIES)], "extra": {}} for at in range(queries)
-        ])  # fmt: skip
-        add_rows(session, DocumentRow, [
-            {"pk": at + 1, "dataset_pk": dataset_pk, "doc_id": f"guide/page-{at:06}", "title": f"第{at}章", "extra": {}}
-            for at in range(queries * 3)
-        ])  # fmt: skip
+        add_queries(session, dataset_pk, queries=queries, documents=queries * 3)
     last = 0
     for first in range(0, queries, 200):
         with database.write() as session:

@@ -21,18 +21,16 @@ from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import (
     CurrentJudgmentRow,
-    DocumentRow,
     JudgmentRow,
     PairRow,
-    QueryRow,
 )
 from annotator.storage.work import derive_work
+from benchmarks.agreement_load import add_queries
 from benchmarks.labeling_load import DATASET, NOW, add_people, trust
 
 CONSTANT, GUESSING, ADVERSE = 0.15, 0.1, 0.03
 DEPTH = 20
 PRESENT = 7  # so many annotators look at a query, by chance the same one twice
-CATEGORIES = ("howto", "reference", "troubleshooting", "概念", "설정")
 Ints = NDArray[np.int64]
 
 
@@ -88,14 +86,7 @@ def fill(database: Database, crowd: Crowd, *, seed: int = 0) -> None:
         dataset_pk = key_of(find_dataset(session, DATASET).pk)
         rubric_pk = key_of(find_rubric(session, dataset_pk).pk)
         add_people(session, dataset_pk, people)
-        add_rows(session, QueryRow, [
-            {"pk": at + 1, "dataset_pk": dataset_pk, "position": at, "query_id": f"Q{at:05}", "text": f"検索 {at} 검색",
-             "category": CATEGORIES[at % len(CATEGORIES)], "extra": {}} for at in range(queries)
-        ])  # fmt: skip
-        add_rows(session, DocumentRow, [
-            {"pk": at + 1, "dataset_pk": dataset_pk, "doc_id": f"page-{at:06}", "title": f"第{at}章", "extra": {}}
-            for at in range(DEPTH * 5)
-        ])  # fmt: skip
+        add_queries(session, dataset_pk, queries=queries, documents=DEPTH * 5)
         judged = np.bincount(crowd.pair, minlength=pairs).tolist()
         add_rows(session, PairRow, [
             {"pk": at + 1, "dataset_pk": dataset_pk, "query_pk": at // DEPTH + 1, "key": f"{at:024x}", "judged": judged[at],

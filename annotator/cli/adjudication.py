@@ -23,6 +23,7 @@ from annotator.cli.terminal import (
     DatabaseOption,
     DatasetArgument,
     DryRunOption,
+    EncodingOption,
     JsonOption,
     now,
     open_as,
@@ -104,9 +105,7 @@ def adjudicate(
         ),
     ],
     lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who decides.")],
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", metavar="NAME", help="The text's encoding, if not UTF-8.")
-    ] = None,
+    encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
     errors: ErrorsOption = None,
@@ -115,10 +114,9 @@ def adjudicate(
     """Decide disagreements from a file: all of its lines, or none."""
     del errors  # read where the command ends: see errors_file.py
     from annotator.bulk.service import adjudicate_file
-    from annotator.formats.text import to_utf8
 
     opened, actor = open_as(database, lead)
-    data = to_utf8(read_bytes(file), str(file), encoding)
+    data = _read_file(file, encoding)
     done = adjudicate_file(opened, actor, dataset, data, str(file), now=now(), dry_run=dry_run)
     if json:
         print_json(done)
@@ -145,9 +143,7 @@ def order(
         typer.Argument(metavar="FILE", help="CSV: query_id,doc_id; the documents of a query best first."),
     ],
     lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who says so.")],
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", metavar="NAME", help="The text's encoding, if not UTF-8.")
-    ] = None,
+    encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
     errors: ErrorsOption = None,
@@ -156,10 +152,9 @@ def order(
     """Put documents in order where grades do not: releases list those of one grade and mean so."""
     del errors  # read where the command ends: see errors_file.py
     from annotator.bulk.service import order_documents
-    from annotator.formats.text import to_utf8
 
     opened, actor = open_as(database, lead)
-    data = to_utf8(read_bytes(file), str(file), encoding)
+    data = _read_file(file, encoding)
     done = order_documents(opened, actor, dataset, data, str(file), now=now(), dry_run=dry_run)
     if json:
         print_json(done)
@@ -168,6 +163,13 @@ def order(
     typer.echo(
         f"{verb} the documents of {count_of(done.queries, 'query')} in order; {done.unchanged:,} had this order before."
     )
+
+
+def _read_file(file: Path, encoding: str | None) -> bytes:
+    """Return the file's bytes as UTF-8."""
+    from annotator.formats.text import to_utf8
+
+    return to_utf8(read_bytes(file), str(file), encoding)
 
 
 def _check_target(file: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotator.cli.errors_file import ErrorsOption
-from annotator.cli.terminal import JsonOption, print_json, print_table
+from annotator.cli.terminal import EncodingOption, JsonOption, print_json, print_table
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
 MOST_DIFFERING = 50  # of the documents on which annotators differ, on the screen
 
-EncodingOption = Annotated[
-    str | None,
-    typer.Option("--encoding", metavar="NAME", help="The text's encoding, if not UTF-8 (cp932, euc-kr …)."),
-]
 GradesByOption = Annotated[
     str | None,
     typer.Option(

@@ -13,6 +13,7 @@ from annotator.cli.terminal import (
     DatabaseOption,
     DatasetArgument,
     DryRunOption,
+    EncodingOption,
     JsonOption,
     now,
     open_database,
@@ -31,10 +32,6 @@ PathArgument = Annotated[Path, typer.Argument(metavar="PATH", help="The file (do
 FormatOption = Annotated[
     str | None,
     typer.Option("--format", metavar="F", help="The file's format, where its content does not show it."),
-]
-EncodingOption = Annotated[
-    str | None,
-    typer.Option("--encoding", metavar="NAME", help="The text's encoding, if not UTF-8 (cp932, euc-kr …)."),
 ]
 SystemOption = Annotated[
     str | None, typer.Option("--system", metavar="S", help="The system's name, instead of the file's own.")

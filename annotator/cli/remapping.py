@@ -11,6 +11,7 @@ from annotator.cli.terminal import (
     DatabaseOption,
     DatasetArgument,
     DryRunOption,
+    EncodingOption,
     JsonOption,
     now,
     open_as,
@@ -27,9 +28,7 @@ NAMED = 10
 def remap(
     dataset: DatasetArgument,
     path: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or JSONL: old_doc_id, new_doc_id.")],
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", metavar="NAME", help="The text's encoding, if not UTF-8.")
-    ] = None,
+    encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
     lead: AsOption = None,
     database: DatabaseOption = None,

@@ -30,6 +30,10 @@ DatabaseOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 DatasetArgument = Annotated[str, typer.Argument(help="The dataset's name.", metavar="DATASET")]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option("--encoding", metavar="NAME", help="The text's encoding, if not UTF-8 (cp932, euc-kr …)."),
+]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Check everything, change nothing.")]
 AsOption = Annotated[str | None, typer.Option("--as", metavar="LEAD", help="Act as this person.")]
 
