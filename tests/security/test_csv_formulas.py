@@ -115,3 +115,42 @@ def test_the_documentation_says_which_file_is_of_which_kind() -> None:
     part = said.partition("## CSV for people and CSV for programs")[2].partition("\n## ")[0]
     for name in ("judgments.csv", "qrels", "--consensus", "trail", "queue", "Agreement", "Quality control"):
         assert name in part, name
+
+
+@pytest.mark.parametrize(
+    "doc_id", ["7", "0", "123456789012345", "manual/a-1", "제17조", "文書1", "_x", "#a", "a=b", "Q1", "janus"]
+)
+def test_an_id_that_a_spreadsheet_keeps_is_written_as_it_is(doc_id: str) -> None:
+    assert mark_id(doc_id) == doc_id
+
+
+@pytest.mark.parametrize(
+    "doc_id",
+    [
+        "007",
+        "1e5",
+        "1.50",
+        "1234567890123456",
+        "1-2",
+        "true",
+        "FALSE",
+        "Jan 5",
+        "may-1",
+        "R8.1.2",
+        "令和8年",
+        " a",
+        "a ",
+        "",
+        "'a",
+        "=a",
+        "12%",
+    ],
+)
+def test_an_id_that_a_spreadsheet_would_rewrite_is_marked(doc_id: str) -> None:
+    assert mark_id(doc_id) == "'" + doc_id
+
+
+def test_a_long_file_is_written_in_pieces_and_whole() -> None:
+    pieces = list(write_sheet(["n"], ([number] for number in range(2_500))))
+    assert len(pieces) == 4, "the head, and a piece for every thousand rows"
+    assert [row[0] for row in read("".join(pieces))[1:]] == [str(number) for number in range(2_500)]

@@ -49,3 +49,11 @@ def test_a_pair_that_was_judged_before_it_was_marked_counts_as_judged() -> None:
     ]
     found = count_pairs(kinds)
     assert (found.checks, found.complete, found.settled) == (0, len(kinds), len(kinds))
+
+
+def test_a_pair_that_lacks_judgments_is_not_complete_and_is_begun_once_somebody_judged_it() -> None:
+    begun = CountedPair("unjudged", True, True, False, marked=False)
+    untouched = CountedPair("unjudged", True, False, False, marked=False)
+    done = CountedPair("unanimous", False, True, False, marked=False)
+    found = count_pairs([begun, untouched, untouched, done])
+    assert (found.to_judge, found.begun, found.complete) == (3, 1, 1)

@@ -85,3 +85,17 @@ def test_ranks_count_from_where_the_file_counts_and_have_no_gaps() -> None:
         (0, {}),
         (1, {"file_rank": 4}),
     ]
+
+
+def test_without_ranks_in_the_file_nothing_is_contradicted_and_each_result_gets_its_rank() -> None:
+    ordered = order_results([result("a", None, 0.1), result("b", None, 0.3)], "score")
+    assert [(entry.doc_id, entry.rank, dict(entry.signals)) for entry in ordered.entries] == [
+        ("b", 1, {}),
+        ("a", 2, {}),
+    ]
+    assert (ordered.contradictions, ordered.reordered_ties) == (0, 0)
+
+
+def test_in_a_contradictory_file_no_ties_are_counted_as_reordered() -> None:
+    ordered = order_results([*CONTRADICTORY, result("d", 4, 0.2)], "score")
+    assert (ids(ordered.entries), ordered.contradictions, ordered.reordered_ties) == ("bdca", 3, 0)

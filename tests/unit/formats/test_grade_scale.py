@@ -141,3 +141,22 @@ def test_check_shows_how_well_the_annotators_in_a_file_agree_and_where_they_diff
         "undefined (all who judged the same pairs gave one and the same grade throughout"
         in run("check", file).stdout
     )
+
+
+def test_only_what_could_be_a_grade_on_some_scale_is_named_or_passed_over() -> None:
+    lenient, strict = GradeScale(lenient=True), GradeScale()
+    assert lenient.accepts("yes") and lenient.accepts(4) and lenient.accepts(True)
+    for found in (None, [4], {"grade": 4}, "", "x" * 101):
+        assert not lenient.accepts(found)
+    assert dict(lenient.unknown) == {"yes": 1, "4": 1, "true": 1}
+    assert not strict.accepts("yes")
+
+
+def test_of_many_unknown_values_the_most_frequent_are_named() -> None:
+    scale = GradeScale()
+    assert scale.describe_unknown() == ""
+    for value in [*range(10, 40), 39]:
+        scale.accepts(value)
+    said = scale.describe_unknown()
+    assert said.partition("there: ")[2].startswith("'39' (2), '10' (1)")
+    assert "'28' (1), …." in said and "'29'" not in said

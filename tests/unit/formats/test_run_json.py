@@ -129,3 +129,31 @@ def test_every_bad_place_of_an_answer_is_named_with_its_line() -> None:
 )
 def test_what_is_no_json_or_holds_no_result_is_refused(text: str, message: str) -> None:
     assert message in "\n".join(messages(text))
+
+
+def test_a_text_beside_a_query_id_is_a_further_field_and_alone_it_names_the_query() -> None:
+    text = '{"query_id": "q", "query": "t", "doc_id": "a"}\n{"query": "u", "doc_id": "b"}'
+    file = read(text)
+    assert [(line.entry.query_id, line.query, dict(line.entry.signals)) for line in file.lines] == [
+        ("q", None, {"query": "t"}),
+        ("", "u", {}),
+    ]
+    assert file.notes == (), "nothing is said of doc_id, which is the name that everybody expects"
+
+
+def test_bad_times_and_bad_results_are_named_and_nothing_else_goes_wrong() -> None:
+    text = """{"query_id": "q", "results": [{"doc_id": "a"}], "response_time": "fast"}
+{"query_id": "r", "results": [{"doc_id": ""}, {"doc_id": "b"}], "response_time": 3}
+{"query_id": "s", "doc_id": null}"""
+    assert messages(text) == [
+        "f:1: expected response_time to be a number from 0, found 'fast'",
+        "f:2: expected results[0].doc_id to be a text that is not empty, found ''",
+        "f:3: expected doc_id to be a text that is not empty, found nothing",
+    ]
+
+
+def test_the_largest_rank_is_one_that_every_database_holds() -> None:
+    assert read('{"query_id": "q", "doc_id": "a", "rank": 2147483647}').lines[0].entry.rank == 2**31 - 1
+    assert messages('{"query_id": "q", "doc_id": "a", "rank": 2147483648}') == [
+        "f:1: expected rank to be a whole number from 0, found 2147483648"
+    ]

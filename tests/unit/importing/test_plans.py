@@ -5,11 +5,13 @@ from datetime import UTC, datetime
 import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
-from annotator.domain.ground_truth import Document, JudgmentLine, Query, Run, RunEntry
+from annotator.domain.ground_truth import Document, JudgmentLine, Qrel, Query, Run, RunEntry
 from annotator.formats.documents import DocumentLine
 from annotator.formats.queries import QueryLine
 from annotator.importing.document_plan import KnownDocument, name_text, plan_documents
 from annotator.importing.judgment_plan import plan_events
+from annotator.importing.qrel_annotators import note_annotators
+from annotator.importing.qrel_plan import QrelPlan, note_plan
 from annotator.importing.query_plan import KnownQuery, plan_queries
 from annotator.importing.run_plan import check_system, hash_run
 
@@ -82,3 +84,55 @@ def test_a_runs_content_is_the_same_whatever_the_order_of_its_lines() -> None:
 def test_a_system_name_that_would_mislead_is_refused(name: str) -> None:
     with pytest.raises(ValidationError):
         check_system(name)
+
+
+def plan(*given: tuple[int, str | None]) -> list[tuple[str, int | None]]:
+    """Ids and grades of the events of one annotator's lines on one pair: (grade, judged_at)."""
+    lines = [
+        JudgmentLine(place, "q", "d", "a", "graded", grade, judged_at=at)
+        for place, (grade, at) in enumerate(given, 2)
+    ]
+    return [(event.event_id, event.line.grade) for event in plan_events("set", lines, "f", now=NOW).events]
+
+
+def test_a_line_that_stands_twice_in_a_row_changes_no_other_lines_id() -> None:
+    once = plan((2, None), (0, None), (2, None), (0, None), (2, None))
+    twice = plan((2, None), (0, None), (2, None), (2, None), (0, None), (2, None))
+    assert [grade for _, grade in once] == [2, 0, 2, 0, 2]
+    assert twice == once
+
+
+def test_lines_with_times_stand_by_their_times_and_the_same_press_is_one_event() -> None:
+    early, middle, late = (f"2026-01-01T0{hour}:00:00+00:00" for hour in (1, 2, 3))
+    found = plan((3, late), (1, early), (2, middle), (3, late))
+    assert [grade for _, grade in found] == [1, 2, 3]
+    assert [grade for _, grade in plan((3, late), (1, None), (2, early))] == [3, 1, 2], "not all have a time"
+
+
+def test_lines_that_contradict_an_earlier_one_are_counted() -> None:
+    def line(doc_id: str, grade: int) -> JudgmentLine:
+        return JudgmentLine(None, "q", doc_id, "a", "graded", grade)
+
+    given = [line("d", 2), line("e", 1), line("d", 0), line("d", 2), line("e", 1)]
+    assert plan_events("set", given, "f", now=NOW).contradicting == 2
+
+
+def test_what_annotators_of_a_file_differ_on_is_counted_by_pair() -> None:
+    def line(doc_id: str, annotator: str, grade: int) -> JudgmentLine:
+        return JudgmentLine(None, "q", doc_id, annotator, "graded", grade)
+
+    same, other = [line("d", "a1", 2), line("d", "a2", 2)], [line("e", "a1", 2), line("e", "a2", 0)]
+    assert note_annotators([*same, *other], new=3) == (
+        "4 judgments of a1, a2 taken as independent, 3 of them new",
+        "1 pair on which they differ: they wait for a lead; what the file settled is a suggestion, in the pair's history",
+    )
+    assert note_annotators(same, new=2)[1].startswith("0 pairs on which they differ")
+
+
+def test_what_becomes_of_imported_grades_is_counted() -> None:
+    rows = tuple((place, Qrel("q", f"d{place}", 1), place == 0) for place in range(3))
+    assert note_plan(QrelPlan(rows, added=3, judged_here=1, places={})) == (
+        "1 grade is kept; with --rejudge those pairs are judged instead",
+        "2 grades are suggestions, which only leads see",
+        "1 pair was judged here already: the judgments count",
+    )
