@@ -447,7 +447,12 @@ class Walk:
         self.sent[-1]["status"], self.sent[-1]["answer"] = answer.status_code, answer.text[:2_000]
         self.answers += 1
         logged = [one.get("exc_info") or one for one in self.logs if one["log_level"] == "error"]
-        assert answer.status_code < 500, f"{request.method} {request.path}: {answer.status_code}; {logged}"
+        busy = answer.status_code == 503 and request.path.startswith(
+            "/readyz"
+        )  # true of a machine at its limit
+        assert answer.status_code < 500 or busy, (
+            f"{request.method} {request.path}: {answer.status_code}; {logged}"
+        )
         self._check_stored(request, answer.status_code, answer.content)
         return answer.status_code, answer.content
 
