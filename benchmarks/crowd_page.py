@@ -4,8 +4,8 @@
 
 Printed: the Agreement page from opening its address to the first figures and to the verdict; the size of `agreement --html`, its
 seconds and its height; the heights of the pages Agreement, People and Assignment. With --folder the database is used again; with
---pictures each page is kept as a picture, 1280 and 400 wide, light and dark. The aims: first figures 2 s, a report below 1 MB, no
-page higher than 8,000 px.
+--pictures each page is kept as a picture, 1280 and 400 wide, light and dark. The aims: first figures 2 s, the verdict
+10 s, a report below 1 MB, no page higher than 8,000 px.
 """
 
 import argparse

@@ -6,12 +6,11 @@ not suffer where any two annotators share few pairs, as the mean over annotator 
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from annotator.agreement.claims import cluster_interval, confidence
-from annotator.agreement.couples import Couples, Estimate, estimate_table, subtract
+from annotator.agreement.couples import Couples, Estimate, estimate_table, estimate_tables, subtract
 from annotator.agreement.drift import TOO_FEW_QUERIES
 from annotator.agreement.judged import CATEGORIES, CELLS, Ints
 from annotator.domain.agreement import Value
@@ -71,13 +70,8 @@ def find_less(couples: Couples, names: Sequence[str], named: Collection[str] = (
 
 
 def _list_estimates(couples: Couples, annotators: int) -> Iterator[tuple[int, Estimate]]:
-    """Each annotator who has comparisons, by number: one at a time, since the influences of a crowd fill the memory."""
+    """Each annotator who has comparisons, by number."""
     who: Ints = np.concatenate([couples.first, couples.second])
     cell = np.concatenate([couples.cell, _TURNED[couples.cell]])
     query = np.tile(couples.query, 2)
-    order = np.argsort(who, kind="stable")
-    ends = [0, *np.cumsum(np.bincount(who, minlength=annotators)).tolist()]
-    for person, (begin, end) in enumerate(pairwise(ends)):
-        if end > begin:
-            rows = order[begin:end]
-            yield person, estimate_table(cell[rows], query[rows], couples.queries)
+    return estimate_tables(who, cell, query, queries=couples.queries, tables=annotators)

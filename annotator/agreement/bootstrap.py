@@ -127,31 +127,28 @@ def interval(values: Floats, queries: int) -> tuple[float, float] | None:
 
 
 def intervals(values: Floats, queries: Ints) -> list[tuple[float, float] | None]:
-    """`interval` of each row (m x n), all at once where no figure is undefined; `queries` (m) of each."""
-    if not values.size:
-        return [None] * len(values)
-    undefined = np.isnan(values).any(axis=1)
+    """`interval` of each row (m x n), all at once; `queries` (m) of each."""
     found: list[tuple[float, float] | None] = [None] * len(values)
-    whole = np.flatnonzero(~undefined & (queries >= FEWEST_QUERIES))
-    if len(whole):
-        ordered = np.sort(values[whole], axis=1)
-        tail = find_tail(queries[whole])
-        for row, low, high in zip(
-            whole.tolist(),
-            _quantile(ordered, tail).tolist(),
-            _quantile(ordered, 1 - tail).tolist(),
-            strict=True,
-        ):
+    if not values.size:
+        return found
+    defined = np.count_nonzero(~np.isnan(values), axis=1)
+    enough = np.flatnonzero((queries >= FEWEST_QUERIES) & (defined >= MIN_DEFINED * values.shape[1]))
+    if len(enough):
+        ordered, tail = np.sort(values[enough], axis=1), find_tail(queries[enough])
+        lows, highs = (_quantile(ordered, defined[enough], share).tolist() for share in (tail, 1 - tail))
+        for row, low, high in zip(enough.tolist(), lows, highs, strict=True):
             found[row] = (low, high)
-    for row in np.flatnonzero(undefined).tolist():
-        found[row] = interval(values[row], int(queries[row]))
     return found
 
 
-def _quantile(ordered: Floats, share: Floats) -> Floats:
-    """A quantile of its own (m) of each row (m x n, ascending), between neighbours in proportion."""
-    place = share * (ordered.shape[1] - 1)
+def _quantile(ordered: Floats, defined: Ints, share: Floats) -> Floats:
+    """A quantile of its own (m) of each row (m x n, ascending, NaN last) among its `defined` (m) first values, between
+    neighbours in proportion."""
+    place = share * (defined - 1)
     below = np.floor(place).astype(np.int64)
-    above = np.minimum(below + 1, ordered.shape[1] - 1)
+    above = np.minimum(below + 1, defined - 1)
     rows = np.arange(len(ordered))
-    return np.asarray(ordered[rows, below] + (ordered[rows, above] - ordered[rows, below]) * (place - below))
+    low, high, way = ordered[rows, below], ordered[rows, above], place - below
+    # np.quantile starts from the nearer neighbour. The last digit can differ, so each row keeps the way it always had.
+    from_high = (way >= 0.5) & (defined < ordered.shape[1])
+    return np.where(from_high, high - (high - low) * (1 - way), low + (high - low) * way)

@@ -83,8 +83,8 @@ def find_confused(
 
 
 def _add_up(measured: Measured) -> Floats:
-    tables = [np.array(pair.confusion, dtype=np.float64) for pair in measured.annotator_pairs]
-    return np.asarray(sum(tables, np.zeros((CATEGORIES, CATEGORIES))))
+    tables = np.array([pair.confusion for pair in measured.annotator_pairs], dtype=np.float64)
+    return np.asarray(tables.reshape(-1, CATEGORIES, CATEGORIES).sum(axis=0))
 
 
 def _are_confused(couples: Couples, low: int, high: int) -> tuple[Flags, Flags]:

@@ -3,12 +3,25 @@
 Made once for all of them: a million judgments make about as many couples.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from annotator.agreement.cohen import DISAGREEMENT, cohen_kappa, mean_kappa
-from annotator.agreement.judged import CATEGORIES, CELLS, Flags, Floats, Ints, Judged, divide, flatten, meet
+from annotator.agreement.judged import (
+    CATEGORIES,
+    CELLS,
+    Flags,
+    Floats,
+    Ints,
+    Judged,
+    divide,
+    flatten,
+    meet,
+    number,
+)
 
 _APART = DISAGREEMENT["unweighted"]
 _SIGNED = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype(np.float64).ravel()
@@ -49,8 +62,8 @@ class Couples:
 def list_couples(judged: Judged) -> Couples:
     """Every two judgments of the same pair."""
     left, right = meet(judged.pair)
-    number, query = _number(judged) if len(left) else (left, left)
-    place = number[left]
+    numbers, query = _number(judged) if len(left) else (left, left)
+    place = numbers[left]
     return Couples(
         left, right, judged.annotator[left], judged.annotator[right],
         judged.grade[left] * CATEGORIES + judged.grade[right], query[place], place,
@@ -89,14 +102,12 @@ def subtract(one: Estimate, other: Estimate) -> Estimate:
 
 def estimate_kappa(couples: Couples, annotators: int) -> Estimate:
     """Cohen's kappa as of a dataset (the mean over annotator pairs, weighted by what they share), unweighted."""
-    both = couples.first * annotators + couples.second
-    counts = np.bincount(both * CELLS + couples.cell, minlength=annotators**2 * CELLS).reshape(-1, CELLS)
-    present = counts.any(axis=1)
-    tables = counts[present].reshape(-1, CATEGORIES, CATEGORIES).astype(np.float64)
+    codes, both = number(couples.first * annotators + couples.second)
+    tables = _count_tables(both, couples.cell, len(codes))
     value = float(mean_kappa(tables, _APART)) if len(tables) else float("nan")
     derived = np.zeros(len(both))
     if not np.isnan(value):
-        derived = _derive_kappa(tables, value)[(np.cumsum(present) - 1)[both], couples.cell]
+        derived = _derive_mean(tables, value)[both, couples.cell]
     summed = np.bincount(couples.query, weights=derived, minlength=couples.queries)
     seen = np.bincount(couples.query, minlength=couples.queries) > 0
     return Estimate(value, len(both), np.asarray(summed, dtype=np.float64), seen)
@@ -105,16 +116,49 @@ def estimate_kappa(couples: Couples, annotators: int) -> Estimate:
 def estimate_table(cell: Ints, query: Ints, queries: int) -> Estimate:
     """Cohen's kappa, unweighted, of the one table that these couples make: `cell` (4 x the row + the column) and `query` of
     each."""
-    table = np.bincount(cell, minlength=CELLS).reshape(1, CATEGORIES, CATEGORIES).astype(np.float64)
-    value = float(cohen_kappa(table, _APART)[0])
-    derived = np.zeros(CELLS) if np.isnan(value) else _derive_kappa(table, value)[0]
-    summed = np.bincount(query, weights=derived[cell], minlength=queries)
-    seen = np.bincount(query, minlength=queries) > 0
-    return Estimate(value, len(cell), np.asarray(summed, dtype=np.float64), seen)
+    ((_, found),) = estimate_tables(np.zeros_like(cell), cell, query, queries=queries, tables=1)
+    return found
 
 
-def _derive_kappa(tables: Floats, value: float) -> Floats:
+def estimate_tables(
+    table: Ints, cell: Ints, query: Ints, *, queries: int, tables: int
+) -> Iterator[tuple[int, Estimate]]:
+    """The same of each table that has couples, by number, `table` being that of each couple: one at a time, since the influences
+    of a crowd fill the memory."""
+    counts = _count_tables(table, cell, tables)
+    values = cohen_kappa(counts, _APART).tolist()
+    derived = _derive_each(counts)
+    order = np.argsort(table, kind="stable")
+    ends = [0, *np.cumsum(np.bincount(table, minlength=tables)).tolist()]
+    for place, (begin, end) in enumerate(pairwise(ends)):
+        if end == begin:
+            continue
+        rows = order[begin:end]
+        summed = np.bincount(query[rows], weights=derived[place][cell[rows]], minlength=queries)
+        seen = np.bincount(query[rows], minlength=queries) > 0
+        yield place, Estimate(values[place], len(rows), np.asarray(summed, dtype=np.float64), seen)
+
+
+def _count_tables(table: Ints, cell: Ints, tables: int) -> Floats:
+    counts = np.bincount(table * CELLS + cell, minlength=tables * CELLS)
+    return counts.reshape(-1, CATEGORIES, CATEGORIES).astype(np.float64)
+
+
+def _derive_mean(tables: Floats, value: float) -> Floats:
     """The derivative of the mean kappa by each cell of each table: p x 16; zeros where a table has no kappa."""
+    change, weight = _derive_kappa(tables, np.array([[value]]))
+    return np.asarray(change / weight.sum())
+
+
+def _derive_each(tables: Floats) -> Floats:
+    """The derivative of each table's own kappa by each of its cells: p x 16; zeros where it has none."""
+    change, weight = _derive_kappa(tables, cohen_kappa(tables, _APART)[:, None])
+    return np.asarray(change / np.where(weight > 0, weight, 1.0))
+
+
+def _derive_kappa(tables: Floats, value: Floats) -> tuple[Floats, Floats]:
+    """The derivative of the sum of weighted kappas, less `value` for each couple, by each cell: p x 16; and the weights, p x 1,
+    0 where a table has no kappa."""
     kappa = cohen_kappa(tables, _APART)[:, None]
     shared = tables.sum(axis=(1, 2))[:, None]
     apart = flatten(tables) @ _APART.ravel()
@@ -124,7 +168,7 @@ def _derive_kappa(tables: Floats, value: float) -> Floats:
     own = -divide(apart[:, None] + shared * _APART.ravel(), chance)
     own += np.where(chance > 0, shared * apart[:, None] * divide(change, chance**2), np.nan)
     weight = np.where(np.isnan(kappa), 0.0, shared)
-    return np.asarray(np.nan_to_num(weight * own + kappa - value) * (weight > 0) / weight.sum())
+    return np.nan_to_num(weight * own + kappa - value) * (weight > 0), weight
 
 
 def tally(couples: Couples, annotators: int, first: Floats | None, second: Floats | None) -> Floats:
@@ -153,3 +197,14 @@ def estimate_leanings(couples: Couples, annotators: int) -> list[Estimate]:
     sums = tally(couples, annotators, apart, -apart)
     counts = tally(couples, annotators, None, None)
     return [estimate_mean(*own) for own in zip(sums, counts, strict=True)]
+
+
+def estimate_leaning(couples: Couples, who: int) -> Estimate:
+    """The same of one annotator: in a crowd the others' would take long."""
+    own = np.flatnonzero((couples.first == who) | (couples.second == who))
+    query, apart = couples.query[own], _SIGNED[couples.cell[own]]
+    sums = np.bincount(
+        query, weights=np.where(couples.first[own] == who, apart, -apart), minlength=couples.queries
+    )
+    counts = np.bincount(query, minlength=couples.queries).astype(np.float64)
+    return estimate_mean(np.asarray(sums, dtype=np.float64), counts)

@@ -16,7 +16,14 @@ from annotator.agreement.claims import (
     confidence,
     misses,
 )
-from annotator.agreement.couples import Couples, Estimate, estimate_kappa, estimate_leanings, subtract
+from annotator.agreement.couples import (
+    Couples,
+    Estimate,
+    estimate_kappa,
+    estimate_leaning,
+    estimate_leanings,
+    subtract,
+)
 from annotator.agreement.judged import Ints
 from annotator.domain.agreement import Interval, Leaning, Period, Span, Value
 from annotator.domain.enough_pairs import FEW_PAIRS, FEW_QUERIES
@@ -173,7 +180,7 @@ def find_changes(couples: Couples, completed: Ints, names: Sequence[str]) -> tup
     spans = (int(completed.min()), int(until)), (int(since), int(completed.max()))
     found = [_compare(None, kappas[0], kappas[1], level, spans)]
     suspects = [(who, _compare(names[who], *both, level, spans)) for who, both in enumerate(leanings)]
-    found += _confirm(parts, len(names), [(who, one) for who, one in suspects if one], level)
+    found += _confirm(parts, [(who, one) for who, one in suspects if one], level)
     return tuple(change for change in found if change)
 
 
@@ -195,7 +202,7 @@ def _compare(
 
 
 def _confirm(
-    parts: tuple[Couples, Couples], annotators: int, suspects: list[tuple[int, Change]], level: float
+    parts: tuple[Couples, Couples], suspects: list[tuple[int, Change]], level: float
 ) -> list[Change]:
     """Those who changed, most first. Where one has become lenient all others look severe beside them: so another is named
     only if they changed also beside those who are not named."""
@@ -203,7 +210,7 @@ def _confirm(
     found: list[Change] = []
     for who, one in suspects:
         if found:
-            first, last = (estimate_leanings(part, annotators)[who] for part in parts)
+            first, last = (estimate_leaning(part, who) for part in parts)
             rest = _compare(one.annotator, first, last, level, (one.beginning, one.end))
             if rest is None or rest.by * one.by < 0:
                 continue

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.agreement.claims import cluster_interval, misses, widen
-from annotator.agreement.couples import Couples, Estimate, estimate_leanings
+from annotator.agreement.couples import Couples, Estimate, estimate_leaning
 from annotator.agreement.judged import CATEGORIES, CELLS, Flags, Floats, Ints, Judged, number_rows
 from annotator.agreement.krippendorff import coincidences, krippendorff_alpha
 from annotator.domain.agreement import Interval, Leaning
@@ -49,7 +49,7 @@ def find_leaning(
         who = names.index(one.annotator)
         if one.annotator in named:
             continue
-        if (found or named) and not _still_leans(one, estimate_leanings(couples, len(names))[who], claims):
+        if (found or named) and not _still_leans(one, estimate_leaning(couples, who), claims):
             continue
         claim = _find_beside_whom(one, who, couples, names, claims)
         if claim is None:
@@ -78,10 +78,10 @@ def _find_beside_whom(
     strongest = int(sums.argmax())
     if len(np.unique(other)) == 1:
         return Lean(one, names[strongest])
-    rest = estimate_leanings(own.leave_out(strongest), len(names))[who]
+    rest = estimate_leaning(own.leave_out(strongest), who)
     if _still_leans(one, rest, claims, least=LEANS_BY / 2):
         return Lean(one)
-    two = estimate_leanings(own.take(other == strongest), len(names))[who]
+    two = estimate_leaning(own.take(other == strongest), who)
     if not _still_leans(one, two, claims):
         return None
     shown = Leaning(one.annotator, two.couples, two.value, cluster_interval(two))

@@ -7,6 +7,7 @@ counts, so a value and its resamples come out of one formula.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 
 import numpy as np
 
@@ -24,18 +25,12 @@ from annotator.agreement.judged import (
     count_grades,
     count_tables,
     find_patterns,
+    flatten,
     number,
 )
+from annotator.agreement.kappas import CUTS, TWO_BY_TWO, compute_at, name_cut
 from annotator.agreement.observed import observed_agreement
-from annotator.agreement.pairwise import (
-    CUTS,
-    SHAPE,
-    PairSums,
-    compute_at,
-    compute_mean_leanings,
-    name_cut,
-    sum_pairs,
-)
+from annotator.agreement.pairwise import SHAPE, PairSums, compute_mean_leanings, sum_pairs
 from annotator.agreement.paradox import compute_paradox, compute_paradoxes
 from annotator.domain.agreement import Leaning, Measured, PairAgreement, Value
 from annotator.domain.enough_pairs import warn_of_few
@@ -145,7 +140,7 @@ def mean_kappas(tables: Floats) -> Mapping[str, Value]:
 
 def _value(point: float, ci95: tuple[float, float] | None, why: str, no_interval: str) -> Value:
     """A figure, or why it is none (`why`, when it is NaN); with its interval, or why it has none."""
-    if np.isnan(point):
+    if isnan(point):
         return Value(None, None, why)
     return Value(point, ci95, None if ci95 else no_interval)
 
@@ -203,12 +198,11 @@ def _alpha(cells: Sums, metric: str, why: str) -> Value:
 
 
 def _cut_points(pairs: PairSums, no_interval: str, why: str) -> tuple[tuple[int, Value], ...]:
-    weights = np.array([[0.0, 1.0], [1.0, 0.0]])
     return tuple(
         (
             start,
             _value(
-                float(cohen.mean_kappa(cohen.cut_at(pairs.totals, start), weights)),
+                float(cohen.mean_kappa(cohen.cut_at(pairs.totals, start), TWO_BY_TWO)),
                 interval(pairs.mean_kappa(name_cut(start)), pairs.queries),
                 why,
                 no_interval,
@@ -224,23 +218,26 @@ def _list_pairs(
     kappas = {kind: compute_at(pairs.totals, kind).tolist() for kind in cohen.DISAGREEMENT}
     observed = observed_agreement(pairs.totals).tolist()
     paradoxes = compute_paradoxes(pairs.totals)
+    confusions = pairs.totals.astype(np.int64).tolist()
+    shared = flatten(pairs.totals).sum(axis=1).astype(np.int64).tolist()
     found = []
-    for place, (first, second) in enumerate(zip(tables.first.tolist(), tables.second.tolist(), strict=True)):
-        table, queries = pairs.totals[place], int(pairs.queries_by_pair[place])
+    for place, (first, second, queries) in enumerate(
+        zip(tables.first.tolist(), tables.second.tolist(), pairs.queries_by_pair.tolist(), strict=True)
+    ):
         no_interval = _explain_no_interval(queries, resamples)
         found.append(
             PairAgreement(
                 annotators=(names[first], names[second]),
-                pairs=int(table.sum()),
+                pairs=shared[place],
                 observed_agreement=observed[place],
                 cohen_kappa={
                     kind: _value(values[place], pairs.kappas[kind][place], ONE_GRADE, no_interval)
                     for kind, values in kappas.items()
                 },
-                confusion=tuple(tuple(row) for row in table.astype(np.int64).tolist()),
+                confusion=tuple(map(tuple, confusions[place])),
                 paradox=paradoxes[place],
                 queries=queries,
-                warning=warn_of_few(int(table.sum()), queries),
+                warning=warn_of_few(shared[place], queries),
             )
         )
     return tuple(found)

@@ -1,24 +1,28 @@
 """Cohen's kappa of every two annotators and of the dataset, and who grades higher, with intervals: all tables at once.
 
-Stands between the counted tables (judged.py) and the report. Kappas of a resample are taken from its summed tables, some
-annotator pairs at a time, so that 200 annotators need no more memory than 20.
+Stands between the counted tables (judged.py) and the report. Some annotator pairs at a time, so that 200 annotators need no more
+memory than 20. In a crowd most annotator pairs share pairs of one query only. A resample draws all of these so and so many times or
+not at all: the kappa is the same in each, and the table need not be summed.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from annotator.agreement import cohen
 from annotator.agreement.bootstrap import Resamples, intervals
 from annotator.agreement.judged import CATEGORIES, CELLS, Floats, Ints, Tables, divide, flatten
+from annotator.agreement.kappas import NAMES, compute_all, compute_at
 from annotator.domain.agreement import Interval
-from annotator.domain.grades import GRADES
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 PAIRS_AT_ONCE = 512
-CUTS: tuple[int, ...] = tuple(GRADES[1:])
+IN_CACHE = 16_000  # tables that are worked on at a time
 SHAPE = (CATEGORIES, CATEGORIES)
-TWO_BY_TWO = np.array([[0.0, 1.0], [1.0, 0.0]])
 SIGNED = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype(np.float64)
 
 
@@ -54,39 +58,31 @@ class PairSums:
 def sum_pairs(tables: Tables, resamples: Resamples, *, annotators: int) -> PairSums:
     """Every annotator pair over every resample. `resamples` is over the queries that `tables` counts."""
     pairs, count = len(tables.first), resamples.count
-    totals = np.asarray(tables.counts.sum(axis=1), dtype=np.float64).reshape(pairs, *SHAPE)
-    names = [*cohen.DISAGREEMENT, *map(name_cut, CUTS)]
-    by_pair, by_annotator = _count_queries(tables, annotators)
+    queries, people = _count_shared(tables), _name_people(tables, annotators)
     found = PairSums(
-        totals,
-        {kind: [] for kind in cohen.DISAGREEMENT},
-        {name: np.zeros(count) for name in names},
-        {name: np.zeros(count) for name in names},
+        np.asarray(tables.counts.sum(axis=1), dtype=np.float64).reshape(pairs, *SHAPE),
+        {kind: [None] * pairs for kind in cohen.DISAGREEMENT},
+        {name: np.zeros(count) for name in NAMES},
+        {name: np.zeros(count) for name in NAMES},
         np.zeros((annotators, count)),
         len(resamples.queries),
         np.zeros((annotators, count)),
-        by_pair,
-        by_annotator,
+        np.diff(queries.indptr).astype(np.int64),
+        np.diff((abs(people) @ queries).indptr).astype(np.int64),
     )
-    for start in range(0, pairs, PAIRS_AT_ONCE):
-        stop = min(start + PAIRS_AT_ONCE, pairs)
-        drawn = _draw(tables, resamples, start, stop)
-        _add_kappas(found, drawn, by_pair[start:stop])
-        _add_leanings(found, drawn, tables.first[start:stop], tables.second[start:stop])
+    for start in range(0, pairs if count else 0, PAIRS_AT_ONCE):
+        some = np.arange(start, min(start + PAIRS_AT_ONCE, pairs))
+        size = len(some), count
+        drawn = _Drawn(np.empty(size), np.empty(size), {name: np.empty(size) for name in NAMES})
+        single = found.queries_by_pair[some] == 1
+        cells, times = _draw(tables, resamples, some[~single], queries.indices[queries.indptr[some[single]]])
+        _fill_single(found, drawn, some, np.flatnonzero(single), times)
+        _fill_several(found, drawn, some, np.flatnonzero(~single), cells)
+        for name, weighted in drawn.weighted.items():
+            found.weighted[name] += weighted.sum(axis=0)
+        found.differences += people[:, some] @ drawn.differences
+        found.couples += abs(people[:, some]) @ drawn.shared
     return found
-
-
-def name_cut(relevant_from: int) -> str:
-    """The name of the kappa of grades read as relevant from this one on, or not."""
-    return f"relevant from {relevant_from}"
-
-
-def compute_at(tables: Floats, name: str) -> Floats:
-    """Cohen's kappa of each table (… x 4 x 4), of a kind or at a cut by its name."""
-    if name in cohen.DISAGREEMENT:
-        return cohen.cohen_kappa(tables, cohen.DISAGREEMENT[name])
-    cut = next(start for start in CUTS if name_cut(start) == name)
-    return cohen.cohen_kappa(cohen.cut_at(tables, cut), TWO_BY_TWO)
 
 
 def compute_mean_leanings(
@@ -103,48 +99,70 @@ def compute_mean_leanings(
     return divide(differences, counted), counted
 
 
-def _draw(tables: Tables, resamples: Resamples, start: int, stop: int) -> Floats:
-    """The tables of these pairs over each resample: pairs x resamples x 16."""
-    counts = tables.counts[start * CELLS : stop * CELLS]
-    drawn = np.empty((stop - start, resamples.count, CELLS))
+class _Drawn(NamedTuple):
+    """Some annotator pairs over every resample, p x resamples each: the pairs they share, the first's grades less the second's,
+    and by kind or cut kappa times the pairs they share, 0 where it is undefined."""
+
+    shared: Floats
+    differences: Floats
+    weighted: dict[str, Floats]
+
+
+def _draw(tables: Tables, resamples: Resamples, several: Ints, queries: Ints) -> tuple[Floats, Floats]:
+    """The tables of the annotator pairs `several` over each resample, pairs x 16 x resamples; and how often each of these
+    queries (by place) is drawn, queries x resamples."""
+    counts = tables.counts[(several[:, None] * CELLS + np.arange(CELLS)).ravel()]
+    cells = np.empty((len(several), CELLS, resamples.count), dtype=counts.dtype)
+    times = np.empty((len(queries), resamples.count))
     for part, weights in resamples:
-        summed = (counts @ weights.astype(counts.dtype, copy=False)).reshape(stop - start, CELLS, -1)
-        drawn[:, part] = summed.transpose(0, 2, 1)
-    return drawn
+        summed = counts @ weights.astype(counts.dtype, copy=False)
+        cells[:, :, part] = summed.reshape(len(several), CELLS, weights.shape[1])
+        times[:, part] = weights[queries]
+    return cells, times
 
 
-def _count_queries(tables: Tables, annotators: int) -> tuple[Ints, Ints]:
-    """Count the queries of which each annotator pair shares a pair, and those of which each annotator does."""
+def _count_shared(tables: Tables) -> "csr_array":
+    """How many pairs of each query each annotator pair shares: sparse, p x n."""
     from scipy.sparse import csr_array
 
     cells, pairs = tables.counts.shape[0], len(tables.first)
     rows = np.arange(cells + CELLS, step=CELLS)[: pairs + 1]
-    together = csr_array((np.ones(cells), np.arange(cells), rows), shape=(pairs, cells)) @ tables.counts
-    theirs = csr_array(
-        (
-            np.ones(2 * pairs),
-            (np.concatenate([tables.first, tables.second]), np.tile(np.arange(pairs), 2)),
-        ),
-        shape=(annotators, pairs),
-    )
-    by_annotator = theirs @ together
-    return np.diff(together.indptr).astype(np.int64), np.diff(by_annotator.indptr).astype(np.int64)
+    return csr_array((np.ones(cells), np.arange(cells), rows), shape=(pairs, cells)) @ tables.counts
 
 
-def _add_kappas(found: PairSums, drawn: Floats, queries: Ints) -> None:
-    tables = drawn.reshape(*drawn.shape[:2], *SHAPE)
-    shared = drawn @ np.ones(CELLS)
-    for name in found.weighted:
-        kappa = compute_at(tables, name)
-        if name in found.kappas:
-            found.kappas[name] += intervals(kappa, queries)
-        undefined = np.isnan(kappa)
-        found.weighted[name] += np.where(undefined, 0.0, kappa * shared).sum(axis=0)
-        found.weights[name] += np.where(undefined, 0.0, shared).sum(axis=0)
+def _name_people(tables: Tables, annotators: int) -> "csr_array":
+    """Who the first and the second of each annotator pair is, as 1 and -1: sparse, annotators x p."""
+    from scipy.sparse import csr_array
+
+    pairs = np.arange(len(tables.first))
+    who = np.concatenate([tables.first, tables.second]), np.tile(pairs, 2)
+    return csr_array((np.repeat([1.0, -1.0], len(pairs)), who), shape=(annotators, len(pairs)))
 
 
-def _add_leanings(found: PairSums, drawn: Floats, first: Ints, second: Ints) -> None:
-    difference, couples = drawn @ SIGNED.ravel(), drawn @ np.ones(CELLS)
-    for people, sign in ((first, 1.0), (second, -1.0)):
-        np.add.at(found.differences, people, sign * difference)
-        np.add.at(found.couples, people, couples)
+def _fill_single(found: PairSums, drawn: _Drawn, some: Ints, rows: Ints, times: Floats) -> None:
+    """Those rows of `some` pairs that share pairs of one query, which is drawn so many `times`: rows x resamples."""
+    totals = found.totals[some[rows]]
+    shared = flatten(totals).sum(axis=1)[:, None] * times
+    drawn.shared[rows] = shared
+    drawn.differences[rows] = (flatten(totals) @ SIGNED.ravel())[:, None] * times
+    for name in NAMES:
+        kappa = compute_at(totals, name)
+        drawn.weighted[name][rows] = np.nan_to_num(kappa)[:, None] * shared
+        found.weights[name] += (~np.isnan(kappa)).astype(np.float64) @ shared
+
+
+def _fill_several(found: PairSums, drawn: _Drawn, some: Ints, rows: Ints, cells: Floats) -> None:
+    """Those of several queries, from their tables over each resample (rows x 16 x resamples), and their intervals."""
+    step = max(1, IN_CACHE // cells.shape[2])
+    for start in range(0, len(rows), step):
+        own, tables = rows[start : start + step], cells[start : start + step]
+        pairs = some[own]
+        drawn.shared[own] = shared = np.ones(CELLS) @ tables
+        drawn.differences[own] = SIGNED.ravel() @ tables
+        for name, kappa in compute_all(tables):
+            if name in found.kappas:
+                for pair, ci95 in zip(pairs, intervals(kappa, found.queries_by_pair[pairs]), strict=True):
+                    found.kappas[name][pair] = ci95
+            defined = ~np.isnan(kappa)
+            drawn.weighted[name][own] = np.where(defined, kappa * shared, 0.0)
+            found.weights[name] += np.where(defined, shared, 0.0).sum(axis=0)

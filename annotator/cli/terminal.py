@@ -82,6 +82,8 @@ def read_bytes(path: Path) -> bytes:
 
 def to_json(value: Any) -> Any:
     """Frozen records, times and paths as JSON has them."""
+    if value is None or isinstance(value, str | int | float):  # first: a crowd's report has a million of them
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         return to_json(asdict(value))
     if isinstance(value, Mapping):

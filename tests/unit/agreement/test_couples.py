@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from annotator.agreement.couples import estimate_kappa, estimate_leanings, estimate_mean, list_couples
+from annotator.agreement.couples import (
+    estimate_kappa,
+    estimate_leaning,
+    estimate_leanings,
+    estimate_mean,
+    estimate_table,
+    estimate_tables,
+    list_couples,
+)
 from annotator.agreement.judged import Judged, sort_judged
 from annotator.agreement.measure import measure
 from tests.unit.agreement.simulated import simulate
@@ -83,3 +91,25 @@ def test_a_query_weighs_on_a_mean_by_how_far_it_lies_from_it() -> None:
     found = estimate_mean(np.array([6.0, 1.0, 0.0]), np.array([3.0, 2.0, 0.0]))
     assert (found.value, found.couples, found.seen.tolist()) == (1.4, 5, [True, True, False])
     assert found.influence.tolist() == pytest.approx([(6 - 3 * 1.4) / 5, (1 - 2 * 1.4) / 5, 0.0])
+
+
+def test_one_annotators_leaning_is_the_one_among_all() -> None:
+    couples = list_couples(simulate(0, queries=12, annotators=3, overlap=2).judged)
+    for who, expected in enumerate(estimate_leanings(couples, 3)):
+        found = estimate_leaning(couples, who)
+        assert (found.value, found.couples) == (expected.value, expected.couples)
+        assert np.array_equal(found.influence, expected.influence)
+        assert np.array_equal(found.seen, expected.seen)
+
+
+def test_the_tables_of_all_annotators_are_estimated_as_each_by_itself() -> None:
+    couples = list_couples(simulate(0, queries=12, annotators=3, overlap=2).judged)
+    found = dict(
+        estimate_tables(couples.first, couples.cell, couples.query, queries=couples.queries, tables=4)
+    )
+    assert set(found) == set(couples.first.tolist())
+    for who, one in found.items():
+        own = couples.first == who
+        expected = estimate_table(couples.cell[own], couples.query[own], couples.queries)
+        assert (one.value, one.couples) == (expected.value, expected.couples)
+        assert np.array_equal(one.influence, expected.influence)
