@@ -2,20 +2,28 @@
 
 The declaration is kept with the import (`import_record.declared`) and told in the datasheet, as declared. Refused, with
 the line: a key that is not known, a value of another type, a text that is too long.
+`annotators` says under which names the annotators' own grades in a file are stored. It is no part of the declaration, since
+releases carry nobody's name: `split_declaration` takes it out.
 """
 
+import unicodedata
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from annotator.domain.errors import ValidationError
 from annotator.domain.import_records import DECLARED
 from annotator.formats.json_tree import load_json
 from annotator.formats.source import Source
+from annotator.formats.text import ID_LIMIT, is_too_long
 from annotator.formats.tree import TreeProblems, is_nothing, refuse
 from annotator.formats.yaml_tree import load_yaml, resolve
 
 MAX_TEXT = 5_000
 MAX_BYTES = 100_000
+ANNOTATORS = "annotators"
+KEYS = (*DECLARED, ANNOTATORS)
 
 
 def read_provenance(path: Path) -> dict[str, Any]:
@@ -28,18 +36,59 @@ def read_provenance(path: Path) -> dict[str, Any]:
     problems = TreeProblems(tree)
     found: dict[str, Any] = {}
     for name, value in problems.mapping(tree.value, ()).items():
-        if name not in DECLARED:
+        if name not in KEYS:
             problems.add((name,), f"a key of provenance files ({_suggest(name)})", name)
         elif is_nothing(value):
             continue
         elif name == "blind":
             found[name] = _read_flag(resolve(value), problems)
+        elif name == ANNOTATORS:
+            found[name] = _read_names(value, problems)
         else:
             found[name] = _read_text(value, name, problems)
     if not found and not problems:
-        problems.add((), f"one or more of {', '.join(DECLARED)}", None)
+        problems.add((), f"one or more of {', '.join(KEYS)}", None)
     problems.raise_if_any()
     return found
+
+
+def split_declaration(
+    declared: Mapping[str, Any] | None,
+) -> tuple[dict[str, Any] | None, dict[str, str]]:
+    """Return what is told in the datasheet (None where nothing is), and the declared name of each annotator in the file."""
+    told = dict(declared or {})
+    names = told.pop(ANNOTATORS, {})
+    return told or None, names
+
+
+def refuse_annotators(declared: Mapping[str, Any] | None, *, use: str) -> None:
+    """Raise ValidationError if annotators' names are declared for an import that has no use for them. `use`: what to do instead."""
+    if declared and ANNOTATORS in declared:
+        raise ValidationError(
+            f"--provenance: {ANNOTATORS} says under which names `import qrels --as-judgments` stores grades; {use}"
+        )
+
+
+def _read_names(value: Any, problems: TreeProblems) -> dict[str, str]:
+    """The name of each annotator in the file, in NFC, as people are stored. Nobody has the grades of two annotators."""
+    names: dict[str, str] = {}
+    for annotator, given in problems.mapping(value, (ANNOTATORS,)).items():
+        name = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
+        name = unicodedata.normalize("NFC", name.strip())
+        others = {other.lower(): annotator for annotator, other in names.items()}
+        if not name or is_nothing(given):
+            problems.add((ANNOTATORS, annotator), "a name or username", given)
+        elif is_too_long(name):
+            problems.add((ANNOTATORS, annotator), f"a name of {ID_LIMIT}", name)
+        elif name.lower() in others:
+            expected = f"another person than {others[name.lower()]}, who has grades of the same documents"
+            problems.add((ANNOTATORS, annotator), expected, name)
+        names[annotator] = name
+    if not names and isinstance(value, dict):
+        problems.add(
+            (ANNOTATORS,), "a name for each annotator in the file, such as annotator_1: Tanaka", None
+        )
+    return names
 
 
 def _read_flag(value: Any, problems: TreeProblems) -> bool:
@@ -61,5 +110,5 @@ def _read_text(value: Any, name: str, problems: TreeProblems) -> str:
 
 
 def _suggest(name: str) -> str:
-    close = get_close_matches(name, DECLARED, n=1)
-    return f"did you mean {close[0]}?" if close else f"they are {', '.join(DECLARED)}"
+    close = get_close_matches(name, KEYS, n=1)
+    return f"did you mean {close[0]}?" if close else f"they are {', '.join(KEYS)}"

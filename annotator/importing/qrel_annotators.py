@@ -1,29 +1,70 @@
 """The annotators' own grades that a ground truth holds beside its settled ones, as lines of judgments.
 
 A rule between the reader and the database, for `import qrels --as-judgments`. A grade is taken as an independent judgment
-of the annotator under whose name it stands (`annotator_1` …).
+of the annotator under whose name it stands (`annotator_1` …), or of the person that the importer declares to be that annotator.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from annotator.domain.errors import ValidationError
+from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.ground_truth import JudgmentLine, Qrel
+from annotator.domain.import_records import ImportRecord
 from annotator.importing.qrel_source import QrelFile
 
 
-def check_annotators(file: QrelFile) -> None:
-    """ValidationError unless some document of the file has a grade of an annotator beside the settled one."""
-    if not any(qrel.annotator_grades for qrel in file.truth.qrels):
+def name_annotators(file: QrelFile, declared: Mapping[str, str]) -> dict[str, str]:
+    """Return under which name each annotator's grades in the file are stored: the declared one, or else the file's own.
+
+    `declared`: a name for each of them, or empty. Raises ValidationError if the file holds no annotators' grades, if it has none
+    of a declared annotator, or if an annotator in it has no declared name.
+    """
+    names = list(dict.fromkeys(name for qrel in file.truth.qrels for name, _ in qrel.annotator_grades))
+    if not names:
         raise ValidationError(
             f"--as-judgments: expected annotators' own grades (annotator_1 …) in {file.path}, found none; "
             "without the option its grades are brought in as settled ones"
         )
+    if not declared:
+        return {name: name for name in names}
+    unknown = [name for name in declared if name not in names]
+    if unknown:
+        raise ValidationError(
+            f"--provenance: annotators: expected annotators with grades in {file.path} ({', '.join(names)}), "
+            f"found {', '.join(unknown)}"
+        )
+    missing = [name for name in names if name not in declared]
+    if missing:
+        raise ValidationError(
+            f"--provenance: annotators: expected a name for every annotator in {file.path}, found none for {', '.join(missing)}"
+        )
+    return {name: declared[name] for name in names}
 
 
-def list_annotator_lines(qrels: Iterable[Qrel]) -> list[JudgmentLine]:
-    """Return a line for each annotator's grade of these qrels, which carry the dataset's own query ids."""
+def check_earlier_names(file: QrelFile, names: Mapping[str, str], records: Iterable[ImportRecord]) -> None:
+    """Raise ConflictError if the same file was imported under other names: every grade would count twice.
+
+    `records`: the imports of the dataset.
+    """
+    for record in records:
+        if (
+            record.sha256 != file.sha256
+            or not record.options.get("as_judgments")
+            or record.kind != "judgments"
+        ):
+            continue
+        earlier = record.options.get("annotators", {})
+        for name, person in names.items():
+            if earlier.get(name, name) != person:
+                raise ConflictError(
+                    f"{file.path}: the judgments of {name} are in this dataset already, as those of {earlier.get(name, name)}; "
+                    f"as those of {person} they would count twice"
+                )
+
+
+def list_annotator_lines(qrels: Iterable[Qrel], names: Mapping[str, str]) -> list[JudgmentLine]:
+    """Return a line for each annotator's grade of these qrels, which carry the dataset's own query ids. `names`: of the people."""
     return [
-        JudgmentLine(None, qrel.query_id, qrel.doc_id, name, "graded", grade)
+        JudgmentLine(None, qrel.query_id, qrel.doc_id, names[name], "graded", grade)
         for qrel in qrels
         for name, grade in qrel.annotator_grades
     ]

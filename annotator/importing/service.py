@@ -31,7 +31,13 @@ from annotator.formats.source import MAX_LINE
 from annotator.importing.document_plan import KnownDocument, plan_documents
 from annotator.importing.judgment_plan import JudgmentEvent, check_targets, name_pairs, plan_events, to_rows
 from annotator.importing.provenance import read_provenance as read_provenance
-from annotator.importing.qrel_annotators import check_annotators, list_annotator_lines, note_annotators
+from annotator.importing.provenance import refuse_annotators, split_declaration
+from annotator.importing.qrel_annotators import (
+    check_earlier_names,
+    list_annotator_lines,
+    name_annotators,
+    note_annotators,
+)
 from annotator.importing.qrel_plan import list_imports, note_plan, plan_qrels
 from annotator.importing.qrel_source import QrelFile, hash_content, match_qrels, read_qrel_source
 from annotator.importing.query_plan import KnownQuery, plan_queries
@@ -54,7 +60,7 @@ from annotator.importing.sources import read_document_source, read_query_source,
 from annotator.storage import imported, intake, intake_judgments
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_rubric, key_of
-from annotator.storage.import_records import add_import_record
+from annotator.storage.import_records import add_import_record, list_import_records
 from annotator.storage.outdated import count_on_older_text, mark_outdated
 from annotator.storage.pool import Candidate, add_candidates, add_missing
 
@@ -276,6 +282,7 @@ def import_judgments(
     a lead has settled, a time to come.
     `declared`: what is known of how they were made (`provenance.py`).
     """
+    refuse_annotators(declared, use="this file names its annotators itself")
     scale = GradeScale(parse_mapping(map_grades))
     tell(f"reading {path}")
     data = read_source(path, encoding=encoding, longest_line=MAX_LINE)
@@ -326,8 +333,12 @@ def import_qrels(
     With `rejudge` the pairs are to be judged, and the grades stay as suggestions that leads can see. Pairs not in
     the pool join it. `grades_by`: for files without grades; `map_grades`: for other scales. `as_judgments`: the annotators'
     own grades in the file become independent judgments of theirs; what the file settled of these pairs is a suggestion.
-    `declared`: what is known of how the grades came about (`provenance.py`). Refused: a query that is not in the dataset.
+    `declared`: what is known of how the grades came about (`provenance.py`), and under which names the annotators' own grades
+    are stored. Refused: a query that is not in the dataset.
     """
+    if not as_judgments:
+        refuse_annotators(declared, use="add --as-judgments, or leave them out")
+    told, people = split_declaration(declared)
     scale = GradeScale(parse_mapping(map_grades))
     tell(f"reading {path}")
     file = read_qrel_source(
@@ -338,7 +349,16 @@ def import_qrels(
         qrels, notes = _match(session, place, file)
         if as_judgments:
             notes += _store_annotators(
-                session, place, actor, file, qrels, path, now=now, dry_run=dry_run, declared=declared
+                session,
+                place,
+                actor,
+                file,
+                qrels,
+                path,
+                now=now,
+                dry_run=dry_run,
+                declared=told,
+                people=people,
             )
         by_pair, joined = _find_pairs(session, place, qrels, now=now)
         known, judged = imported.list_known_qrels(session, place.pk), imported.list_judged(session, place.pk)
@@ -356,7 +376,7 @@ def import_qrels(
         if plan.rows:
             record = _record(
                 session, place, actor, report, path,
-                now=now, format=file.known.name, options=options, declared=declared,
+                now=now, format=file.known.name, options=options, declared=told,
             )  # fmt: skip
             imported.bring_in(session, place.pk, list_imports(plan, file, now=now, import_record_pk=record))
     return report
@@ -481,10 +501,15 @@ def _store_annotators(
     now: datetime,
     dry_run: bool,
     declared: Mapping[str, Any] | None,
+    people: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Store the annotators' own grades of a ground truth as their judgments, as `import_judgments` does; returns notes."""
-    check_annotators(file)
-    lines = list_annotator_lines(qrel for _, qrel in qrels)
+    """Store the annotators' own grades of a ground truth as their judgments, as `import_judgments` does; returns notes.
+
+    `people`: the declared name of each annotator in the file, or empty.
+    """
+    names = name_annotators(file, people)
+    check_earlier_names(file, names, list_import_records(session, place.pk))
+    lines = list_annotator_lines((qrel for _, qrel in qrels), names)
     plan = plan_events(place.name, lines, str(path), now=now)
     known = intake_judgments.find_event_ids(session, [event.event_id for event in plan.events])
     new = [event for event in plan.events if event.event_id not in known]
@@ -497,7 +522,7 @@ def _store_annotators(
             figures=say_mapped(file.mapped),
         )  # fmt: skip
         scale = file.source.scale
-        options = _name_chosen(as_judgments=True, map_grades=scale.mapping)
+        options = _name_chosen(as_judgments=True, annotators=people, map_grades=scale.mapping)
         record = _record(
             session, place, actor, report, path,
             now=now, format=file.known.name, options=options, declared=declared,

@@ -12,13 +12,13 @@ from sqlmodel import SQLModel, col
 from annotator.accounts.service import find_actor
 from annotator.agreement.service import compute_agreement
 from annotator.disputes.service import find_disagreements
-from annotator.domain.errors import AnnotatorError, BadInput, NotAllowed, ValidationError
+from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.formats import registry
 from annotator.formats.registry import FORMATS, Format, read_truth
 from annotator.formats.source import Source
 from annotator.importing.report import ImportReport
-from annotator.importing.service import import_qrels
+from annotator.importing.service import import_judgments, import_qrels
 from annotator.labeling.service import compute_progress, submit_judgments
 from annotator.storage.current import list_current_judgments
 from annotator.storage.database import Database
@@ -383,6 +383,69 @@ def test_the_annotators_in_a_file_become_judges_whose_disagreement_waits_for_a_l
     assert (again.added, again.changed) == (0, 0)
     with desk.database.read() as session:
         assert len(list_current_judgments(session, dataset_pk, history=True)) == 2
+
+
+NAMES = {"annotator_1": "田中", "annotator_2": "ann"}
+
+
+def test_the_annotators_in_a_file_are_the_people_whom_the_importer_declares(desk: Desk) -> None:
+    report = desk.bring(LAW, as_judgments=True, declared={"who": "two lawyers", "annotators": NAMES})
+    assert any("2 judgments of 田中, ann taken as independent" in note for note in report.notes)
+    with desk.database.read() as session:
+        dataset_pk = key_of(find_dataset(session, "d").pk)
+        held = list_current_judgments(session, dataset_pk)
+        records = list_import_records(session, dataset_pk)
+    assert [(one.annotator, one.annotator_pk == desk.ann.person_id, one.grade) for one in held] == [
+        ("ann", True, 2),
+        ("田中", False, 3),
+    ]
+    assert [record.options.get("annotators") for record in records] == [NAMES, None]
+    assert [record.declared for record in records] == [{"who": "two lawyers"}] * 2, (
+        "no name is told in a datasheet"
+    )
+    again = desk.bring(LAW, now=LATER, as_judgments=True, declared={"annotators": NAMES})
+    assert (again.added, again.changed) == (0, 0)
+    with desk.database.read() as session:
+        assert len(list_current_judgments(session, dataset_pk, history=True)) == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "as_judgments", "said"),
+    [
+        ({"annotator_1": "田中"}, True, "found none for annotator_2"),
+        (
+            {**NAMES, "annotator_3": "Kim"},
+            True,
+            r"expected annotators with grades in .* \(annotator_1, annotator_2\), found annotator_3",
+        ),
+        (NAMES, False, "add --as-judgments"),
+    ],
+)
+def test_names_that_do_not_fit_the_annotators_in_a_file_are_refused(
+    desk: Desk, names: dict[str, str], as_judgments: bool, said: str
+) -> None:
+    before = desk.dump()
+    with pytest.raises(ValidationError, match=said):
+        desk.bring(LAW, as_judgments=as_judgments, declared={"annotators": names})
+    assert desk.dump() == before
+
+
+def test_names_of_annotators_are_refused_for_a_file_that_names_them_itself(desk: Desk) -> None:
+    path = desk.folder / "j.csv"
+    path.write_text("query_id,doc_id,annotator,grade\nQ1,d,ann,1\n")
+    with pytest.raises(ValidationError, match="this file names its annotators itself"):
+        import_judgments(desk.database, OPERATOR, "d", path, now=NOW, declared={"annotators": NAMES})
+
+
+@pytest.mark.parametrize("first", [None, {"annotators": {**NAMES, "annotator_2": "Kim"}}])
+def test_the_same_file_is_not_taken_a_second_time_as_the_grades_of_other_people(
+    desk: Desk, first: dict[str, Any] | None
+) -> None:
+    desk.bring(LAW, as_judgments=True, declared=first)
+    before = desk.dump()
+    with pytest.raises(ConflictError, match="would count twice"):
+        desk.bring(LAW, now=LATER, as_judgments=True, declared={"annotators": NAMES})
+    assert desk.dump() == before
 
 
 def test_a_file_without_annotators_own_grades_has_no_judgments(desk: Desk) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from annotator.domain.errors import BadInput
 from annotator.domain.import_records import DECLARED
-from annotator.importing.provenance import MAX_TEXT, read_provenance
+from annotator.importing.provenance import MAX_TEXT, read_provenance, split_declaration
 
 FULL = """\
 who: "대학원생 3명"
@@ -57,6 +57,29 @@ def test_every_bad_place_is_named_with_its_line(tmp_path: Path) -> None:
     assert problems[2][1] == "blind to be true or false"
 
 
+def test_annotators_of_a_file_have_names_of_their_own_which_are_not_told_in_a_datasheet(
+    tmp_path: Path,
+) -> None:
+    found = read_provenance(
+        put(tmp_path, "who: two\nannotators:\n  annotator_1: ' Zoe\u0308 '\n  annotator_2: 007\n")
+    )
+    told, names = split_declaration(found)
+    assert told == {"who": "two"}
+    assert names == {"annotator_1": "Zoë", "annotator_2": "007"}, "in NFC, as people are stored"
+    assert split_declaration({"annotators": names}) == (None, names)
+    assert split_declaration(None) == (None, {})
+
+
+def test_every_name_of_an_annotator_is_a_name_and_nobody_is_two(tmp_path: Path) -> None:
+    problems = complain(
+        tmp_path,
+        "annotators:\n  annotator_1: Tanaka\n  annotator_2: tanaka\n  annotator_3: ''\n  annotator_4: [a]\n",
+    )
+    assert [line for line, _ in problems] == [3, 4, 5]
+    assert "another person than annotator_1" in problems[0][1]
+    assert all("to be a name or username" in said for _, said in problems[1:])
+
+
 @pytest.mark.parametrize(
     ("content", "name", "said"),
     [
@@ -68,6 +91,9 @@ def test_every_bad_place_is_named_with_its_line(tmp_path: Path) -> None:
         ("who: " + "長" * (MAX_TEXT + 1), "p.yaml", "a text of at most 5,000 characters"),
         ("who: " + "x" * 200_000, "p.yaml", "a file of at most 100,000 bytes"),
         ("licence: 1\nlicence: 2", "p.yaml", "each key once"),
+        ("annotators: Tanaka", "p.yaml", "annotators to be a mapping"),
+        ("annotators: {}", "p.yaml", "a name for each annotator in the file"),
+        ("anotators: {a: b}", "p.yaml", "did you mean annotators?"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, content: str, name: str, said: str) -> None:
