@@ -201,6 +201,9 @@ def _print_report(report: "CheckReport") -> None:
         typer.echo(f"Grades mapped from another scale: {said}")
     if report.agreement is not None:
         _print_annotators(report, report.agreement)
+    if report.unrateable:
+        counts = ", ".join(f"{name} {count:,}" for name, count in report.unrateable.items())
+        typer.echo(f"Documents that annotators could not rate (unrateable): {counts}")
     if report.coverage is None:
         return
     required = [row for row in report.coverage.rows if row.met is not None]
@@ -236,7 +239,7 @@ def _print_annotators(report: "CheckReport", found: "Measured") -> None:
             one.query_id,
             one.doc_id,
             " ".join(f"{name}:{grade}" for name, grade in one.grades.items()),
-            one.settled,
+            "-" if one.settled is None else one.settled,
         )
         for one in report.differing[:MOST_DIFFERING]
     ]
@@ -249,7 +252,7 @@ def _print_annotators(report: "CheckReport", found: "Measured") -> None:
 
 def _show_annotators(report: "CheckReport") -> dict[str, Any] | None:
     if report.agreement is None:
-        return None
+        return {"unrateable": report.unrateable} if report.unrateable else None
     found = report.agreement
     return {
         "pairs": found.pairs,
@@ -258,6 +261,7 @@ def _show_annotators(report: "CheckReport") -> dict[str, Any] | None:
         "cohen_kappa": {kind: value.as_json() for kind, value in found.cohen_kappa.items()},
         "annotator_pairs": [pair.as_json() for pair in found.annotator_pairs],
         "differing": report.differing,
+        "unrateable": report.unrateable,
     }
 
 

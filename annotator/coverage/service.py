@@ -6,7 +6,7 @@ that they cannot differ. What counts how is `counting.py`; the keys of a require
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +41,12 @@ _FOLDER = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """A document of a query that the annotators in a file grade differently, and what the file settled."""
+    """A document of a query that the annotators in a file grade differently, and what the file settled (None: nothing)."""
 
     query_id: str
     doc_id: str
     grades: Mapping[str, int]
-    settled: int
+    settled: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,8 @@ class CheckReport:
 
     `problems`: all of them, by line. `wrong_counts`: what the file states of itself and is not so, which leaves it valid.
     `hint`: what would help with the problems. `mapped_grades`: how often each value of `--map-grades` stands there.
-    `agreement`: of the annotators whose own grades the file holds; `differing`: the documents on which they differ.
+    `agreement`: of the annotators whose own grades the file holds; `differing`: the documents on which they differ;
+    `unrateable`: how many documents each of them could not rate.
     `repeated_texts`: query texts that a file without ids has more than once, with their places.
     `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file
     has none of its own ("all=1" unless another is given: every listed document counts as relevant).
@@ -75,6 +76,7 @@ class CheckReport:
     hint: str = ""
     agreement: Measured | None = None
     differing: tuple[Differing, ...] = ()
+    unrateable: Mapping[str, int] = field(default_factory=dict)
     wrong_counts: tuple[WrongCount, ...] = ()
     repeated_texts: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
@@ -126,6 +128,7 @@ def check_file(
         mapped_grades=source.scale.figures or None,
         agreement=_measure_annotators(truth),
         differing=tuple(_list_differing(truth)),
+        unrateable=Counter(line.annotator for line in truth.further_judgments if line.grade is None),
         wrong_counts=truth.wrong_counts,
         repeated_texts=list_repeated_texts(known, truth),
     )
@@ -133,22 +136,36 @@ def check_file(
 
 def _measure_annotators(truth: GroundTruth) -> Measured | None:
     """The agreement of the annotators whose grades the file holds; None where it holds none."""
-    if not any(qrel.annotator_grades for qrel in truth.qrels):
+    given = list(_list_own_grades(truth))
+    if not given:
         return None
     from annotator.agreement.service import GivenGrade, measure_file  # here: numpy, which few files need
 
-    given = [
-        GivenGrade(qrel.query_id, qrel.doc_id, name, grade)
-        for qrel in truth.qrels
-        for name, grade in qrel.annotator_grades
-    ]
-    return measure_file(given)
+    return measure_file([GivenGrade(*grade) for grade in given])
+
+
+def _list_own_grades(truth: GroundTruth) -> Iterator[tuple[str, str, str, int]]:
+    """(query_id, doc_id, annotator, grade) of every grade that an annotator gave, also on documents without a settled one."""
+    for qrel in truth.qrels:
+        for name, grade in qrel.annotator_grades:
+            yield qrel.query_id, qrel.doc_id, name, grade
+    for line in truth.further_judgments:
+        if line.grade is not None:
+            yield line.query_id, line.doc_id, line.annotator, line.grade
 
 
 def _list_differing(truth: GroundTruth) -> Iterator[Differing]:
     for qrel in truth.qrels:
         if len({grade for _, grade in qrel.annotator_grades}) > 1:
             yield Differing(qrel.query_id, qrel.doc_id, dict(qrel.annotator_grades), qrel.grade)
+    settled = {(qrel.query_id, qrel.doc_id) for qrel in truth.qrels} if truth.further_judgments else set()
+    unsettled: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for line in truth.further_judgments:
+        if line.grade is not None and (line.query_id, line.doc_id) not in settled:
+            unsettled[line.query_id, line.doc_id][line.annotator] = line.grade
+    for (query_id, doc_id), grades in unsettled.items():
+        if len(set(grades.values())) > 1:
+            yield Differing(query_id, doc_id, grades, None)
 
 
 def _detect(source: Source) -> Format | None:

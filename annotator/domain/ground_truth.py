@@ -88,7 +88,8 @@ class GroundTruth:
 
     `queries` and `qrels` keep file order. `metadata` is what the file says about itself. `documents`: those
     that the file brings along (BEIR's corpus); most formats hold none. `wrong_counts`: what the file states of itself
-    and is not so; a file that is written states what it holds.
+    and is not so; a file that is written states what it holds. `further_judgments`: annotators' own judgments that no qrel
+    holds: *cannot rate*, and every one on a document that the file does not settle. No format writes them.
     """
 
     queries: tuple[Query, ...]
@@ -96,6 +97,7 @@ class GroundTruth:
     metadata: Metadata = field(default_factory=dict)
     documents: tuple[Document, ...] = ()
     wrong_counts: tuple[WrongCount, ...] = field(default=(), compare=False)
+    further_judgments: "tuple[JudgmentLine, ...]" = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

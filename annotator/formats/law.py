@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from annotator.domain.grades import RELEVANT_FROM
-from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
+from annotator.domain.ground_truth import (
+    NOTHING,
+    QUERY_FIELDS,
+    GroundTruth,
+    JudgmentLine,
+    Metadata,
+    Qrel,
+    Query,
+)
 from annotator.formats.format import Format, Reserved
 from annotator.formats.grouping import list_fields
 from annotator.formats.json_text import quote, write_entry, write_value
@@ -30,7 +38,7 @@ _LAW = re.compile(rb'\s*\{.*"queries"\s*:\s*[\[{]', re.DOTALL)
 _COMPACT = re.compile(rb'"ground_truth"\s*:\s*\{\s*"[^"\\]*+(?:\\.[^"\\]*+)*+"\s*:\s*-?[0-9]')
 
 
-ReadQrels = Callable[[str, dict[str, Any], Place, TreeProblems], Iterator[Qrel]]
+ReadQrels = Callable[[str, dict[str, Any], Place, TreeProblems], Iterator[Qrel | JudgmentLine]]
 
 
 def read(source: Source) -> GroundTruth:
@@ -45,6 +53,7 @@ def read_law(source: Source, read_qrels: ReadQrels, *, counted: Sequence[str]) -
     top = dict(problems.mapping(tree.value, ()))
     queries: dict[str, Query] = {}
     qrels: list[Qrel] = []
+    judgments: list[JudgmentLine] = []
     stated: list[StatedCount] = []
     if "queries" not in top and not problems:
         problems.add(("queries",), "a list", None)
@@ -58,7 +67,11 @@ def read_law(source: Source, read_qrels: ReadQrels, *, counted: Sequence[str]) -
         before = len(qrels)
         if not is_nothing(judged):
             here = (*place, "ground_truth")
-            qrels.extend(read_qrels(query.query_id, problems.mapping(judged, here), here, problems))
+            for found in read_qrels(query.query_id, problems.mapping(judged, here), here, problems):
+                if isinstance(found, Qrel):
+                    qrels.append(found)
+                else:
+                    judgments.append(found)
         relevant = sum(qrel.grade >= RELEVANT_FROM for qrel in qrels[before:])
         stated.append(StatedCount((*place, "total_relevant"), item.get("total_relevant"), relevant, RELEVANT))
         if query.query_id in queries and query.query_id:
@@ -67,7 +80,9 @@ def read_law(source: Source, read_qrels: ReadQrels, *, counted: Sequence[str]) -
     problems.raise_if_any()
     total = StatedCount(("total_queries",), top.get("total_queries"), len(queries), QUERIES)
     wrong = find_wrong_counts(tree, [total, *stated])
-    return GroundTruth(tuple(queries.values()), tuple(qrels), top, wrong_counts=wrong)
+    return GroundTruth(
+        tuple(queries.values()), tuple(qrels), top, wrong_counts=wrong, further_judgments=tuple(judgments)
+    )
 
 
 def find_query_lines(source: Source) -> list[int]:
@@ -86,7 +101,7 @@ def _read_query(item: dict[str, Any], place: Place, problems: TreeProblems, coun
 
 def _read_qrels(
     query_id: str, judged: dict[str, Any], place: Place, problems: TreeProblems
-) -> Iterator[Qrel]:
+) -> Iterator[Qrel | JudgmentLine]:
     for doc_id, item in judged.items():
         here = (*place, doc_id)
         problems.id(doc_id, here)
@@ -95,6 +110,12 @@ def _read_qrels(
             continue
         rest = dict(item)
         grade = problems.grade(rest.pop("relevance", None), (*here, "relevance"))
+        own = _read_annotators(rest, here, problems)
+        for name, given in own:
+            if grade is None or given is None:
+                yield JudgmentLine(
+                    None, query_id, doc_id, name, "unrateable" if given is None else "graded", given
+                )
         if grade is None:
             continue
         yield Qrel(
@@ -103,23 +124,23 @@ def _read_qrels(
             grade,
             description=problems.optional_text(rest.pop("description", None), (*here, "description")),
             note=problems.optional_text(rest.pop("notes", None), (*here, "notes")),
-            annotator_grades=_read_annotators(rest, here, problems),
+            annotator_grades=tuple((name, given) for name, given in own if given is not None),
             metadata=rest or NOTHING,
         )
 
 
 def _read_annotators(
     rest: dict[str, Any], place: Place, problems: TreeProblems
-) -> tuple[tuple[str, int], ...]:
-    """The grades of annotator_1 and annotator_2. The second without the first stays an unknown key."""
-    grades: list[tuple[str, int]] = []
+) -> list[tuple[str, int | None]]:
+    """The grades of annotator_1 and annotator_2, None for *cannot rate*. The second without the first stays an unknown key."""
+    grades: list[tuple[str, int | None]] = []
     for name in ANNOTATORS:
         if rest.get(name) is None:
             break
-        grade = problems.grade(rest.pop(name), (*place, name))
+        grade = problems.own_grade(rest.pop(name), (*place, name))
         if grade is not None:
-            grades.append((name, grade))
-    return tuple(grades)
+            grades.append((name, grade if isinstance(grade, int) else None))
+    return grades
 
 
 def begin(metadata: Metadata, queries: int) -> str:

@@ -33,6 +33,7 @@ def find_losses(truth: GroundTruth, known: Format, *, list_grade_0: bool = False
         *_grades(truth, known, list_grade_0=list_grade_0),
         *_queries(truth, known),
         *_qrels(truth, known),
+        *_judgments(truth),
         *_metadata(truth, known),
     ]
     return tuple(sorted(losses, key=lambda loss: not loss.wrong))
@@ -158,6 +159,16 @@ def _qrels(truth: GroundTruth, known: Format) -> Iterator[Loss]:
     lost = held["two_annotators" if both else "annotator_grades"]
     if lost:
         yield Loss(f"{_number(lost, 'grade')} of {'further ' if both else ''}annotators left out")
+
+
+def _judgments(truth: GroundTruth) -> Iterator[Loss]:
+    """What no format writes: it is for `import qrels --as-judgments` only."""
+    unrateable = sum(line.grade is None for line in truth.further_judgments)
+    graded = len(truth.further_judgments) - unrateable
+    if unrateable:
+        yield Loss(f"{_number(unrateable, 'unrateable')} of annotators left out")
+    if graded:
+        yield Loss(f"{_number(graded, 'grade')} of annotators left out, on documents without a settled grade")
 
 
 def _metadata(truth: GroundTruth, known: Format) -> Iterator[Loss]:

@@ -9,10 +9,18 @@ agree; it need not be said on each. Refused: a document of a query twice, a grad
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from annotator.domain.errors import Problems
-from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Origin, Qrel, Query
+from annotator.domain.ground_truth import (
+    NOTHING,
+    QUERY_FIELDS,
+    GroundTruth,
+    JudgmentLine,
+    Origin,
+    Qrel,
+    Query,
+)
 from annotator.formats.format import Feature
 from annotator.formats.grade_scale import UNRATEABLE, GradeScale
 from annotator.formats.qrel_list import QrelList
@@ -122,6 +130,8 @@ class RowReader:
         self.first_row: dict[str, int] = {}
         self.without: dict[str, int] = {}
         self.qrels = QrelList(problems)
+        self.judgments: list[JudgmentLine] = []
+        self.unsettled: set[tuple[str, str]] = set()  # without a settled grade, but with annotators' own
         self.ids: dict[str, str] = {}  # one object for all rows of a query
 
     def add(self, line: int, cells: Mapping[str, Any]) -> None:
@@ -154,7 +164,7 @@ class RowReader:
         queries = tuple(self._make_query(query_id) for query_id in self.about)
         self.problems.found.sort(key=lambda problem: problem.line or 0)
         self.problems.raise_if_any()
-        return GroundTruth(queries, tuple(self.qrels.qrels))
+        return GroundTruth(queries, tuple(self.qrels.qrels), further_judgments=tuple(self.judgments))
 
     def _merge(self, query_id: str, about: dict[tuple[str, str], Any], line: int) -> None:
         known = self.about.get(query_id)
@@ -184,8 +194,15 @@ class RowReader:
     def _add_qrel(self, query_id: str, kept: dict[str, Any], metadata: dict[str, Any], line: int) -> None:
         doc_id = self._read_id("doc_id", kept.pop("doc_id", None), line)
         grade = self._read_grade("a grade", kept.pop("grade", None), line)
-        if doc_id is None or not isinstance(grade, int):
+        if doc_id is None or grade is None:
             return
+        own = self._read_annotators(kept, line) if kept else []
+        if own and not self.scale.lenient:
+            self._add_judgments(query_id, doc_id, own, line, is_settled=isinstance(grade, int))
+        if not isinstance(grade, int):
+            return
+        if (query_id, doc_id) in self.unsettled:
+            self._refuse_second(doc_id, line)
         if not kept:
             qrel = Qrel(query_id, doc_id, grade, metadata=metadata or NOTHING)
         else:
@@ -199,10 +216,32 @@ class RowReader:
                 origin=origin or "imported",
                 description=self._read_text("description", kept.pop("description", None), line),
                 note=self._read_text("note", kept.pop("note", None), line),
-                annotator_grades=self._read_annotators(kept, line),
+                annotator_grades=tuple((name, given) for name, given in own if given is not None),
                 metadata=metadata or NOTHING,
             )
         self.qrels.add(qrel, line)
+
+    def _add_judgments(
+        self,
+        query_id: str,
+        doc_id: str,
+        own: Iterable[tuple[str, int | None]],
+        line: int,
+        *,
+        is_settled: bool,
+    ) -> None:
+        """Keep the annotators' judgments that no qrel holds: *cannot rate*, and all on a document that is not settled."""
+        if not is_settled:
+            if (query_id, doc_id) in self.unsettled or doc_id in self.qrels.places.get(query_id, ()):
+                self._refuse_second(doc_id, line)
+            self.unsettled.add((query_id, doc_id))
+        for name, grade in own:
+            outcome: Literal["graded", "unrateable"] = "unrateable" if grade is None else "graded"
+            if grade is None or not is_settled:
+                self.judgments.append(JudgmentLine(line, query_id, doc_id, name, outcome, grade))
+
+    def _refuse_second(self, doc_id: str, line: int) -> None:
+        self.problems.add(line, "each document of a query once", f"{describe(doc_id)} again")
 
     def _make_plan(self, names: tuple[str, ...]) -> _Plan:
         """Where the cells of a row with these names belong."""
@@ -221,12 +260,14 @@ class RowReader:
         self.plans[names] = plan
         return plan
 
-    def _read_annotators(self, kept: dict[str, Any], line: int) -> tuple[tuple[str, int], ...]:
-        found = [
-            (name, self._read_grade(f"{name} to be a grade", kept[name], line))
-            for name in sort_annotators(kept)
-        ]
-        return tuple((name, grade) for name, grade in found if isinstance(grade, int))
+    def _read_annotators(self, kept: Mapping[str, Any], line: int) -> list[tuple[str, int | None]]:
+        """Each annotator's own grade, None for *cannot rate*; one that is neither is noted."""
+        found: list[tuple[str, int | None]] = []
+        for name in sort_annotators(name for name in kept if ANNOTATOR.fullmatch(name)):
+            grade = self._read_grade(f"{name} to be a grade", kept[name], line, own=True)
+            if grade is not None:
+                found.append((name, grade if isinstance(grade, int) else None))
+        return found
 
     def _make_query(self, query_id: str) -> Query:
         line = self.first_row[query_id]
@@ -260,17 +301,17 @@ class RowReader:
             return found
         return None
 
-    def _read_grade(self, what: str, found: Any, line: int) -> int | str | None:
-        """A grade; "unrateable" where the scale says that it is none; None after noting a problem."""
+    def _read_grade(self, what: str, found: Any, line: int, *, own: bool = False) -> int | str | None:
+        """A grade; "unrateable" where the scale says so, or an annotator's `own` cell; None after noting a problem."""
         mapped = self.scale.translate(found)
         if mapped is not None:
             return mapped
         grade = self.grades.get(found) if isinstance(found, str) else found
         if type(grade) is int and 0 <= grade <= 3:
             return grade
-        if self.scale.accepts(found):
+        if (own and found == UNRATEABLE) or self.scale.accepts(found):
             return UNRATEABLE
-        self.problems.add(line, f"{what} 0, 1, 2 or 3", describe(found))
+        self.problems.add(line, f"{what} 0, 1, 2{', 3 or unrateable' if own else ' or 3'}", describe(found))
         return None
 
     def _read_text(self, name: str, found: Any, line: int) -> str | None:

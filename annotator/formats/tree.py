@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotator.domain.errors import BadInput, FormatError, Problems
-from annotator.formats.grade_scale import GradeScale
+from annotator.formats.grade_scale import UNRATEABLE, GradeScale
 from annotator.formats.text import ID_LIMIT, describe, is_too_long
 
 Place = tuple[str | int, ...]
@@ -128,6 +128,17 @@ class TreeProblems:
             return None
         self.add(place, "a grade 0, 1, 2 or 3", value)
         return 0
+
+    def own_grade(self, value: Any, place: Place) -> int | str | None:
+        """An annotator's own grade: 0-3 or "unrateable", written so or by the scale; None after noting a problem."""
+        mapped = self.scale.translate(value)
+        if mapped is not None:
+            return mapped
+        if (type(value) is int and value in (0, 1, 2, 3)) or value == UNRATEABLE:
+            return value
+        if not self.scale.accepts(value):
+            self.add(place, "a grade 0, 1, 2, 3 or unrateable", value)
+        return None
 
 
 def is_nothing(value: Any) -> bool:

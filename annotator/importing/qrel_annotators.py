@@ -1,10 +1,11 @@
 """The annotators' own grades that a ground truth holds beside its settled ones, as lines of judgments.
 
-A rule between the reader and the database, for `import qrels --as-judgments`. A grade is taken as an independent judgment
+A rule between the reader and the database, for `import qrels --as-judgments`. A grade, or *cannot rate*, is taken as an independent judgment
 of the annotator under whose name it stands (`annotator_1` …), or of the person that the importer declares to be that annotator.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.ground_truth import JudgmentLine, Qrel
@@ -18,7 +19,8 @@ def name_annotators(file: QrelFile, declared: Mapping[str, str]) -> dict[str, st
     `declared`: a name for each of them, or empty. Raises ValidationError if the file holds no annotators' grades, if it has none
     of a declared annotator, or if an annotator in it has no declared name.
     """
-    names = list(dict.fromkeys(name for qrel in file.truth.qrels for name, _ in qrel.annotator_grades))
+    graded = (name for qrel in file.truth.qrels for name, _ in qrel.annotator_grades)
+    names = list(dict.fromkeys((*graded, *(line.annotator for line in file.truth.further_judgments))))
     if not names:
         raise ValidationError(
             f"--as-judgments: expected annotators' own grades (annotator_1 …) in {file.path}, found none; "
@@ -61,13 +63,17 @@ def check_earlier_names(file: QrelFile, names: Mapping[str, str], records: Itera
                 )
 
 
-def list_annotator_lines(qrels: Iterable[Qrel], names: Mapping[str, str]) -> list[JudgmentLine]:
-    """Return a line for each annotator's grade of these qrels, which carry the dataset's own query ids. `names`: of the people."""
-    return [
+def list_annotator_lines(
+    qrels: Iterable[Qrel], further: Iterable[JudgmentLine], names: Mapping[str, str]
+) -> list[JudgmentLine]:
+    """Return a line for each annotator's judgment, under the name of the person: each grade beside a settled one, and what no
+    qrel holds (*cannot rate*, documents that the file does not settle). All carry the dataset's own query ids."""
+    graded = [
         JudgmentLine(None, qrel.query_id, qrel.doc_id, names[name], "graded", grade)
         for qrel in qrels
         for name, grade in qrel.annotator_grades
     ]
+    return [*graded, *(replace(line, annotator=names[line.annotator]) for line in further)]
 
 
 def note_annotators(lines: Sequence[JudgmentLine], *, new: int) -> tuple[str, ...]:
@@ -78,6 +84,8 @@ def note_annotators(lines: Sequence[JudgmentLine], *, new: int) -> tuple[str, ..
         grades.setdefault((line.query_id, line.doc_id), set()).add(line.grade)
     differ = sum(len(given) > 1 for given in grades.values())
     judgments = "1 judgment" if len(lines) == 1 else f"{len(lines):,} judgments"
+    unrateable = sum(line.grade is None for line in lines)
+    judgments += f" ({unrateable:,} of them unrateable)" if unrateable else ""
     pairs = "1 pair" if differ == 1 else f"{differ:,} pairs"
     return (
         f"{judgments} of {', '.join(names)} taken as independent, {new:,} of them new",

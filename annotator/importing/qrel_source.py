@@ -5,13 +5,13 @@ dataset (formats without ids: no query of that text, or two of them), a grade ab
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annotator.domain.errors import Problems
 from annotator.domain.grades import GRADES
-from annotator.domain.ground_truth import GroundTruth, Qrel
+from annotator.domain.ground_truth import GroundTruth, JudgmentLine, Qrel
 from annotator.domain.messages import count_of
 from annotator.formats.grade_scale import GradeScale
 from annotator.formats.registry import Format, read_truth
@@ -61,7 +61,7 @@ def match_qrels(
 
     `queries`: key and text by query_id. `command`: what would bring missing queries in, for the message.
     """
-    ids = _match_queries(file, queries, command)
+    ids = _match_queries(file, (qrel.query_id for qrel in file.truth.qrels), queries, command)
     problems = Problems(file.path)
     found: dict[tuple[str, str], Qrel] = {}
     for qrel in file.truth.qrels:
@@ -80,8 +80,19 @@ def match_qrels(
     )  # fmt: skip
 
 
-def _match_queries(file: QrelFile, queries: Mapping[str, tuple[int, str]], command: str) -> dict[str, str]:
-    """The dataset's query_id of every query that has a grade, by its id in the file."""
+def match_judgments(
+    file: QrelFile, queries: Mapping[str, tuple[int, str]], *, command: str
+) -> list[JudgmentLine]:
+    """Return the annotators' judgments that no qrel of the file holds, under the dataset's query ids; see `match_qrels`."""
+    lines = file.truth.further_judgments
+    ids = _match_queries(file, (line.query_id for line in lines), queries, command)
+    return [replace(line, query_id=ids[line.query_id]) for line in lines]
+
+
+def _match_queries(
+    file: QrelFile, query_ids: Iterable[str], queries: Mapping[str, tuple[int, str]], command: str
+) -> dict[str, str]:
+    """Return the dataset's query_id of each of these queries, by its id in the file."""
     problems = Problems(file.path)
     by_text: dict[str, list[str]] = {}
     for query_id, (_, text) in queries.items():
@@ -89,7 +100,7 @@ def _match_queries(file: QrelFile, queries: Mapping[str, tuple[int, str]], comma
     texts = {query.query_id: query.text for query in file.truth.queries}
     lines: dict[str, int] | None = None
     found: dict[str, str] = {}
-    for query_id in dict.fromkeys(qrel.query_id for qrel in file.truth.qrels):
+    for query_id in dict.fromkeys(query_ids):
         named = query_id if file.has_ids else texts.get(query_id, "")
         ids = by_text.get(named, []) if not file.has_ids else [query_id] if query_id in queries else []
         if len(ids) == 1:

@@ -39,7 +39,13 @@ from annotator.importing.qrel_annotators import (
     note_annotators,
 )
 from annotator.importing.qrel_plan import list_imports, note_plan, plan_qrels
-from annotator.importing.qrel_source import QrelFile, hash_content, match_qrels, read_qrel_source
+from annotator.importing.qrel_source import (
+    QrelFile,
+    hash_content,
+    match_judgments,
+    match_qrels,
+    read_qrel_source,
+)
 from annotator.importing.query_plan import KnownQuery, plan_queries
 from annotator.importing.report import (
     FolderReport,
@@ -470,9 +476,15 @@ def _store_run(
 
 def _match(session: Session, place: _Place, file: QrelFile) -> tuple[list[tuple[int, Qrel]], tuple[str, ...]]:
     """The file's qrels under the dataset's queries, each with its query_pk, and notes."""
+    queries, command = _list_texts(session, place, file)
+    return match_qrels(file, queries, command=command)
+
+
+def _list_texts(session: Session, place: _Place, file: QrelFile) -> tuple[dict[str, tuple[int, str]], str]:
+    """Key and text of the dataset's queries by query_id, and the command that would bring in those of the file."""
     stored = intake.list_queries(session, place.pk)
     queries = {query.query_id: (pk, query.text) for pk, query, _ in stored}
-    return match_qrels(file, queries, command=f"annotator import queries {place.name} {file.path}")
+    return queries, f"annotator import queries {place.name} {file.path}"
 
 
 def _find_pairs(
@@ -509,7 +521,9 @@ def _store_annotators(
     """
     names = name_annotators(file, people)
     check_earlier_names(file, names, list_import_records(session, place.pk))
-    lines = list_annotator_lines((qrel for _, qrel in qrels), names)
+    queries, command = _list_texts(session, place, file)
+    further = match_judgments(file, queries, command=command)
+    lines = list_annotator_lines((qrel for _, qrel in qrels), further, names)
     plan = plan_events(place.name, lines, str(path), now=now)
     known = intake_judgments.find_event_ids(session, [event.event_id for event in plan.events])
     new = [event for event in plan.events if event.event_id not in known]

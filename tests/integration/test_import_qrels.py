@@ -448,6 +448,56 @@ def test_the_same_file_is_not_taken_a_second_time_as_the_grades_of_other_people(
     assert desk.dump() == before
 
 
+def test_what_an_annotator_in_a_file_could_not_rate_is_a_judgment_too(desk: Desk) -> None:
+    content = {
+        "queries": [
+            {
+                "query_id": "Q1",
+                "query_text": "検索 🔎",
+                "ground_truth": {
+                    "d1": {"relevance": 2, "annotator_1": 2, "annotator_2": "unrateable"},
+                    "d2": {"relevance": "?", "annotator_1": "?", "annotator_2": "?"},
+                    "d3": {"relevance": "?", "annotator_1": 0, "annotator_2": 3},
+                },
+            }
+        ]
+    }
+    report = desk.bring(content, as_judgments=True, map_grades="?=unrateable", declared={"annotators": NAMES})
+    assert any("6 judgments (3 of them unrateable) of 田中, ann taken" in note for note in report.notes)
+    assert any("2 pairs on which they differ" in note for note in report.notes)
+    with desk.database.read() as session:
+        held = list_current_judgments(session, desk.world.dataset_pk)
+        kept = list_kept_imports(session, desk.world.dataset_pk)
+    assert [(one.doc_id, one.annotator, one.outcome, one.grade) for one in held] == [
+        ("d1", "ann", "unrateable", None),
+        ("d1", "田中", "graded", 2),
+        ("d2", "ann", "unrateable", None),
+        ("d2", "田中", "unrateable", None),
+        ("d3", "ann", "graded", 3),
+        ("d3", "田中", "graded", 0),
+    ]
+    assert not kept, "the pair that the file settled is judged here now"
+    assert sorted(one.doc_id for one in find_disagreements(desk.database, OPERATOR, "d", now=NOW)) == [
+        "d1",
+        "d3",
+    ]
+    again = desk.bring(
+        content, now=LATER, as_judgments=True, map_grades="?=unrateable", declared={"annotators": NAMES}
+    )
+    assert (again.added, again.changed) == (0, 0)
+    with desk.database.read() as session:
+        assert len(list_current_judgments(session, desk.world.dataset_pk, history=True)) == 6
+
+
+def test_a_query_of_an_unrateable_document_must_be_in_the_dataset(desk: Desk) -> None:
+    content = "query_id,doc_id,grade,annotator_1\nQ1,d1,1,1\nQ9,d2,?,unrateable\n"
+    with pytest.raises(BadInput, match=r"a query_id of this dataset .*, found 'Q9'"):
+        desk.bring(content, "old.csv", as_judgments=True, map_grades="?=unrateable")
+    assert desk.bring(content, "old.csv", map_grades="?=unrateable").added == 1, (
+        "its settled grades need Q1 only"
+    )
+
+
 def test_a_file_without_annotators_own_grades_has_no_judgments(desk: Desk) -> None:
     with pytest.raises(ValidationError, match="expected annotators' own grades"):
         desk.bring("Q1 0 d1 1\n", "old.qrels", as_judgments=True)

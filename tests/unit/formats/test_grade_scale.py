@@ -132,6 +132,25 @@ def test_check_shows_how_well_the_annotators_in_a_file_agree_and_where_they_diff
         {"query_id": name, "doc_id": "d1", "grades": {"annotator_1": 2, "annotator_2": 1}, "settled": 2}
         for name in ("Q1", "Q2")
     ]
+    assert report["unrateable"] == {}
+    graded["d4"] = {"relevance": 2, "annotator_1": 2, "annotator_2": "unrateable"}
+    graded["d5"] = {"relevance": "?", "annotator_1": 3, "annotator_2": 0}
+    file.write_text(json.dumps({"queries": queries}), encoding="utf-8")
+    shown = run("check", file, "--map-grades", "?=unrateable").stdout
+    assert "Documents that annotators could not rate (unrateable): annotator_2 2" in shown
+    report = json.loads(run("check", file, "--map-grades", "?=unrateable", "--json").stdout)["annotators"]
+    assert (report["pairs"], report["single_pairs"], report["unrateable"]) == (10, 2, {"annotator_2": 2})
+    assert report["differing"][-1] == {
+        "query_id": "Q2", "doc_id": "d5", "grades": {"annotator_1": 3, "annotator_2": 0}, "settled": None,
+    }  # fmt: skip
+    neither = {"a": {"relevance": 1, "annotator_1": "unrateable", "annotator_2": "unrateable"}}
+    file.write_text(
+        json.dumps({"queries": [{"query_id": "Q", "query_text": "t", "ground_truth": neither}]}),
+        encoding="utf-8",
+    )
+    assert json.loads(run("check", file, "--json").stdout)["annotators"] == {
+        "unrateable": {"annotator_1": 1, "annotator_2": 1}
+    }
     same = {"a": {"relevance": 3, "annotator_1": 3, "annotator_2": 3}}
     file.write_text(
         json.dumps({"queries": [{"query_id": "Q", "query_text": "t", "ground_truth": same}]}),

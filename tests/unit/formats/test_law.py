@@ -38,7 +38,7 @@ def test_every_bad_place_is_named_with_its_line() -> None:
         "3: expected queries[0].ground_truth.제17조.relevance to be a grade 0, 1, 2 or 3, found 4",
         "4: expected queries[0].ground_truth[''] to be an id: a text that is not empty, found ''",
         "5: expected queries[0].ground_truth.제18조.relevance to be a grade 0, 1, 2 or 3, found '3'",
-        "5: expected queries[0].ground_truth.제18조.annotator_1 to be a grade 0, 1, 2 or 3, found 9",
+        "5: expected queries[0].ground_truth.제18조.annotator_1 to be a grade 0, 1, 2, 3 or unrateable, found 9",
         "6: expected queries[0].ground_truth.제19조 to be a mapping with relevance, found 3",
         "7: expected queries[0].ground_truth.제20조.relevance to be a grade 0, 1, 2 or 3, found true",
         "7: expected queries[0].ground_truth.제20조.notes to be a text, found 7",

@@ -139,8 +139,8 @@ def test_rows_of_a_query_share_its_id_and_empty_metadata_costs_nothing() -> None
             [
                 "2: expected a doc_id and a grade for 'note', found neither",
                 "2: expected a doc_id and a grade, as the query's other rows have, found neither",
+                "3: expected annotator_1 to be a grade 0, 1, 2, 3 or unrateable, found '5'",
                 "3: expected origin to be one of unanimous, adjudicated, single, imported, found 'guessed'",
-                "3: expected annotator_1 to be a grade 0, 1, 2 or 3, found '5'",
                 "5: expected each query_id once (first on line 4), found 's'",
                 "7: expected a doc_id and a grade, as the query's other rows have, found neither",
             ],

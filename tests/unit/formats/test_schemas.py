@@ -156,6 +156,8 @@ ROWS: list[tuple[str, bool]] = [
     ('{"query_id": "q", "doc_id": null, "grade": null, "note": null}', True),
     ('{"query_id": "q", "doc_id": "d", "grade": 0, "annotator_2": 3, "annotator_1": null}', True),
     ('{"query_id": "q", "doc_id": "d", "grade": 0, "annotator_2": 4}', False),
+    ('{"query_id": "q", "doc_id": "d", "grade": 0, "annotator_2": "unrateable"}', True),
+    ('{"query_id": "q", "doc_id": "d", "grade": "unrateable", "annotator_2": 1}', False),
     ('{"query_id": "q", "doc_id": "d", "grade": 0, "annotator": "x"}', False),
     ('{"query_id": "q", "doc_id": "d", "grade": 0, "origin": "guessed"}', False),
     ('{"query_id": "q", "doc_id": "d", "grade": 0, "note": 1}', False),
