@@ -8,11 +8,13 @@ Answers in training, on gold pairs and on repeats are checks on the annotator an
 `stale` says that it was made under an older standard (1), on an older text of the document (2), or both (3).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -20,6 +22,7 @@ from annotator.domain.import_records import find_import
 from annotator.storage.dispute_tables import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.disputes import derive_disputes
 from annotator.storage.import_records import is_time_known
+from annotator.storage.receipt_order import order_answers
 from annotator.storage.statements import prepare, run
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -141,8 +144,9 @@ class CurrentJudgment:
 def list_current_judgments(
     session: Session, dataset_pk: int, *, history: bool = False
 ) -> list[CurrentJudgment]:
-    """Every current judgment of a dataset (with `history`: every one ever given), by query position,
-    doc_id, annotator and time. "later" is listed only in the history: it judges nothing.
+    """Return every current judgment of a dataset (with `history`: every one ever given), by query position, doc_id and
+    annotator; those of one annotator on one pair in the order in which they count (`storage/receipt_order.py`). "later" is
+    listed only in the history: it judges nothing.
     """
     statement = (
         select(
@@ -163,7 +167,6 @@ def list_current_judgments(
             col(QueryRow.position),
             col(DocumentRow.doc_id),
             col(PersonRow.username),
-            col(JudgmentRow.judged_at),
             col(JudgmentRow.pk),
         )
     )
@@ -171,6 +174,7 @@ def list_current_judgments(
         statement = statement.join(
             CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == JudgmentRow.pk
         ).where(col(CurrentJudgmentRow.outcome) != "later")
+    rows = session.execute(statement).all()
     return [
         CurrentJudgment(
             event_id=judgment.event_id,
@@ -189,8 +193,16 @@ def list_current_judgments(
             guideline_version=_find_version(judgment, version),
             simulated=person.simulated,
         )
-        for judgment, key, query_id, doc_id, person, version in session.execute(statement)
+        for judgment, key, query_id, doc_id, person, version in (_order_history(rows) if history else rows)
     ]
+
+
+def _order_history(rows: Sequence[Row[Any]]) -> Iterator[Row[Any]]:
+    """The rows, which begin with a judgment, ordered within each annotator and pair."""
+    for _, group in groupby(rows, key=lambda row: (row[0].pair_pk, row[0].annotator_pk)):
+        by_pk = {row[0].pk: row for row in group}
+        for judgment in order_answers([row[0] for row in by_pk.values()]):
+            yield by_pk[judgment.pk]
 
 
 def _find_version(judgment: JudgmentRow, version: int) -> int | None:

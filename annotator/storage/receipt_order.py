@@ -14,7 +14,7 @@ connection never undoes a newer one of that browser. Between two browsers the or
 Answers for different purposes (an ordinary judgment, quality control, a check) do not compete.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from annotator.storage.statements import prepare, read_time, run
+from annotator.storage.tables import JudgmentRow
 
 COUNTED = ("independent", "conditional")
 Place = tuple[int, int, str]
@@ -73,6 +74,42 @@ def mark_late(session: Session, rows: Sequence[Mapping[str, Any]]) -> list[dict[
             known.append(receipt)
         marked.append({**row, "late": late})
     return marked
+
+
+def order_answers(rows: Iterable[JudgmentRow]) -> list[JudgmentRow]:
+    """Put one annotator's answers on one pair, which come in the order of receipt, into the order in which they count.
+
+    That is the order of receipt; an answer that came late stands before the first one that is known to be newer. So the last
+    answer that counts is the one that holds.
+    """
+    ordered: list[JudgmentRow] = []
+    for row in rows:
+        place = len(ordered)
+        if row.late:
+            newer = (
+                at
+                for at, earlier in enumerate(ordered)
+                if _compete(earlier, row) and is_newer(_of(earlier), _of(row))
+            )
+            place = next(newer, place)
+        ordered.insert(place, row)
+    return ordered
+
+
+def _compete(one: JudgmentRow, other: JudgmentRow) -> bool:
+    return _place(one.pair_pk, one.annotator_pk, one.purpose) == _place(
+        other.pair_pk, other.annotator_pk, other.purpose
+    )
+
+
+def _of(row: JudgmentRow) -> Receipt:
+    return _receipt(
+        row.judged_at,
+        row.received_at,
+        row.browser,
+        row.browser_number,
+        imported=row.import_record_pk is not None,
+    )
 
 
 def _receipt(

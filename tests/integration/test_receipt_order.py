@@ -76,6 +76,36 @@ def test_an_older_press_of_the_same_browser_never_undoes_a_newer_one_whatever_el
     assert len(list_judgments(world.database, OPERATOR, "d", history=True)) == 3
 
 
+def history(world: World) -> list[int | None]:
+    return [one.grade for one in list_judgments(world.database, OPERATOR, "d", history=True)]
+
+
+def test_the_history_is_in_the_order_of_receipt_whatever_the_servers_clock_said(world: World) -> None:
+    ann = world.person("ann")
+    pair = world.send(ann, want=1).pairs[0].pair
+    world.send(ann, world.event(pair, 1, browser="desk", browser_number=1))
+    world.later(days=-3)
+    world.send(ann, world.event(pair, 3, browser="desk", browser_number=2))
+    world.send(ann, world.event(pair, 2, browser="phone", browser_number=1))
+    assert history(world) == [1, 3, 2]
+    assert current(world) == [2]
+
+
+def test_the_history_puts_a_late_press_before_the_newer_ones_of_its_own_browser_only(world: World) -> None:
+    ann = world.person("ann")
+    pair = world.send(ann, want=1).pairs[0].pair
+    for grade, browser, number in (
+        (0, "desk", 1),
+        (3, "phone", 3),
+        (2, "desk", 2),
+        (1, "phone", 2),
+        (0, "phone", 1),
+    ):
+        world.send(ann, world.event(pair, grade, browser=browser, browser_number=number))
+    assert history(world) == [0, 0, 1, 3, 2]
+    assert current(world) == [2], "the last of the history holds"
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
