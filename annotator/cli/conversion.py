@@ -155,7 +155,7 @@ def check(
 ) -> None:
     """Validate a ground-truth file, and show what it covers beside what is required. Without a database."""
     del errors  # read where the command ends: see errors_file.py
-    from annotator.coverage.service import check_file, read_requirements, say_repeated_texts
+    from annotator.coverage.service import check_file, read_requirements, say_empty_lists, say_repeated_texts
     from annotator.domain.errors import BadInput, GateNotMet
 
     gc.disable()
@@ -175,6 +175,8 @@ def check(
         typer.echo(f"Warning: {wrong}", err=True)
     for repeated in say_repeated_texts(report.file, report.repeated_texts):
         typer.echo(f"Warning: {repeated}", err=True)
+    for empty in say_empty_lists(report.file, report.empty_lists):
+        typer.echo(f"Warning: {empty}", err=True)
     if not report.valid:
         raise BadInput(report.problems, hint=report.hint)
     if report.coverage is not None and report.coverage.met < report.coverage.required:
@@ -283,6 +285,7 @@ def _show_report(report: "CheckReport") -> dict[str, Any]:
         "coverage": report.coverage,
         "wrong_counts": report.wrong_counts,
         "repeated_texts": [{"text": text, "numbers": numbers} for text, numbers in report.repeated_texts],
+        "empty_lists": report.empty_lists,
     }
     for problem in report.problems:
         place, expected = split_place(problem)

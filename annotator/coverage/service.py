@@ -23,6 +23,8 @@ from annotator.domain.agreement import Measured
 from annotator.domain.coverage import Coverage, QueryFacts
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Query, WrongCount
+from annotator.formats.empty_lists import EmptyList, list_empty_lists
+from annotator.formats.empty_lists import say_empty_lists as say_empty_lists
 from annotator.formats.format import Format
 from annotator.formats.json_tree import is_comment
 from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
@@ -58,6 +60,7 @@ class CheckReport:
     `agreement`: of the annotators whose own grades the file holds; `differing`: the documents on which they differ;
     `unrateable`: how many documents each of them could not rate.
     `repeated_texts`: query texts that a file without ids has more than once, with their places.
+    `empty_lists`: queries without a relevant document, at which the evaluator of the format stops.
     `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file
     has none of its own ("all=1" unless another is given: every listed document counts as relevant).
     """
@@ -79,6 +82,7 @@ class CheckReport:
     unrateable: Mapping[str, int] = field(default_factory=dict)
     wrong_counts: tuple[WrongCount, ...] = ()
     repeated_texts: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    empty_lists: tuple[EmptyList, ...] = ()
 
 
 def check_file(
@@ -131,6 +135,7 @@ def check_file(
         unrateable=Counter(line.annotator for line in truth.further_judgments if line.grade is None),
         wrong_counts=truth.wrong_counts,
         repeated_texts=list_repeated_texts(known, truth),
+        empty_lists=list_empty_lists(source, known, truth),
     )
 
 
