@@ -331,9 +331,10 @@ def sign_in(
 
 
 def know_device(database: Database, token: str, *, device: str | None, now: datetime) -> str:
-    """Know the browser of this session from now on; return the token for its cookie, in place of `device`, the one before.
+    """Store the browser of this session as known, and return the new token for its cookie.
 
-    It is a new one at each sign-in: a token that somebody else put into the browser opens nothing to them.
+    The token replaces `device`, which the cookie held before. It is new at each sign-in, so that a token which somebody else
+    put into the browser is of no use to them.
     """
     made = secrets.token_urlsafe(32)
     with database.write() as session:

@@ -115,7 +115,11 @@ def is_known_device(session: Session, person_pk: int, token_sha256: str, *, now:
 def keep_device(
     session: Session, *, session_sha256: str, old_sha256: str | None, new_sha256: str, now: datetime
 ) -> None:
-    """Know the browser of this session by a new token from now on, for everybody for whom it was known by the old one."""
+    """Replace the token by which the browser of this session is recognised.
+
+    People who signed in with this browser before, under the old token, stay known under the new one. Does nothing if the
+    session does not exist. Tokens are given as their SHA-256.
+    """
     opened = session.get(LoginSessionRow, session_sha256)
     if opened is None:
         return
@@ -129,7 +133,7 @@ def keep_device(
 
 
 def forget_devices(session: Session, person_pk: int, *, keep_session_sha256: str | None = None) -> None:
-    """Know no browser of this person any more, except the one of this session."""
+    """Delete the person's known browsers, except the one of the session that is kept."""
     statement = delete(KnownDeviceRow).where(col(KnownDeviceRow.person_pk) == person_pk)
     kept = session.get(LoginSessionRow, keep_session_sha256) if keep_session_sha256 else None
     if kept is not None and kept.device_sha256 is not None:
@@ -138,7 +142,7 @@ def forget_devices(session: Session, person_pk: int, *, keep_session_sha256: str
 
 
 def count_other_devices(session: Session, person_pk: int, *, session_sha256: str, now: datetime) -> int:
-    """How many browsers are known for the person, apart from the one of this session."""
+    """Count the person's known browsers, without the one of this session."""
     here = session.get(LoginSessionRow, session_sha256)
     statement = (
         select(func.count())

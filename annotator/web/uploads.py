@@ -66,7 +66,7 @@ class Uploads:
         self._lock = threading.RLock()
 
     def ask(self, session_id: str, person_id: int | None, *, now: float) -> None:
-        """The page of this session, which that person looks at, shows a field for a file."""
+        """Allow uploads in this session: its page shows the person a field for a file."""
         with self._lock:
             found = self._sessions.get(session_id)
             if found is None or found.person_id != person_id:
@@ -75,21 +75,21 @@ class Uploads:
             found.last_seen = now
 
     def show(self, session_id: str, file_id: str) -> None:
-        """The field holds this file in this run."""
+        """Keep this file: the field holds it in the present run of the script."""
         with self._lock:
             found = self._sessions[session_id]
             found.shown.add(file_id)
             found.now.add(file_id)
 
     def begin_run(self, session_id: str) -> None:
-        """A run of the session's script begins: nothing has been asked in it yet."""
+        """Begin a run of the session's script, in which no page has asked for a file yet."""
         with self._lock:
             if session_id in self._sessions:
                 self._sessions[session_id].asked_in_run = False
                 self._sessions[session_id].now = set()
 
     def end_run(self, session_id: str, files: MemoryUploadedFileManager | None) -> None:
-        """The run is over: whoever has not asked in it may not upload, and files that no field holds any more are freed."""
+        """End the run: stop uploads if no page asked for a file in it, and free the files that no field holds any more."""
         with self._lock:
             found = self._sessions.get(session_id)
             if found is None:
@@ -101,7 +101,7 @@ class Uploads:
                 files.remove_file(session_id, file_id)
 
     def owns(self, session_id: str, person_id: int | None) -> bool:
-        """Whether a page of that person's asked for files in this session."""
+        """Return whether a page of this person asked for files in this session."""
         with self._lock:
             found = self._sessions.get(session_id)
             return found is not None and found.person_id == person_id
