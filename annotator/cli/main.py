@@ -1,5 +1,5 @@
 """The console script `annotator`. Errors are caught here once and become a message on stderr and an exit code:
-0 done, 1 refused (nothing changed), 2 wrong usage, 3 a gate or check is not met."""
+0 done, 1 refused (nothing changed), 2 wrong usage, 3 a gate or check is not met, 141 nobody read the output to its end."""
 
 import os
 import sys
@@ -34,6 +34,8 @@ from annotator.cli import (
     trail,
 )
 from annotator.cli.format_help import CommandOnFormats
+
+OUTPUT_NOT_READ = 128 + 13  # what a shell shows for a program that SIGPIPE ended, such as `cat FILE | true`
 
 app = typer.Typer(
     name="annotator",
@@ -97,11 +99,17 @@ def run() -> None:
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    stdout = sys.stdout
     try:
         try:
             _require_texts(sys.argv[1:])
             app()
         except SystemExit as ended:
+            if (
+                sys.stdout is not stdout
+            ):  # Typer exchanges it when the pipe is closed, and ends with 1: "refused"
+                sys.stdout = stdout
+                raise BrokenPipeError from None
             if not ended.code:
                 errors_file.write_errors(())
             raise
@@ -119,7 +127,7 @@ def run() -> None:
         terminal.fail(str(error), 1)
     except BrokenPipeError:
         _drop_output()
-        sys.exit(0)
+        sys.exit(OUTPUT_NOT_READ)
     except OSError as error:
         _drop_output()
         terminal.fail(f"{error.filename or 'cannot write the output'}: {error.strerror or error}", 1)

@@ -134,7 +134,9 @@ class TreeProblems:
         mapped = self.scale.translate(value)
         if mapped is not None:
             return mapped
-        if (type(value) is int and value in (0, 1, 2, 3)) or value == UNRATEABLE:
+        if value == UNRATEABLE:
+            return UNRATEABLE
+        if type(value) is int and value in (0, 1, 2, 3):
             return value
         if not self.scale.accepts(value):
             self.add(place, "a grade 0, 1, 2, 3 or unrateable", value)

@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -174,7 +174,7 @@ def list_current_judgments(
         statement = statement.join(
             CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == JudgmentRow.pk
         ).where(col(CurrentJudgmentRow.outcome) != "later")
-    rows = session.execute(statement).all()
+    rows: Sequence[Any] = session.execute(statement).all()
     return [
         CurrentJudgment(
             event_id=judgment.event_id,
@@ -197,7 +197,7 @@ def list_current_judgments(
     ]
 
 
-def _order_history(rows: Sequence[Row[Any]]) -> Iterator[Row[Any]]:
+def _order_history(rows: Sequence[Any]) -> Iterator[Any]:
     """The rows, which begin with a judgment, ordered within each annotator and pair."""
     for _, group in groupby(rows, key=lambda row: (row[0].pair_pk, row[0].annotator_pk)):
         by_pk = {row[0].pk: row for row in group}
