@@ -98,7 +98,11 @@ def to_json(value: Any) -> Any:
 def print_json(value: Any) -> None:
     """One JSON document on stdout, in UTF-8 whatever the terminal's locale."""
     text = json.dumps(to_json(value), ensure_ascii=False, indent=2, allow_nan=False)
-    sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
+    rest = memoryview(text.encode("utf-8") + b"\n")
+    while (
+        rest
+    ):  # without a buffer (PYTHONUNBUFFERED) a write may take a part only, and say so by its count alone
+        rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.flush()
 
 
