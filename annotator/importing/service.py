@@ -344,7 +344,7 @@ def import_qrels(
     """
     if not as_judgments:
         refuse_annotators(declared, use="add --as-judgments, or leave them out")
-    told, people = split_declaration(declared)
+    told, _ = split_declaration(declared)
     scale = GradeScale(parse_mapping(map_grades))
     tell(f"reading {path}")
     file = read_qrel_source(
@@ -355,16 +355,7 @@ def import_qrels(
         qrels, notes = _match(session, place, file)
         if as_judgments:
             notes += _store_annotators(
-                session,
-                place,
-                actor,
-                file,
-                qrels,
-                path,
-                now=now,
-                dry_run=dry_run,
-                declared=told,
-                people=people,
+                session, place, actor, file, qrels, path, now=now, dry_run=dry_run, declared=declared
             )
         by_pair, joined = _find_pairs(session, place, qrels, now=now)
         known, judged = imported.list_known_qrels(session, place.pk), imported.list_judged(session, place.pk)
@@ -513,12 +504,9 @@ def _store_annotators(
     now: datetime,
     dry_run: bool,
     declared: Mapping[str, Any] | None,
-    people: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Store the annotators' own grades of a ground truth as their judgments, as `import_judgments` does; returns notes.
-
-    `people`: the declared name of each annotator in the file, or empty.
-    """
+    """Store the annotators' own grades of a ground truth as their judgments, as `import_judgments` does; returns notes."""
+    told, people = split_declaration(declared)
     names = name_annotators(file, people)
     check_earlier_names(file, names, list_import_records(session, place.pk))
     queries, command = _list_texts(session, place, file)
@@ -539,7 +527,7 @@ def _store_annotators(
         options = _name_chosen(as_judgments=True, annotators=people, map_grades=scale.mapping)
         record = _record(
             session, place, actor, report, path,
-            now=now, format=file.known.name, options=options, declared=declared,
+            now=now, format=file.known.name, options=options, declared=told,
         )  # fmt: skip
         intake_judgments.add_judgments(session, place.pk, rows, import_record_pk=record)
     return said
