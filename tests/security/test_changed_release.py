@@ -160,6 +160,8 @@ def test_only_verified_pieces_are_read_from_a_large_file(tmp_path: Path) -> None
             (5, size),
             (verified_files.PIECE, 2 * verified_files.PIECE),
             (size - 1, size),
+            (3, verified_files.PIECE + 5),
+            (verified_files.PIECE + 3, 2 * verified_files.PIECE + 5),
             (7, 7),
         ):
             assert b"".join(file.read(start, stop)) == published[start:stop]

@@ -22,6 +22,7 @@ from annotator.accounts.service import (
     revoke_sessions,
     sign_in,
 )
+from annotator.accounts.sign_in_limits import PER_ADDRESS_AND_NAME, PER_DEVICE
 from annotator.domain.accounts import DEVICE_LIFETIME, TooManyAttempts, WrongSignIn
 from annotator.domain.people import OPERATOR, Actor
 from annotator.settings import Settings
@@ -268,3 +269,35 @@ class TestAfterTheClockCameBack:
     def test_a_clock_that_is_put_right_by_a_minute_signs_nobody_out(self, database: Database) -> None:
         token, _device = enter(database, now=NOW + timedelta(minutes=1))
         assert find_session(database, token, now=NOW) is not None
+
+
+class TestWhoComesIn:
+    """Takes only their own failures back."""
+
+    def test_in_a_known_browser_its_own_limit_begins_anew(self, database: Database, hanako: Actor) -> None:
+        _, device = enter(database)
+        for _time in range(3):
+            assert guess(database, HOME, times=PER_DEVICE - 1, device=device) == PER_DEVICE - 1
+            _, device = enter(database, device=device)
+
+    def test_in_an_unknown_browser_the_limit_of_its_address_begins_anew(
+        self, database: Database, hanako: Actor
+    ) -> None:
+        for _time in range(3):
+            failed = PER_ADDRESS_AND_NAME - 1
+            assert guess(database, HOME, times=failed, device="made up") == failed
+            enter(database, device="made up")
+
+    def test_in_a_known_browser_what_others_tried_at_its_address_stays_counted(
+        self, database: Database, hanako: Actor
+    ) -> None:
+        _, device = enter(database)
+        assert guess(database, HOME, times=PER_ADDRESS_AND_NAME) == PER_ADDRESS_AND_NAME
+        enter(database, device=device)
+        assert guess(database, HOME) == 0
+
+    def test_strangers_do_not_keep_anybody_from_changing_their_password(
+        self, database: Database, hanako: Actor
+    ) -> None:
+        guess(database, *list_addresses(2 * PER_ADDRESS_AND_NAME))
+        change_password(database, hanako, PASSWORD, "another good 電池", now=NOW)

@@ -92,3 +92,17 @@ def test_the_more_fails_at_an_address_the_fewer_tries_it_has_for_each_name(failu
 )
 def test_one_customer_counts_as_one_while_a_name_is_attacked(group: str, wide: str) -> None:
     assert widen_address(group) == wide
+
+
+def test_a_name_is_attacked_from_twenty_failures_elsewhere_on() -> None:
+    here = [(NOW, HERE)]
+    check_unknown_browser([*here, *[(NOW, "198.51.100.1")] * 19], at(1), HERE, now=NOW)
+    with pytest.raises(TooManyAttempts):
+        check_unknown_browser([*here, *[(NOW, "198.51.100.1")] * 20], at(1), HERE, now=NOW)
+
+
+def test_unless_a_name_is_attacked_a_neighbours_failures_do_not_count() -> None:
+    own, neighbour = "2001:db8:0:1::/64", "2001:db8:0:2::/64"
+    check_unknown_browser([(NOW, neighbour)] * 19, at(1), own, now=NOW)
+    with pytest.raises(TooManyAttempts):
+        check_unknown_browser([(NOW, neighbour)] * 20, at(1), own, now=NOW)

@@ -6,9 +6,10 @@ import pytest
 from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
-from annotator.agreement.against_others import measure_against_others
+from annotator.agreement.against_others import find_less, measure_against_others
+from annotator.agreement.constant import find_constants
 from annotator.agreement.couples import list_couples
-from annotator.agreement.judged import sort_judged
+from annotator.agreement.judged import Judged, sort_judged
 from annotator.agreement.ordering import measure_order
 from annotator.agreement.paradox import compute_paradox, compute_paradoxes
 from tests.unit.agreement.simulated import simulate
@@ -62,3 +63,68 @@ def test_the_indices_of_many_tables_are_those_of_each() -> None:
     for one, other in zip(found, held, strict=True):
         if one is not None and other is not None:
             assert (one.prevalence, one.bias) == pytest.approx((other.prevalence, other.bias))
+
+
+def _judge_all(wrong: dict[int, int], queries: int = 400, few: int = 5) -> Judged:
+    """A pair of each query, truly 0 or 1 by turns, judged by annotators 0 to 5, and by 6 for the first `few`. `wrong`: in how
+    many of twenty pairs an annotator gives the other grade."""
+    rows = [
+        (place, who, (place % 2) ^ ((place // 2 + 7 * who) % 20 < wrong.get(who, 0)))
+        for place in range(queries)
+        for who in range(7 if place < few else 6)
+    ]
+    pair, who, grade = (np.array(column) for column in zip(*rows, strict=True))
+    return sort_judged(pair, pair, who, grade)
+
+
+def _find(wrong: dict[int, int]) -> list[str]:
+    return [one.annotator for one in find_less(list_couples(_judge_all(wrong)), NAMES)]
+
+
+NAMES = ("a", "b", "c", "d", "e", "f", "few")
+
+
+def test_who_agrees_less_by_a_little_or_on_few_pairs_is_not_named() -> None:
+    assert _find({5: 3}) == ["f"], "less by 0.2"
+    assert _find({5: 1}) == [], "surely less, but by 0.07"
+    assert _find({6: 20}) == [], "wrong throughout, in 5 pairs"
+
+
+def test_of_two_who_agree_less_the_one_who_weighs_more_is_named_first() -> None:
+    assert _find({4: 5, 5: 9}) == ["f", "e"]
+
+
+@pytest.mark.parametrize(("documents", "tau"), [(8, None), (9, 1.0)])
+def test_the_order_of_few_documents_says_nothing(documents: int, tau: float | None) -> None:
+    """Of 8 documents of four grades 24 couples are untied, of 9 there are 30."""
+    pair = np.tile(np.arange(documents), 2)
+    judged = sort_judged(np.zeros(len(pair), dtype=np.int64), pair, np.repeat([0, 1], documents), pair % 4)
+    assert measure_order(list_couples(judged), 2) == tau
+
+
+def _find_constant(grades: list[list[int | None]], queries: int = 100) -> list[str]:
+    """`grades`: of each annotator, one for every pair."""
+    rows = [
+        (place % queries, place, who, grade)
+        for who, own in enumerate(grades)
+        for place, grade in enumerate(own)
+        if grade is not None
+    ]
+    query, pair, who, grade = (np.array(column) for column in zip(*rows, strict=True))
+    judged = sort_judged(query, pair, who, grade)
+    return [one.annotator for one in find_constants(judged, list_couples(judged), NAMES).people]
+
+
+def test_nearly_always_one_grade_is_95_in_100_and_surely_more_often_than_the_others() -> None:
+    others: list[int | None] = [1, 2] * 50
+    assert _find_constant([[0] * 95 + [1] * 5, others, others]) == ["a"]
+    assert _find_constant([[0] * 94 + [1] * 6, others, others]) == []
+    by_chance: list[int | None] = [0] * 50 + [1] * 50
+    halves: list[int | None] = [*[0, 1] * 50]
+    assert _find_constant([[0] * 100, by_chance, by_chance]) == ["a"]
+    assert _find_constant([[0] * 100, halves, halves], queries=2) == [], "of two queries nothing is sure"
+
+
+def test_of_two_who_give_one_grade_the_one_with_more_judgments_is_named_first() -> None:
+    few: list[int | None] = [0] * 40 + [None] * 60
+    assert _find_constant([few, [0] * 100, [1, 2] * 50, [1, 2] * 50]) == ["b", "a"]

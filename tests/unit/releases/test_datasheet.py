@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from annotator.domain.coverage import CoverageRow
 from annotator.domain.grades import DEFAULT_RUBRIC
-from annotator.domain.import_records import ImportRecord
+from annotator.domain.import_records import DECLARED, ImportRecord
 from annotator.releases.datasheet import Datasheet, PoolSystem, SheetPerson, write_datasheet
 from annotator.releases.datasheet_imports import SheetImport, list_runs
 
@@ -269,3 +269,38 @@ def test_what_quality_control_reopened_is_left_out_and_said() -> None:
 def test_of_very_many_queries_the_first_are_named() -> None:
     text = write_datasheet(replace(SHEET, without_relevant=[f"q{place}" for place in range(502)]))
     assert "q499, and 2 more" in text
+
+
+def write_with_order(**order: int) -> str:
+    none = dict.fromkeys(
+        ("tied", "by_lead", "by_earlier", "undecided", "queries_undecided", "queries_without_relevant"), 0
+    )
+    return write_datasheet(replace(SHEET, manifest={**MANIFEST, "order": {**none, **order}}))
+
+
+def test_of_the_order_only_what_there_is_is_told() -> None:
+    text = write_with_order()
+    assert "No order was left to the hash." in text
+    assert "Grade and mean are the same" not in text and "leaves out" not in text
+    text = write_with_order(tied=3, by_lead=1, undecided=2, queries_undecided=1, queries_without_relevant=1)
+    assert "for 3 documents: 1 of them have a place in a lead's order, 0 only one" in text
+    assert "Of these, 2 in 1 query stand in an order that only the hash decided" in text
+    assert "leaves out 1 query without a relevant document" in text
+    text = write_with_order(tied=4, undecided=4, queries_undecided=2, queries_without_relevant=1_200)
+    assert "Of these, 4 in 2 queries stand" in text and "leaves out 1,200 queries without" in text
+
+
+def test_of_runs_alone_it_is_not_said_that_judgments_came_from_elsewhere() -> None:
+    text = write_datasheet(replace(SHEET, imported=0, imports=[]))
+    assert "## What came from files" in text and "- Run " in text
+    assert "was not made in this program" not in text
+
+
+def test_a_note_on_an_import_is_told_where_there_is_one() -> None:
+    item = SHEET.imports[0]
+    words = DECLARED["note"]
+    assert f"- {words}:" not in write_datasheet(replace(SHEET, imports=[replace(item, declared={})]))
+    declared = {"note": "twice by hand"}
+    assert f"- {words}: twice by hand\n" in write_datasheet(
+        replace(SHEET, imports=[replace(item, declared=declared)])
+    )

@@ -41,6 +41,7 @@ def test_a_body_has_a_largest_size_by_its_address() -> None:
 def test_a_body_of_the_largest_size_is_received_and_no_byte_more() -> None:
     assert read("/login", 10_000, 10_000, length="20000") == 20_000
     assert read("/login", 10_000, 10_000) == 20_000
+    assert read("/login", 20_000, length="20000") == 20_000
     for pieces in ((20_001,), (10_000, 10_000, 1)):
         with pytest.raises(BodyTooLarge):
             read("/login", *pieces)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from annotator.web import uploads
@@ -155,3 +156,22 @@ def test_no_page_asks_for_a_file_in_another_way(project: Path) -> None:
         if any(field in path.read_text(encoding="utf-8") for field in fields)
     ]
     assert found == ["uploads.py"]
+
+
+def test_a_run_that_fails_ends_what_it_did_not_ask_for_and_one_cut_short_does_not(
+    files: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = ask()
+    monkeypatch.setattr(uploads, "UPLOADS", taken)
+    monkeypatch.setattr(uploads, "_find_session", lambda: "s")
+    monkeypatch.setattr(uploads, "_find_files", lambda: files)
+    with pytest.raises(RerunException), uploads.note_file_fields():
+        raise RerunException(RerunData())
+    put(taken, files, "f")
+    with pytest.raises(ValueError, match="broken"), uploads.note_file_fields():
+        taken.ask("s", 1, now=0.0)
+        raise ValueError("broken")
+    put(taken, files, "g")
+    with pytest.raises(ValueError, match="broken"), uploads.note_file_fields():
+        raise ValueError("broken")
+    assert refusal(taken, files)[0] == 403
