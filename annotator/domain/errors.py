@@ -62,11 +62,13 @@ class GateNotMet(StateError):
 class FormatError(AnnotatorError):
     """One bad place in a file: where, what was expected, what was found.
 
-    `line` is 1-based; None where the whole file is meant. `path` is the file as the user named it.
+    `line` is 1-based; None where the whole file is meant. `path` is the file as the user named it. White space that
+    was found is shown quoted and escaped.
     """
 
     def __init__(self, path: str, line: int | None, expected: str, found: str) -> None:
         self.path, self.line, self.expected = path, line, expected
+        found = found if found.strip() else ascii(found)
         self.found = found if len(found) <= MAX_FOUND else found[: MAX_FOUND - 1] + "…"
         super().__init__(str(self))
 

@@ -218,7 +218,12 @@ def _explain(text: str, path: str) -> tuple[Any, tuple[FormatError, ...]]:
         elif token.startswith("again"):
             problems.add(line, "each key once", f"{describe(place[-1])} again")
         elif token.startswith('"'):
-            if holds_no_text(json.loads(token, strict=False)):
+            try:
+                value = json.loads(token, strict=False)
+            except ValueError:
+                problems.add(line, "a JSON string", token)
+                continue
+            if holds_no_text(value):
                 problems.add(line, "text without NUL characters and lone surrogates", token)
         elif token not in ("{", "[", "true", "false", "null") and not _fits(token):
             problems.add(line, "a JSON number that fits", token)

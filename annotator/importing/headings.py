@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+# Of a longer title only so many characters are read: the patterns that clean a title take time with its length squared.
+MOST_TITLE_CHARACTERS = 2_000
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:

@@ -7,7 +7,7 @@ of a one-line paragraph only, since `---` under a longer one is mostly meant as 
 import re
 from collections.abc import Sequence
 
-from annotator.importing.headings import Heading, Line, split_lines
+from annotator.importing.headings import MOST_TITLE_CHARACTERS, Heading, Line, split_lines
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*")
@@ -26,7 +26,7 @@ def find_markdown_headings(text: str) -> list[Heading]:
     for index, line in enumerate(lines):
         if index in code:
             continue
-        atx = _ATX.fullmatch(line.text)
+        atx = _match_atx(line.text)
         if atx:
             title = _plain(atx.group(2) or "")
             headings.append(Heading(line.start, line.end, len(atx.group(1)), title))
@@ -37,19 +37,18 @@ def find_markdown_headings(text: str) -> list[Heading]:
     return headings
 
 
+def _match_atx(line: str) -> re.Match[str] | None:
+    return _ATX.fullmatch(line[:MOST_TITLE_CHARACTERS])
+
+
 def _is_title(lines: Sequence[Line], index: int, code: set[int]) -> bool:
     """Whether this line is a paragraph of its own, which the underline below makes a heading."""
-    if (
-        index < 0
-        or index in code
-        or _NO_PARAGRAPH.match(lines[index].text)
-        or _ATX.fullmatch(lines[index].text)
-    ):
+    if index < 0 or index in code or _NO_PARAGRAPH.match(lines[index].text) or _match_atx(lines[index].text):
         return False
     if index == 0 or index - 1 in code:
         return True
     before = lines[index - 1].text
-    return not before.strip() or bool(_ATX.fullmatch(before)) or bool(_SETEXT.fullmatch(before))
+    return not before.strip() or bool(_match_atx(before)) or bool(_SETEXT.fullmatch(before))
 
 
 def _find_blocks(lines: Sequence[Line]) -> set[int]:
@@ -84,7 +83,7 @@ def _find_end(lines: Sequence[Line], index: int) -> int:
 
 def _plain(title: str) -> str:
     """A title without the marks of links, code and emphasis around all of it, and without escapes."""
-    title = _LINK.sub(r"\1", title.strip()).replace("`", "")
+    title = _LINK.sub(r"\1", title[:MOST_TITLE_CHARACTERS].strip()).replace("`", "")
     for mark in ("**", "__", "*", "_"):
         if title.startswith(mark) and title.endswith(mark) and len(title) > 2 * len(mark):
             title = title[len(mark) : -len(mark)]

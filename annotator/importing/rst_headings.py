@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from annotator.importing.headings import Heading, Line, split_lines
+from annotator.importing.headings import MOST_TITLE_CHARACTERS, Heading, Line, split_lines
 
 _ADORNMENT = re.compile(r"(?!(?:::|\.\.)\s*$)([!-/:-@\[-`{-~])\1+\s*")
 _LABEL = re.compile(r"\.\. _(?:`[^`]+`|[^:]+):\s*")
@@ -125,7 +125,7 @@ def _width(text: str) -> int:
 
 def _plain(title: str) -> str:
     """A title without roles, link targets, double backticks and emphasis around all of it."""
-    title = _LINK.sub(r"\1", _ROLE.sub(r"\1", title.strip())).replace("``", "")
+    title = _LINK.sub(r"\1", _ROLE.sub(r"\1", title[:MOST_TITLE_CHARACTERS].strip())).replace("``", "")
     for mark in ("**", "*", "`"):
         if title.startswith(mark) and title.endswith(mark) and len(title) > 2 * len(mark):
             title = title[len(mark) : -len(mark)]

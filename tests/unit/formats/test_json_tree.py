@@ -29,6 +29,10 @@ def refusal(text: str) -> str:
         ('{"a": 1,\n "\\ud800": 1}', "f.json:2: expected text without NUL"),
         ("[\n" * 60 + "]" * 60, "f.json:51: expected nesting of at most 50 levels, found more"),
         ("[" * 100_000, "f.json:1: expected nesting of at most 50 levels, found more"),
+        (
+            '{"q": {"a": 1,\n "a": 2},\n "b": "\\u12"}',
+            "f.json:2: expected each key once, found 'a' again\nf.json:3: expected a JSON string",
+        ),
         ('{"a":\n' + "9" * 5_000 + "}", "f.json:2: expected a JSON number that fits"),
     ],
 )

@@ -196,3 +196,13 @@ def test_the_sections_are_pieces_of_the_text_in_order_with_ids_of_their_own(
     starts = [heading.start for heading in page.headings]
     assert starts == sorted(starts)
     assert all(heading.start < heading.body <= len(page.document.text) for heading in page.headings)
+
+
+@pytest.mark.parametrize("media_type", ["text/markdown", "text/x-rst"])
+@pytest.mark.parametrize("junk", ["[", "![", ":a", "` <", " ", "# ", "\\\\["])
+def test_a_title_of_any_length_is_read_to_its_limit(junk: str, media_type: str) -> None:
+    """The pattern for links took 20 s on a title of 200,000 brackets; a title has at most 2,000 characters."""
+    title = "T" + junk * 100_000 + "x"
+    page = read_page("d", f"# {title}\n\ntext\n\n{title}\n{'=' * len(title)}\n\nmore\n", media_type)
+    assert all(len(heading.title) <= 2_000 for heading in page.headings)
+    assert page.headings
