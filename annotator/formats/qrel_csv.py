@@ -26,7 +26,8 @@ from annotator.formats.qrel_rows import (
     name_qrel_key,
     sort_annotators,
 )
-from annotator.formats.source import MAX_LINE, Source
+from annotator.formats.source import Source
+from annotator.formats.tables import CELL_LIMIT, MAX_CELL
 from annotator.formats.text import describe
 from annotator.formats.writing import ONE_FILE, FileWriter
 
@@ -46,7 +47,7 @@ def find_query_lines(source: Source) -> list[int]:
 
 def _collect(source: Source) -> RowReader:
     problems = Problems(source.path)
-    csv.field_size_limit(MAX_LINE)
+    csv.field_size_limit(MAX_CELL)
     reader: RowReader | None = None
     try:
         for line, columns, cells in _read_rows(source, problems):
@@ -145,7 +146,10 @@ def _read_rows(source: Source, problems: Problems) -> Iterator[tuple[int, tuple[
             else:
                 yield line, columns, cells
     except csv.Error as error:
-        problems.add(start + 1, "a CSV row", str(error))
+        if "field limit" in str(error):
+            problems.add(start + 1, CELL_LIMIT, "a longer one")
+        else:
+            problems.add(start + 1, "a CSV row", str(error))
     if not columns and not problems:
         problems.add(None, f"a header with {', '.join(REQUIRED)}", "an empty file")
 

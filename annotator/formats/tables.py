@@ -12,11 +12,15 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from itertools import takewhile
+from typing import Any, Literal, NamedTuple, TextIO
 
 from annotator.domain.errors import Problems, ValidationError
 from annotator.formats.json_tree import describe_line_fault, parse_json
-from annotator.formats.text import ID_LIMIT, describe, is_too_long, read_text
+from annotator.formats.regular_file import named_errors
+from annotator.formats.source import MAX_LINE, Source
+from annotator.formats.text import ID_LIMIT, check_encoding, describe, is_too_long, read_text
+from annotator.formats.tree import refuse
 
 Kind = Literal["csv", "tsv", "jsonl"]
 KINDS: tuple[Kind, ...] = ("csv", "tsv", "jsonl")
@@ -46,6 +50,45 @@ class Table:
     kind: Kind
     columns: tuple[str, ...] | None
     rows: Sequence[Row]
+
+
+def read_table(source: Source, *, kind: str | None = None) -> bytes:
+    """The content of a table in UTF-8. BadInput names a line or a cell that is too long, before the rest is read."""
+    _refuse_long_cells(source, kind)
+    return source.read_bytes(longest_line=MAX_LINE)
+
+
+def _refuse_long_cells(source: Source, kind: str | None) -> None:
+    """Look through a CSV or TSV file for a quoted cell that goes on over many lines, without keeping what was read.
+
+    Only in files of more bytes than a cell may have characters: this takes as long as splitting the file into its cells. What
+    else is wrong with the file is left to its reader, a line that is too long also.
+    """
+    with source.open() as file, named_errors(source.path):
+        head = file.read(65_536)
+        kind = kind or detect_kind(head, source.path)
+        if kind not in ("csv", "tsv") or file.seek(0, io.SEEK_END) <= MAX_CELL:
+            return
+        file.seek(0)
+        name = source.encoding or "utf-8"
+        with io.TextIOWrapper(file, check_encoding(name), errors="replace", newline="\n") as text:
+            start = _find_long_cell(text, "\t" if kind == "tsv" else ",")
+    if start is not None:
+        raise refuse(source.path, start, CELL_LIMIT, "a longer one")
+
+
+def _find_long_cell(text: TextIO, delimiter: str) -> int | None:
+    """The line on which the first row begins that has a cell over the limit; None where a reader meets something else first."""
+    csv.field_size_limit(MAX_CELL)
+    lines = iter(lambda: text.readline(MAX_LINE + 1), "")
+    rows = csv.reader(takewhile(lambda line: len(line) <= MAX_LINE, lines), delimiter=delimiter, strict=True)
+    start = 0
+    try:
+        for _ in rows:
+            start = rows.line_num
+    except csv.Error as error:
+        return start + 1 if "field limit" in str(error) else None
+    return None
 
 
 def detect_kind(data: bytes, path: str) -> Kind | None:

@@ -27,7 +27,8 @@ from annotator.formats.judgments import read_judgments
 from annotator.formats.pairs import read_pairs
 from annotator.formats.run_lines import RunFile
 from annotator.formats.runs import read_run_file
-from annotator.formats.source import MAX_LINE
+from annotator.formats.source import Source
+from annotator.formats.tables import read_table
 from annotator.importing.document_plan import KnownDocument, plan_documents
 from annotator.importing.judgment_plan import JudgmentEvent, check_targets, name_pairs, plan_events, to_rows
 from annotator.importing.provenance import read_provenance as read_provenance
@@ -246,7 +247,7 @@ def import_pairs(
     """Pairs for the pool, from CSV, TSV or JSONL; their provenance is the system `import`."""
     tell(f"reading {path}")
     lines = read_pairs(
-        read_source(path, encoding=encoding, longest_line=MAX_LINE), str(path), kind=format_name
+        read_table(Source(str(path), encoding=encoding), kind=format_name), str(path), kind=format_name
     )
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
         queries = intake.map_queries(session, place.pk)
@@ -291,7 +292,7 @@ def import_judgments(
     refuse_annotators(declared, use="this file names its annotators itself")
     scale = GradeScale(parse_mapping(map_grades))
     tell(f"reading {path}")
-    data = read_source(path, encoding=encoding, longest_line=MAX_LINE)
+    data = read_table(Source(str(path), encoding=encoding), kind=format_name)
     lines = read_judgments(data, str(path), kind=format_name, scale=scale)
     plan = plan_events(dataset, lines, str(path), now=now)
     events = plan.events

@@ -13,16 +13,16 @@ from annotator.formats.grade_scale import GradeScale
 from annotator.formats.queries import QueryLine, read_queries
 from annotator.formats.registry import FORMATS, HEAD, Format, detect_format, find_format, list_certain
 from annotator.formats.repeated_texts import list_repeated_texts, say_repeated_texts
-from annotator.formats.source import MAX_LINE, Source
+from annotator.formats.source import Source
 from annotator.formats.stated_counts import say_wrong_counts
-from annotator.formats.tables import KINDS, check_kind, detect_kind, kind_of_name
+from annotator.formats.tables import KINDS, check_kind, detect_kind, kind_of_name, read_table
 from annotator.formats.text import describe, to_utf8
 from annotator.importing.folder import MEDIA_TYPE_BY_SUFFIX, Folder, read_folder, read_one_file
 
 
-def read_source(path: Path, *, encoding: str | None, longest_line: int | None = None) -> bytes:
-    """A file's content in UTF-8. ValidationError when it cannot be read; BadInput for a line of more than `longest_line` bytes."""
-    return Source(str(path), encoding=encoding).read_bytes(longest_line=longest_line)
+def read_source(path: Path, *, encoding: str | None) -> bytes:
+    """A file's content in UTF-8. ValidationError when it cannot be read."""
+    return Source(str(path), encoding=encoding).read_bytes()
 
 
 def read_query_source(
@@ -34,7 +34,7 @@ def read_query_source(
     known = _find_query_format(source, format_name)
     if known is None:
         kind = format_name if format_name in KINDS else None
-        return read_queries(source.read_bytes(longest_line=MAX_LINE), str(path), kind=kind, header=header), ()
+        return read_queries(read_table(source, kind=kind), str(path), kind=kind, header=header), ()
     truth = known.read(source) if known.read_graded is None else known.read_graded(source, "all=1")
     others = source.scale.unknown.total()  # counted now: looking for lines reads the file again
     lines = _locate(known, source, truth)
@@ -66,8 +66,8 @@ def read_document_source(
         raise ValidationError(
             "--sections splits the files of a folder; a table's documents are taken as they are"
         )
-    data = read_source(path, encoding=encoding, longest_line=MAX_LINE)
     kind = check_kind(format_name) if format_name else None
+    data = read_table(Source(str(path), encoding=encoding), kind=kind)
     documents = read_documents(data, str(path), kind=kind)
     return Folder(tuple(documents), ())
 

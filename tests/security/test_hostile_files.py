@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from annotator.cli.main import app
 from annotator.cli.terminal import read_bytes
 from annotator.coverage.service import check_file
 from annotator.domain.errors import AnnotatorError, BadInput, ValidationError
@@ -108,6 +110,48 @@ def test_a_line_over_the_limit_is_refused_before_the_rest_is_read(tmp_path: Path
         file.truncate(50_000_000_000)  # sparse: reading all of it would end nowhere
     with pytest.raises(BadInput, match=r"q\.csv:3: expected lines of at most 32 MB, found a longer one"):
         read_query_source(path, format_name="csv", encoding=None)
+
+
+@pytest.mark.parametrize("encoding", [None, "utf-16"])
+def test_a_cell_of_many_lines_over_the_limit_is_refused_before_the_rest_is_read(
+    tmp_path: Path, encoding: str | None
+) -> None:
+    path = tmp_path / "q.csv"
+    stray, cell = 'q1,a 5" disk\n', "x\n" * (MAX_CELL // 2 + 1)
+    path.write_bytes(f'query_id,text\n{stray}q2,"{cell}'.encode(encoding or "utf-8"))
+    with path.open("r+b") as file:
+        file.truncate(50_000_000_000)  # sparse: reading all of it would end nowhere
+    with pytest.raises(BadInput, match=r"q\.csv:3: expected cells of at most 32,000,000 characters, found a"):
+        read_query_source(path, format_name="csv", encoding=encoding)
+
+
+def test_a_ground_truth_with_such_a_cell_is_told_of_in_the_same_words(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.csv"
+    path.write_bytes(b'query_id,doc_id,grade,note\nq,d,1,"' + b"x\n" * (MAX_CELL // 2 + 1))
+    with path.open("r+b") as file:
+        file.truncate(50_000_000_000)
+    (problem,) = check_file(Source(str(path))).problems
+    assert (problem.line, problem.expected) == (2, "cells of at most 32,000,000 characters")
+
+
+@pytest.mark.parametrize("name", ["judgments", "pairs", "documents"])
+def test_every_import_of_a_table_refuses_such_a_cell(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b'query_id,doc_id,annotator,grade,note\nq,d,a,1,"' + b"x\n" * (MAX_CELL // 2 + 1))
+    with path.open("r+b") as file:
+        file.truncate(50_000_000_000)
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    for words in (["dataset", "create", "d"], ["import", name, "d", str(path)]):
+        done = CliRunner().invoke(app, [*words, "--database", url])
+    assert isinstance(done.exception, BadInput)
+    assert "t.csv:2: expected cells of at most 32,000,000 characters" in str(done.exception)
+
+
+def test_a_large_table_without_such_a_cell_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    rows = (f'q{number},"{"x" * 1_000_000}"\n' for number in range(33))
+    path.write_text("query_id,text\n" + "".join(rows))
+    assert len(read_query_source(path, format_name="csv", encoding=None)[0]) == 33
 
 
 def test_text_that_is_none_is_named_with_its_line_in_a_table_too() -> None:
