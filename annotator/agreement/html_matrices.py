@@ -15,8 +15,11 @@ MOST_DRAWN = 4
 
 
 def draw_heat_map(pairs: Sequence[PairAgreement], annotators: Sequence[str]) -> str:
-    """Cohen's kappa of every two annotators above the diagonal, the pairs both judged below it. With more than 20, those
-    who share most pairs with others."""
+    """Cohen's kappa of every two annotators above the diagonal, the pairs both judged below it. With more than 20,
+    those who share most pairs with others."""
+    sharing = {person for pair in pairs for person in pair.annotators}
+    if len(annotators) > MOST_PEOPLE:
+        annotators = [person for person in annotators if person in sharing]
     shown = choose_people(pairs, annotators)
     known = {pair.annotators: pair for pair in pairs}
     heads = "".join(f'<th scope="col">{number}</th>' for number in range(1, len(shown) + 1))
@@ -33,7 +36,7 @@ def draw_heat_map(pairs: Sequence[PairAgreement], annotators: Sequence[str]) -> 
         rows.append(f'<tr><th scope="row">{number + 1} {name(person)}</th>{"".join(cells)}</tr>')
     caption = "Above the diagonal Cohen's κ (unweighted), below it the pairs that both judged."
     if len(shown) < len(annotators):
-        caption += f" Shown: the {len(shown)} of {len(annotators)} annotators who share most; the table below has all."
+        caption += f" Shown: the {len(shown)} of {len(annotators):,} annotators who share most; agreement --json has all."
     return _cells(caption, f"<tr><td></td>{heads}</tr>", rows)
 
 

@@ -25,7 +25,14 @@ from annotator.agreement.html_parts import (
     table,
     text,
 )
-from annotator.domain.agreement import AgreementReport, GroupAgreement, Leaning, PairAgreement, Value
+from annotator.domain.agreement import (
+    AgreementReport,
+    GroupAgreement,
+    Leaning,
+    PairAgreement,
+    Value,
+    say_who_counts,
+)
 from annotator.domain.consensus import Consensus
 from annotator.domain.grades import GRADES
 from annotator.domain.pair_ranking import rank_leanings, rank_pairs, say_left_out_pairs
@@ -80,8 +87,7 @@ def _show_findings(report: AgreementReport) -> str:
 def _show_dataset(report: AgreementReport) -> str:
     found = report.measured
     basis = (
-        f"{len(report.annotators):,} annotators have a judgment that counts, {report.sharing:,} of them share a pair with "
-        f"another. {found.pairs:,} pairs of {found.queries:,} queries were judged by two or more; {found.single_pairs:,} "
+        f"{say_who_counts(report)} {found.pairs:,} pairs of {found.queries:,} queries were judged by two or more; {found.single_pairs:,} "
         "pairs by one."
     )
     parts = [paragraph(basis)]
@@ -138,7 +144,11 @@ def _show_pairs(report: AgreementReport) -> str:
     columns = ("annotators", "#pairs", "#observed", *KAPPAS, "#prevalence", "#bias", "remark")
     met = tuple(f"#{first}–{second}" for first in GRADES for second in GRADES)
     drawn = html_matrices.choose_pairs(pairs)
-    which = "" if len(drawn) == len(pairs) else f" Drawn: the {len(drawn)} who differ on most pairs."
+    which = (
+        ""
+        if len(drawn) == len(pairs)
+        else f" Drawn: the {len(drawn)} of {len(pairs):,} who differ on most pairs."
+    )
     return section(
         "Two annotators",
         html_matrices.draw_heat_map(pairs, report.annotators),
@@ -193,7 +203,7 @@ def _show_groups(report: AgreementReport) -> str:
     ]  # fmt: skip
     caption = f"Cohen's κ (unweighted) by {by}: dots with 95 % intervals; dashed, the target."
     if len(named) >= html_charts.MOST_ROWS:
-        caption += f" Drawn: the first {html_charts.MOST_ROWS - 1}; the table has all."
+        caption += f" Drawn: the first {html_charts.MOST_ROWS - 1} of {len(named):,}; the table has all."
     columns = (by, "#pairs", "#queries", "#observed", *KAPPAS, "#α ordinal [95 %]", "remark")
     return section(
         f"By {by.replace('_', ' ')}",
@@ -280,8 +290,9 @@ def _show_periods(report: AgreementReport) -> str:
         )
         for period in report.periods
     ]  # fmt: skip
-    ranked = rank_leanings(report.measured.leanings)
-    told = {one.annotator for one in (ranked[:MOST_BY_PERIOD] if len(ranked) > MOST_LISTED else ranked)}
+    people = {one.annotator for period in report.periods for one in period.leanings}
+    ranked = [one.annotator for one in rank_leanings(report.measured.leanings) if one.annotator in people]
+    told = set(ranked[:MOST_BY_PERIOD]) if len(people) > MOST_LISTED else people
     leanings = [
         (
             f"{period.first} to {period.last}", name(one.annotator), f"{one.couples:,}", f"{one.mean:+.3f}",
@@ -289,17 +300,14 @@ def _show_periods(report: AgreementReport) -> str:
         )
         for period in report.periods
         for one in period.leanings
-        if one.annotator in told or not ranked
+        if one.annotator in told
     ]  # fmt: skip
-    people = len({one.annotator for period in report.periods for one in period.leanings})
     caption = "Cohen's κ (unweighted) of the pairs completed in each period, with 95 % intervals; dashed, the target."
     return section(
         "Over time",
         figure(html_charts.draw_periods(report.periods, report.kappa_target), caption),
         table("Agreement by period", ("period", "#pairs", "#observed", "#κ [95 %]", "remark"), rows),
-        _say_listed(MOST_BY_PERIOD, people, "those who lean most over the whole time")
-        if len(ranked) > MOST_LISTED
-        else "",
+        _say_listed(len(told), len(people), "those who lean most over the whole time"),
         table(
             "How much higher each graded than the others, by period",
             ("period", "annotator", "#comparisons", "#higher by", "#95 % interval"),

@@ -118,7 +118,18 @@ def _write(
 def _as_json(report: "AgreementReport", estimates: "Consensus | None") -> dict[str, Any]:
     """The documented shape, and what else there is to say."""
     found = report.measured
+    shown = report.as_json()
     more: dict[str, Any] = {
+        "queries": found.queries,
+        "judgments": sum(found.grade_counts),
+        "annotator_pairs": [
+            {**row, "paradox": pair.paradox}
+            for row, pair in zip(shown["annotator_pairs"], found.annotator_pairs, strict=True)
+        ],
+        "groups": [
+            {**row, "queries": group.measured.queries}
+            for row, group in zip(shown["groups"], report.groups, strict=True)
+        ],
         "paradox": found.paradox,
         "single_pairs": found.single_pairs,
         "grades_by_annotator": found.grades_by_annotator,
@@ -146,7 +157,7 @@ def _as_json(report: "AgreementReport", estimates: "Consensus | None") -> dict[s
             "annotators": estimates.annotators,
             **({} if estimates.converged else {"why": estimates.explain_none()}),
         }
-    return {**report.as_json(), **more}
+    return {**shown, **more}
 
 
 def _show_leaning(one: "Leaning") -> dict[str, Any]:
@@ -156,7 +167,10 @@ def _show_leaning(one: "Leaning") -> dict[str, Any]:
         "mean": one.mean,
         "ci95": one.ci95,
         **({"why": str(one.why)} if one.why else {}),
-        "krippendorff_alpha_ordinal_without": one.alpha_without,
-        **({} if one.pairs_without is None else {"pairs_without": one.pairs_without}),
+        **(
+            {}  # not measured by period
+            if one.pairs_without is None
+            else {"krippendorff_alpha_ordinal_without": one.alpha_without, "pairs_without": one.pairs_without}
+        ),
         **({} if one.kappa is None else {"cohen_kappa_with_others": one.kappa.as_json()}),
     }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from annotator.cli.terminal import print_table
+from annotator.domain.agreement import say_who_counts
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ def _print_coefficients(report: "AgreementReport") -> None:
         rows,
         empty="",
     )
+    if found.pairs:
+        typer.echo(f"\n{say_who_counts(report)}")
     undefined = sorted(
         {str(value.why) for value in found.cohen_kappa.values() if value.value is None and value.why}
     )
@@ -131,7 +134,9 @@ def _print_pairs(report: "AgreementReport") -> None:
     _print(("annotators", "pairs", "observed", *KINDS, "prevalence", "bias", *remark), rows)
     drawn = choose_pairs(pairs)
     if len(drawn) < len(pairs):
-        typer.echo(f"\nThe {len(drawn)} annotator pairs who differ on most pairs, grade by grade:")
+        typer.echo(
+            f"\nThe {len(drawn)} of {len(pairs):,} annotator pairs who differ on most pairs, grade by grade:"
+        )
     for pair in drawn:
         typer.echo(f"\nrows {pair.annotators[0]}, columns {pair.annotators[1]}")
         counts = [(grade, *row) for grade, row in enumerate(pair.confusion)]

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from annotator.domain.messages import Message, say_n
+
 Interval = tuple[float, float]
 Span = tuple[int, int]
 """A first and a last second, since 1970, UTC."""
@@ -280,6 +282,16 @@ class AgreementReport:
             "resamples": self.resamples,
             "seed": self.seed,
         }
+
+
+def say_who_counts(report: AgreementReport) -> Message:
+    """Say how many annotators the figures rest on."""
+    return say_n(
+        "{n:,} annotator has a judgment that counts, and nobody shares a pair with them.",
+        "{n:,} annotators have a judgment that counts, {sharing:,} of them share a pair with another.",
+        len(report.annotators),
+        sharing=report.sharing,
+    )
 
 
 def _values(values: Mapping[str, Value]) -> dict[str, Any]:

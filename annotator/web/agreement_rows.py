@@ -2,11 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 
-from annotator.domain.agreement import AgreementReport, GroupAgreement, Measured, PairAgreement, Value
+from annotator.domain.agreement import (
+    AgreementReport,
+    GroupAgreement,
+    Measured,
+    PairAgreement,
+    Value,
+    say_who_counts,
+)
 from annotator.web.agreement_address import name_field
 from annotator.web.figures import show_share
 from annotator.web.heat_map import name_grades
-from annotator.web.messages import tr, tr_n
+from annotator.web.messages import join_sentences, tr, tr_n
 from annotator.web.names import name_word
 
 KINDS = ("unweighted", "linear", "quadratic")
@@ -41,7 +48,7 @@ def list_coefficients(found: Measured) -> list[Row]:
 def say_basis(report: AgreementReport) -> str:
     """What the figures rest on."""
     found = report.measured
-    return tr(
+    basis = tr(
         "{pairs} of {queries}; observed agreement {observed}. "
         "From and to: 95 % intervals from {resamples:,} bootstrap resamples of the queries, seed {seed}.",
         pairs=tr_n("{n:,} pair", "{n:,} pairs", found.pairs),
@@ -50,6 +57,7 @@ def say_basis(report: AgreementReport) -> str:
         resamples=report.resamples,
         seed=report.seed,
     )
+    return join_sentences([basis, tr(say_who_counts(report))])
 
 
 def name_group(group: GroupAgreement) -> str:

@@ -48,8 +48,9 @@ def draw_time(report: AgreementReport) -> None:
             caption=tr("Leanings over time"), csv=csv, name=f"{report.dataset}-leanings",
             pick=lambda cell: _pick_period(report, cell),
         )  # fmt: skip
-        if len({one.annotator for period in report.periods for one in period.leanings}) > len(people):
-            draw_note(tr("Drawn are the {n} annotators who leaned the furthest; the table has all.", n=MOST_PEOPLE))  # fmt: skip
+        known = {one.annotator for period in report.periods for one in period.leanings}
+        if len(known) > len(people):
+            draw_note(tr("Drawn are the {n} annotators of {all:,} who leaned the furthest; the table has all.", n=MOST_PEOPLE, all=len(known)))  # fmt: skip
     draw_note(tr("A click on a point shows its pairs."))
     draw_figures(report, Asked("periods"), tr("The periods as a table"))
 

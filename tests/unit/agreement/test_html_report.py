@@ -167,13 +167,13 @@ def test_of_many_annotators_those_are_drawn_who_share_most_and_the_page_says_so(
     shown = choose_people(pairs, people)
     assert len(shown) == 20
     assert shown[-2:] == people[150:152]
-    assert "Shown: the 20 of 200 annotators" in draw_heat_map(pairs, people)
+    assert "Shown: the 20 of 62 annotators" in draw_heat_map(pairs, people)
     page = render(
         replace(REPORT, annotators=tuple(people), measured=replace(MEASURED, annotator_pairs=tuple(pairs)))
     )
     assert page.count("<bdi>p150</bdi> and <bdi>p151</bdi>") == 2
     assert "annotator pairs the tables list" not in page
-    assert "Drawn: the 4 who differ on most pairs" in page
+    assert "Drawn: the 4 of 31 who differ on most pairs" in page
 
 
 def test_of_many_annotator_pairs_those_are_listed_who_lower_kappa_most_and_the_page_says_which_not() -> None:
@@ -206,7 +206,7 @@ def test_the_pairs_worth_drawing_are_those_that_differ_most() -> None:
 def test_of_many_groups_the_first_are_drawn_and_all_are_listed() -> None:
     groups = tuple(GroupAgreement("category", f"group-{number:02}", MEASURED) for number in range(60))
     source = render(replace(REPORT, groups=groups))
-    assert "Drawn: the first 39; the table has all." in source
+    assert "Drawn: the first 39 of 60; the table has all." in source
     assert source.count("<bdi>group-") == 60
     assert "group-38" in source[: source.index("Agreement by category")]
     assert "group-39" not in source[: source.index("Agreement by category")]
