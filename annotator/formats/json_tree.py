@@ -236,6 +236,14 @@ def _explain(text: str, path: str) -> tuple[Any, tuple[FormatError, ...]]:
         raise
 
 
+def _read_key(string: str) -> str:
+    """The key that a JSON string holds; the string itself where an escape in it is broken, which is told with its place."""
+    try:
+        return str(json.loads(string, strict=False))
+    except ValueError:
+        return string
+
+
 def _fits(token: str) -> bool:
     try:
         return math.isfinite(float(token)) and len(token) < 4_000
@@ -274,7 +282,7 @@ def _scan(text: str) -> Iterator[tuple[Place, int, str]]:
             if isinstance(place[-1], int):
                 place[-1] += 1
         elif string is not None and key_next and seen and (keys := seen[-1]) is not None:
-            key = json.loads(string, strict=False)
+            key = _read_key(string)
             place[-1] = key
             yield tuple(place), offset, "again" if key in keys else string
             keys.add(key)

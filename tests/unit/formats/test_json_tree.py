@@ -33,6 +33,10 @@ def refusal(text: str) -> str:
             '{"q": {"a": 1,\n "a": 2},\n "b": "\\u12"}',
             "f.json:2: expected each key once, found 'a' again\nf.json:3: expected a JSON string",
         ),
+        (
+            '{"q": {"a": 1,\n "a": 2},\n "\\u12": 1}',
+            "f.json:2: expected each key once, found 'a' again\nf.json:3: expected a JSON string",
+        ),
         ('{"a":\n' + "9" * 5_000 + "}", "f.json:2: expected a JSON number that fits"),
     ],
 )
