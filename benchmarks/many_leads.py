@@ -28,7 +28,7 @@ from annotator.storage.disputes import derive_disputes
 from annotator.storage.find import find_dataset, key_of
 from benchmarks.labeling_load import DATASET, fill, open_database, read_cpu, serve, show
 
-SMALL = "--leads 2 --seconds 1 --queue 100 --kind sqlite"  # what the tests start it with
+SMALL = "--leads 2 --seconds 4 --queue 100 --kind sqlite"  # what the tests start it with
 DEPTH, JUDGES, ANNOTATORS = 50, 2, 20
 COLLIDE = 10
 """One decision in so many is posted by a second lead as well."""

@@ -50,11 +50,18 @@ def world(database: Database) -> JudgedWorld:
 
 
 def list_violations(page: Page) -> Found:
-    """What axe finds on this page but what is listed as Streamlit's: (rule, selector, what it says)."""
+    """What axe finds on this page but what is listed as Streamlit's: (rule, selector, what it says).
+
+    A page that is being drawn, or changes its theme, is looked at again: what is wrong with it stays.
+    """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(f"() => {{ {AXE} }}")
-    found: list[dict[str, Any]] = page.evaluate(RUN, TAGS)
-    return list(_flatten(found))
+    for _ in range(4):
+        violations = list(_flatten(page.evaluate(RUN, TAGS)))
+        if not violations:
+            break
+        page.wait_for_timeout(500)
+    return violations
 
 
 def _flatten(found: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
