@@ -3,13 +3,14 @@
 from annotator.agreement.html_parts import name, paragraph, section, table
 from annotator.domain.consensus import NO_QRELS, Consensus, Match
 from annotator.domain.grades import GRADES
+from annotator.domain.messages import show_percent
 
 
 def show_estimates(found: Consensus) -> str:
     """How often each method gives the lead's grade, and how each annotator would err if Dawid and Skene's were right."""
     errors = [
         (
-            name(one.annotator), f"{one.judgments:,}", f"{one.right:.1%}", f"{grade}",
+            name(one.annotator), f"{one.judgments:,}", show_percent(one.right), f"{grade}",
             *(f"{share:.3f}" for share in one.confusion[grade] or ()),
             *("" for _ in GRADES if one.confusion[grade] is None),
         )
@@ -39,7 +40,7 @@ def show_estimates(found: Consensus) -> str:
 
 def show_share(match: Match) -> str:
     """ "81.3%"; nothing where no pair can be compared."""
-    return f"{match.equal / match.compared:.1%}" if match.compared else ""
+    return show_percent(match.equal / match.compared) if match.compared else ""
 
 
 def say_estimates(found: Consensus) -> list[str]:
@@ -48,7 +49,7 @@ def say_estimates(found: Consensus) -> list[str]:
         return [found.explain_none()]
     if not found.pairs:
         return ["No pair was judged independently by two annotators, so there is nothing to estimate."]
-    shares = ", ".join(f"{grade}: {share:.1%}" for grade, share in zip(GRADES, found.shares, strict=True))
+    shares = ", ".join(f"{grade}: {show_percent(share)}" for grade, share in zip(GRADES, found.shares, strict=True))
     said = [
         (
             f"{len(found.pairs):,} pairs with two or more judgments. Dawid and Skene (1979), expectation maximization from the "

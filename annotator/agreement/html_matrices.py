@@ -9,6 +9,7 @@ from annotator.agreement.html_parts import name, scrollable, text
 from annotator.domain.agreement import PairAgreement
 from annotator.domain.cell_colours import colour_cell, colour_share
 from annotator.domain.grades import GRADES
+from annotator.domain.messages import show_percent
 
 MOST_PEOPLE = 20
 MOST_DRAWN = 4
@@ -61,7 +62,7 @@ def draw_confusion(pair: PairAgreement) -> str:
         + "</tr>"
         for grade, counts in enumerate(pair.confusion)
     ]
-    caption = f"Rows {first}, columns {second}: {pair.pairs:,} pairs, {pair.observed_agreement:.1%} the same"
+    caption = f"Rows {first}, columns {second}: {pair.pairs:,} pairs, {show_percent(pair.observed_agreement)} the same"
     return _cells(caption, f"<tr><td></td>{heads}</tr>", rows)
 
 

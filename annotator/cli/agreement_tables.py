@@ -7,7 +7,7 @@ import typer
 
 from annotator.cli.terminal import print_table
 from annotator.domain.agreement import say_who_counts
-from annotator.domain.messages import count_of
+from annotator.domain.messages import count_of, show_percent
 
 if TYPE_CHECKING:
     from annotator.domain.agreement import AgreementReport, Leaning, PairAgreement, Value
@@ -40,7 +40,7 @@ def print_estimates(found: "Consensus") -> None:
     )
     _print(
         ("annotator", "judgments", "equal to Dawid and Skene's estimate"),
-        [(one.annotator, one.judgments, f"{one.right:.1%}") for one in found.annotators],
+        [(one.annotator, one.judgments, show_percent(one.right)) for one in found.annotators],
     )
 
 

@@ -18,7 +18,7 @@ from annotator.cli.terminal import (
     print_table,
     read_bytes,
 )
-from annotator.domain.messages import count_of
+from annotator.domain.messages import count_of, show_percent
 from annotator.domain.people import OPERATOR
 
 app = typer.Typer(help="Training and gold pairs, and what they show.", no_args_is_help=True)
@@ -123,4 +123,4 @@ def results(dataset: DatasetArgument, database: DatabaseOption = None, json: Jso
 
 
 def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.0%}"
+    return "" if value is None else show_percent(value, 0)

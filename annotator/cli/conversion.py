@@ -10,7 +10,7 @@ import typer
 
 from annotator.cli.errors_file import ErrorsOption
 from annotator.cli.terminal import EncodingOption, JsonOption, print_json, print_table
-from annotator.domain.messages import count_of
+from annotator.domain.messages import count_of, show_percent
 
 if TYPE_CHECKING:
     from annotator.conversion.service import Conversion, WrittenFile
@@ -232,7 +232,7 @@ def _print_annotators(report: "CheckReport", found: "Measured") -> None:
         why = f" ({kappa.why})" if kappa.why else ""
         typer.echo(
             f"{pair.annotators[0]} and {pair.annotators[1]}: {count_of(pair.pairs, 'pair')}, "
-            f"{pair.observed_agreement:.1%} equal, Cohen's kappa {say_value(kappa)}{why}"
+            f"{show_percent(pair.observed_agreement)} equal, Cohen's kappa {say_value(kappa)}{why}"
         )
     if not found.annotator_pairs:
         typer.echo(f"Cohen's kappa: {found.cohen_kappa['unweighted'].why}")

@@ -14,7 +14,7 @@ from annotator.cli.terminal import (
     print_json,
     print_table,
 )
-from annotator.domain.messages import count_of
+from annotator.domain.messages import count_of, show_percent
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _split(names: str) -> tuple[str, ...]:
 def _show_progress(what: str, share: float) -> None:
     """One line on a terminal's stderr, rewritten; nothing where stderr goes to a file."""
     if sys.stderr.isatty():
-        typer.echo(f"\r{what} {share:.0%} ", nl=share >= 1, err=True)
+        typer.echo(f"\r{what} {show_percent(share, 0)} ", nl=share >= 1, err=True)
 
 
 def _print_report(report: "PoolReport") -> None:

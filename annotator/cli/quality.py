@@ -16,7 +16,7 @@ from annotator.cli.terminal import (
     print_table,
     to_json,
 )
-from annotator.domain.messages import count_of
+from annotator.domain.messages import count_of, show_percent
 
 if TYPE_CHECKING:
     from annotator.domain.quality import ErrorRate, QualityDraw, QualityPreview, QualityStatus
@@ -179,5 +179,5 @@ def _rate_row(name: str, rate: "ErrorRate") -> tuple[object, ...]:
         return name, rate.errors, rate.checked, "", ""
     low, high = rate.ci95
     return (
-        name, rate.errors, rate.checked, f"{rate.rate:.2%} [{low:.2%}, {high:.2%}]", f"{rate.bound:.2%}",
+        name, rate.errors, rate.checked, f"{show_percent(rate.rate, 2)} [{show_percent(low, 2)}, {show_percent(high, 2)}]", show_percent(rate.bound, 2),
     )  # fmt: skip

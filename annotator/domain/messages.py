@@ -6,6 +6,7 @@ A `Message` is a `str`, so that whoever does not translate (the command line, a 
 """
 
 from collections.abc import Iterable, Mapping
+from string import Formatter
 from typing import Any
 
 LANGUAGES = ("en", "ja", "ko")  # that the web app speaks
@@ -23,7 +24,7 @@ class Message(str):
         cls, template: str, values: Mapping[str, Any], *, plural: str | None = None, n: int = 1
     ) -> "Message":
         chosen = template if plural is None or n == 1 else plural
-        made = super().__new__(cls, chosen.format(**values))
+        made = super().__new__(cls, fill_english(chosen, values))
         made.template, made.plural, made.n, made.values = template, plural, n, values
         return made
 
@@ -40,6 +41,16 @@ def say(template: str, /, **values: Any) -> Message:
 def say_n(one: str, many: str, n: int, /, **values: Any) -> Message:
     """The sentence in the singular or the plural; `{n}` is the number: `say_n("{n} pair", "{n:,} pairs", 3)`."""
     return Message(one, {"n": n, **values}, plural=many, n=n)
+
+
+def fill_english(template: str, values: Mapping[str, Any]) -> str:
+    """Return the English template with its values; a share (`{share:.0%}`) becomes "68 %", spaced as in "95 % interval"."""
+    return _SPACED.vformat(template, (), values) if "%}" in template else template.format(**values)
+
+
+def show_percent(share: float, digits: int = 1) -> str:
+    """Return a share in per cent, for texts that are not translated: "68.0 %"."""
+    return f"{share * 100:.{digits}f} %"
 
 
 def count_of(n: int, one: str, many: str | None = None) -> str:
@@ -60,6 +71,15 @@ def begin(sentence: str) -> Message:
     made: Message = str.__new__(Message, f"{whole[:1].upper()}{whole[1:]}")
     made.template, made.plural, made.n, made.values = whole.template, whole.plural, whole.n, whole.values
     return made
+
+
+class _SpacedPercent(Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        shown = str(super().format_field(value, format_spec))
+        return f"{shown[:-1]} %" if format_spec.endswith("%") else shown
+
+
+_SPACED = _SpacedPercent()
 
 
 def join(parts: Iterable[str], between: str = ", ") -> Message:

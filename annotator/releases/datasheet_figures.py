@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotator.domain.figures import show_beside
+from annotator.domain.messages import show_percent
 from annotator.formats.markdown import escape_markdown, write_table
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def write_agreement(sheet: "Datasheet") -> Iterator[str]:
     verb = "was" if found["pairs"] == 1 else "were"
     yield (
         f"{say_count(found['pairs'], 'pair')} {verb} judged independently by two or more annotators"
-        + (f"; {say_percent(observed)} of those judgments match." if observed is not None else ".")
+        + (f"; {show_percent(observed)} of those judgments match." if observed is not None else ".")
     )
     if sheet.imported:
         yield (
@@ -64,7 +65,7 @@ def _write_couples(couples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     rows = [
         (
             " and ".join(map(escape_markdown, one["annotators"])), f"{one['pairs']:,}",
-            say_percent(one["observed_agreement"]), *_value(one["cohen_kappa"]["unweighted"]),
+            show_percent(one["observed_agreement"]), *_value(one["cohen_kappa"]["unweighted"]),
         )
         for one in shown
     ]  # fmt: skip
@@ -79,7 +80,7 @@ def _write_groups(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     rows = [
         (
             NOT_SAID if one["value"] is None else escape_markdown(one["value"]), f"{one['pairs']:,}",
-            "" if one["observed_agreement"] is None else say_percent(one["observed_agreement"]),
+            "" if one["observed_agreement"] is None else show_percent(one["observed_agreement"]),
             *_value(one["cohen_kappa"]["unweighted"]),
         )
         for one in groups
@@ -168,12 +169,8 @@ def say_number(value: float | None) -> str:
     return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
-def say_percent(share: float) -> str:
-    return f"{share * 100:.1f} %"
-
-
 def say_share(number: int, total: int) -> str:
-    return say_percent(number / total) if total else ""
+    return show_percent(number / total) if total else ""
 
 
 def say_count(number: int, noun: str) -> str:

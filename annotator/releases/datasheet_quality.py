@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from annotator.domain.messages import show_percent
 from annotator.domain.people import name_annotator, name_lead
 from annotator.domain.quality import ERROR_KINDS, LIMIT, QualityDraw, QualityError, QualityStatus
 from annotator.formats.markdown import escape_markdown, write_table
@@ -183,7 +184,7 @@ def _describe(error: QualityError) -> tuple[str, ...]:
 
 def _say_percent(share: float | None) -> str:
     """With two digits: 4.97 % and 5 % are two things here."""
-    return "" if share is None else f"{share * 100:.2f} %"
+    return "" if share is None else show_percent(share, 2)
 
 
 def _say_time(at: datetime) -> str:

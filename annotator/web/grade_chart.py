@@ -38,7 +38,7 @@ def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str])
             found.append({
                 "label": label, "name": person, "place": grade, "whose": whose, "grade": names[grade], "count": count, "share": share,
                 "begin": begin, "end": begin + share, "middle": begin + share / 2,
-                "shown": f"{share:.0%}" if share >= LEAST_WRITTEN else "",
+                "shown": show_share(share) if share >= LEAST_WRITTEN else "",
             })  # fmt: skip
             begin += share
     return found

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from annotator.domain.messages import Message
+from annotator.domain.messages import Message, fill_english
 from annotator.web.korean_particles import choose_particles
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "ja": "日本語", "ko": "한국어"}
@@ -57,6 +57,8 @@ def _fill(template: str, plural: str | None, n: int, values: Mapping[str, Any]) 
     found = _find(template, plural, n)
     if current_language() == "ja" and template.startswith(("{sentence_0} ", "{part_0}, ")):
         found = found.replace("} {", "}{").replace("}, {", "}、{")  # what domain.messages has joined
+    if current_language() == "en":
+        return fill_english(found, told)
     text = found.format(**told)
     return choose_particles(text) if current_language() == "ko" else text
 

@@ -55,7 +55,7 @@ def test_only_adjudicated_pairs_are_compared_and_pairs_without_an_estimate_are_t
     assert (majority.compared, majority.equal, majority.open) == (2, 1, 1)
     assert (middle.compared, middle.equal, middle.open) == (2, 1, 1)
     assert (modelled.compared, modelled.open) == (3, 0)
-    assert show_share(majority) == "50.0%"
+    assert show_share(majority) == "50.0 %"
 
 
 def test_a_settled_grade_that_quality_control_reopened_is_none() -> None:

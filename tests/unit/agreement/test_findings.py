@@ -128,10 +128,10 @@ def test_failed_checks_point_to_the_pairs_that_were_answered_wrong() -> None:
         Failing("gold", "c", 0, 10, (0.0, 0.31), None),
     ])  # fmt: skip
     assert repeat.sentence.startswith(
-        "a gave the same answer again on 4 of 10 repeats only (40%, 95 % interval 12% to 74%)"
+        "a gave the same answer again on 4 of 10 repeats only (40 %, 95 % interval 12 % to 74 %)"
     )
     assert repeat.pairs == Selection("repeat", annotators=("a",))
-    assert "b answered 3 of 10 gold pairs right (30%" in gold.sentence and "-0.50 grades off" in gold.sentence
+    assert "b answered 3 of 10 gold pairs right (30 %" in gold.sentence and "-0.50 grades off" in gold.sentence
     assert gold.pairs == Selection("gold", annotators=("b",))
     assert "grades off" not in bare.sentence
 
@@ -140,7 +140,7 @@ def test_quick_judgments_point_to_themselves() -> None:
     (found,) = say_quick([Quick("a", 21, 4.5, 18.2, 0.41, 0.83, (-0.6, -0.2))])
     assert found.sentence == (
         "a judged 21 pairs in less than 4.5 seconds each (18.2 is usual for them), and matches the others there less: "
-        "41% of the comparisons, 83% elsewhere. Look at these pairs."
+        "41 % of the comparisons, 83 % elsewhere. Look at these pairs."
     )
     assert (found.kind, found.pairs) == ("quick", Selection("quick", annotators=("a",)))
 

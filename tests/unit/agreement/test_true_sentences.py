@@ -36,7 +36,7 @@ def test_a_constant_annotator_is_named_with_what_the_others_gave(seed: int) -> N
     assert found.sentence.startswith("p001 gave 0 (none) in 9")
     assert found.pairs == Selection("given", ("p001",), grade=0)
     (together,) = _say("constants", Faults(constant={1: 0}), seed=seed)
-    assert re.search("1 annotator, 2[0-9]% of the judgments of shared pairs", together.sentence)
+    assert re.search("1 annotator, 2[0-9] % of the judgments of shared pairs", together.sentence)
     assert "Ordinal alpha of all others is" in together.sentence and "over 600 pairs" in together.sentence
 
 

@@ -3,7 +3,7 @@
 import copy
 import pickle
 
-from annotator.domain.messages import Message, begin, join, join_sentences, say, say_n
+from annotator.domain.messages import Message, begin, join, join_sentences, say, say_n, show_percent
 from annotator.domain.order import place
 
 
@@ -34,6 +34,14 @@ def test_a_copied_sentence_can_still_be_translated() -> None:
                 said.n,
             )
             assert copied.values == said.values
+
+
+def test_a_share_in_an_english_sentence_is_spaced_as_95_percent_is() -> None:
+    said = say_n("{n} pair, {share:.0%}", "{n} pairs, {share:.1%} (95 % interval)", 2, share=0.684)
+    assert (said, show_percent(0.684), show_percent(0.684, 0)) == (
+        "2 pairs, 68.4 % (95 % interval)", "68.4 %", "68 %",
+    )  # fmt: skip
+    assert say("{text}, {share:.0%}", text="100%} {left}", share=1) == "100%} {left}, 100 %"
 
 
 def test_a_sentence_begins_with_a_capital_and_keeps_its_template() -> None:

@@ -37,19 +37,19 @@ def test_without_a_draw_it_is_not_done_and_the_command_is_named(found: QualitySt
 def test_by_the_bound_it_is_measured_by_what_the_sample_proves() -> None:
     gate = check_quality(status("bound", "passed", errors=0, bound=0.0291234567), dataset="d")
     assert (gate.measured, gate.met) == (0.029123, True)
-    assert gate.why == "0 errors among 100 pairs checked (0.00%), so up to 2.91% of all 1,000 may be errors"
+    assert gate.why == "0 errors among 100 pairs checked (0.00 %), so up to 2.91 % of all 1,000 may be errors"
 
 
 def test_by_the_rate_it_is_measured_by_what_the_sample_shows_and_still_tells_what_it_proves() -> None:
     gate = check_quality(status("rate", "passed"), dataset="d")
     assert (gate.measured, gate.met) == (0.03, True)
-    assert gate.why == "3 errors among 100 pairs checked (3.00%), so up to 7.61% of all 1,000 may be errors"
+    assert gate.why == "3 errors among 100 pairs checked (3.00 %), so up to 7.61 % of all 1,000 may be errors"
 
 
 def test_a_plain_sample_that_shows_3_percent_has_not_passed_by_the_bound() -> None:
     gate = check_quality(status("bound", "undecided", further=53), dataset="d")
     assert (gate.measured, gate.met) == (0.076123, False)
-    assert str(gate.why).startswith("3 errors among 100 pairs checked (3.00%), so up to 7.61% of all 1,000")
+    assert str(gate.why).startswith("3 errors among 100 pairs checked (3.00 %), so up to 7.61 % of all 1,000")
     assert str(gate.why).endswith(
         ": 53 more without an error would pass, so draw more (annotator qc draw d --annotator USER)"
     )

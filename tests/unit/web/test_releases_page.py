@@ -100,7 +100,7 @@ class TestTheNextRelease:
 
     def test_what_was_not_measured_is_never_a_bare_0(self, world: JudgedWorld) -> None:
         shown = words(open_page(world, "releases"))
-        assert "Required: less than 5% errors · measured: not done" in shown
+        assert "Required: less than 5 % errors · measured: not done" in shown
         assert "No requirements are declared" in shown
         assert "measured: none declared" in shown
 
