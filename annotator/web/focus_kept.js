@@ -6,8 +6,13 @@
 const TRIES = 100, HELD = 20, PAUSE = 100;
 let followed = null;
 
+const findMain = () => document.querySelector('[data-testid="stMain"]');
+
+// A click on what takes no focus, the mark of a chart, gives it to the whole page: that is nowhere too.
+const isNowhere = (focused) => !focused || focused === document.body || focused === findMain();
+
 const find = (shown) => {
-  const main = document.querySelector('[data-testid="stMain"]');
+  const main = findMain();
   return (shown && main?.querySelector(`.st-key-${CSS.escape(shown)}`)) || main?.querySelector("h2") || main?.querySelector("h1");
 };
 
@@ -16,9 +21,9 @@ export default function ({ data }) {
   followed = data;
   const pressed = document.activeElement, [, top, shown] = data.split(" ");
   let left = TRIES, place = null;
-  if (top) document.querySelector('[data-testid="stMain"]')?.scrollTo({ top: 0, behavior: "instant" });
+  if (top) findMain()?.scrollTo({ top: 0, behavior: "instant" });
   const follow = () => {
-    const focused = document.activeElement, nowhere = !focused || focused === document.body;
+    const focused = document.activeElement, nowhere = isNowhere(focused);
     if (left-- <= 0 || followed !== data || !(nowhere || focused === pressed || focused === place)) return;
     if (nowhere && (place = find(shown))) {
       left = Math.min(left, HELD);

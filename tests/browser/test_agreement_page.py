@@ -37,7 +37,7 @@ def test_a_click_on_a_cell_opens_its_pairs_and_their_case(
 ) -> None:
     sign_in(page, "lea", to="/agreement?dataset=d&rows=ann&columns=花子 🌱")
     page.locator(".st-key-confusion .mark-text text").nth(3).click()
-    expect(page.get_by_role("heading", name=DISAGREED)).to_be_visible()
+    expect(page.get_by_role("heading", name=DISAGREED)).to_be_focused()
     expect(page.get_by_text("1 pair, the furthest apart first.")).to_be_visible()
     row = page.get_by_role("table", name="The pairs").get_by_role("row").nth(1)
     expect(row).to_contain_text("ハンドラキュー <b>🔎</b>")
@@ -56,6 +56,7 @@ def test_a_click_on_the_matrix_opens_the_pairs_of_two_annotators(
     sign_in(page, "lea", to="/agreement?dataset=d")
     page.locator(".st-key-kappa-matrix .mark-text text").first.click()
     expect(page.get_by_text("8 pairs, the furthest apart first.")).to_be_visible()
+    expect(page.locator("h2")).to_be_focused()
     expect(page.get_by_role("row")).to_have_count(
         9
     )  # on the whole page: nothing is left of the chart's tooltip
