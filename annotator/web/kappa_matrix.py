@@ -4,6 +4,7 @@ Cells carry their own ground and ink, so that they read the same on a light and 
 who share the most; the table beside it has all.
 """
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST, MOST_WRITTEN = 20, 10
 CELL, EDGE = 30, 96
+LEGEND, SHADES = 64, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 COUNTED, NOTHING = "#e4e7e5", "#f4f5f4"
 LIGHT, DARK = "#ffffff", "#000000"
 
@@ -88,16 +90,16 @@ def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> "alt.LayerChart":
         ],
     )  # fmt: skip
     picked = alt.selection_point(name="cell", fields=["row", "column"], on="click", clear=False)
-    drawn = [
-        base.mark_rect(cursor="pointer").encode(color=alt.Color("fill:N", scale=None)).add_params(picked)
-    ]
-    if len(names) <= MOST_WRITTEN:
+    written = len(names) <= MOST_WRITTEN
+    colour = alt.Color("fill:N", scale=None) if written else _colour_with_legend(alt, pairs, kind)
+    drawn = [base.mark_rect(cursor="pointer").encode(color=colour).add_params(picked)]
+    if written:
         drawn.append(
             base.mark_text(fontSize=12, cursor="pointer").encode(
                 text="shown:N", color=alt.Color("ink:N", scale=None)
             )
         )
-    return alt.layer(*drawn).properties(height=len(names) * CELL + EDGE)
+    return alt.layer(*drawn).properties(height=len(names) * CELL + EDGE + (0 if written else LEGEND))
 
 
 def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
@@ -125,6 +127,24 @@ def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
         low=low, lowest=" – ".join(lowest), high=high, highest=" – ".join(highest),
     )  # fmt: skip
     return join_sentences([said, left_out, reach] if few else [said, reach])
+
+
+def list_shades() -> dict[str, str]:
+    """What a legend says of the grounds of cells, by the ground: some values of kappa, and what is no kappa."""
+    shades = {_colour(-0.5)[0]: tr("below 0"), **{_colour(kappa)[0]: f"{kappa:.1f}" for kappa in SHADES}}
+    return {**shades, NOTHING: tr("undefined"), COUNTED: tr("pairs")}
+
+
+def _colour_with_legend(alt: Any, pairs: Sequence[PairAgreement], kind: str) -> Any:
+    """The cells' own grounds, with a legend of some of them: where no figure is written, it says how deep means how much."""
+    shades = list_shades()
+    grounds = [*dict.fromkeys([*shades, *(cell["fill"] for cell in list_matrix_cells(pairs, kind))])]
+    told = " : ".join(f"datum.value === {json.dumps(fill)} ? {json.dumps(name)}" for fill, name in shades.items())
+    legend = alt.Legend(
+        orient="top", title=f"κ {name_word(kind)}", values=list(shades), labelExpr=f"{told} : ''", columns=5,
+        symbolType="square", symbolStrokeColor="currentcolor", symbolStrokeWidth=0.5,
+    )  # fmt: skip
+    return alt.Color("fill:N", scale=alt.Scale(domain=grounds, range=grounds), legend=legend)
 
 
 def _colour(kappa: float | None) -> tuple[str, bool]:

@@ -85,7 +85,15 @@ def test_of_two_hundred_annotators_those_who_share_the_most_are_drawn() -> None:
     shown = kappa_matrix.list_shown(pairs)
     assert len(shown) == kappa_matrix.MOST and shown[:10] == people[:10]
     assert len(kappa_matrix.list_matrix_cells(pairs, "unweighted")) == 20 * 19
-    assert len(kappa_matrix.chart_matrix(pairs, "unweighted").layer) == 1, "no figures in cells that small"
+    drawn = kappa_matrix.chart_matrix(pairs, "unweighted")
+    assert len(drawn.layer) == 1, "no figures in cells that small"
+    colour = drawn.to_dict()["layer"][0]["encoding"]["color"]
+    shades = kappa_matrix.list_shades()
+    assert list(shades.values()) == ["below 0", "0.0", "0.2", "0.4", "0.6", "0.8", "1.0", "undefined", "pairs"]
+    assert colour["legend"]["values"] == list(shades) and all(
+        name in colour["legend"]["labelExpr"] for name in shades.values()
+    )
+    assert colour["scale"]["domain"] == colour["scale"]["range"], "each cell keeps its own ground"
 
 
 def test_the_forest_begins_with_the_dataset_and_says_n_and_what_is_too_small() -> None:
