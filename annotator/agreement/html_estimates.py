@@ -49,7 +49,9 @@ def say_estimates(found: Consensus) -> list[str]:
         return [found.explain_none()]
     if not found.pairs:
         return ["No pair was judged independently by two annotators, so there is nothing to estimate."]
-    shares = ", ".join(f"{grade}: {show_percent(share)}" for grade, share in zip(GRADES, found.shares, strict=True))
+    shares = ", ".join(
+        f"{grade}: {show_percent(share)}" for grade, share in zip(GRADES, found.shares, strict=True)
+    )
     said = [
         (
             f"{len(found.pairs):,} pairs with two or more judgments. Dawid and Skene (1979), expectation maximization from the "

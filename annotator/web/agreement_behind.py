@@ -54,13 +54,14 @@ def _describe(dataset: str, one: PairBehind) -> list[Cell]:
         return [tr("yours to judge first"), "–", "–", "–", "–"]
     grades = [f"{grade}\u00a0{name}" for name, grade in one.grades]
     note = [tr(one.note)] if one.note is not None else []
-    status: list[str | Link] = [name_word(one.status)]
+    document: list[str | Link] = [one.doc_id]
+    if one.title and one.title != one.doc_id:
+        document.append(one.title)
     if one.case:
         address = "/disagreements?" + urlencode({"dataset": dataset, "pair": one.pair, "show": "all"})
         says = tr("Open the case of {query_id} {doc_id}", query_id=one.query_id, doc_id=one.doc_id)
-        status.append(Link(tr("Open the case"), address, says))
-    title = [one.title] if one.title and one.title != one.doc_id else []
-    return [[one.query_id, one.query], [one.doc_id, *title], [*grades, *note], str(one.distance), status]
+        document.append(Link(tr("Open the case"), address, says))  # where a narrow screen shows it
+    return [[one.query_id, one.query], document, [*grades, *note], str(one.distance), name_word(one.status)]
 
 
 def _draw_ways(dataset: str, selection: Selection, start: int, total: int) -> None:

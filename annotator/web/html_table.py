@@ -7,23 +7,42 @@ from html import escape
 import streamlit as st
 
 LONG = 12
+SENTENCE = 30  # a text of more characters
+FIGURE = re.compile(r"[^\W\d]{0,3}\W{0,2}\d.{0,18}")
 
 
 def draw_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """The rows as they are given; every cell is shown as plain text in its own direction. `caption` is for those
     who do not see it. The first column names its row."""
     told = [["–" if cell is None else str(cell) for cell in row] for row in rows]
-    long = [
-        any(len(word) > LONG for row in told for word in row[place].split()) for place in range(len(columns))
+    marks = [
+        mark_column([row[place] for row in told]) or _mark_sentences([row[place] for row in told])
+        for place in range(len(columns))
     ]
     shown = [[escape_breakable(cell) for cell in row] for row in told]
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    body = "".join(f"<tr>{_cells(row, long)}</tr>" for row in shown)
+    body = "".join(f"<tr>{_cells(row, marks)}</tr>" for row in shown)
     st.html(
         f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
         f'<table class="annotator-table"><caption class="annotator-unseen">{escape(caption)}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def mark_column(cells: Sequence[str]) -> str:
+    """The HTML attribute of a column's cells: a figure or a time ("68 %", "Jan 2, 2026 12:04") stays in one line, and a
+    long word (an id, a text without spaces) may be broken anywhere."""
+    told = [cell for cell in cells if cell not in ("", "–")]
+    if told and all(FIGURE.fullmatch(cell) for cell in told):
+        return ' class="annotator-figure"'
+    return (
+        ' class="annotator-long"' if any(len(word) > LONG for cell in told for word in cell.split()) else ""
+    )
+
+
+def _mark_sentences(cells: Sequence[str]) -> str:
+    """A column of sentences keeps its room beside figures: the table scrolls on a narrow screen, its rows do not grow."""
+    return ' class="annotator-sentence"' if any(len(cell) > SENTENCE for cell in cells) else ""
 
 
 def escape_breakable(cell: str) -> str:
@@ -35,9 +54,7 @@ def escape_breakable(cell: str) -> str:
     )
 
 
-def _cells(row: Sequence[str], long: Sequence[bool]) -> str:
-    """Where a column holds a long word (an id, a text without spaces), it may be broken anywhere."""
-    marks = [' class="annotator-long"' if is_long else "" for is_long in long]
+def _cells(row: Sequence[str], marks: Sequence[str]) -> str:
     first = f'<th scope="row" dir="auto"{marks[0]}>{row[0]}</th>'
     rest = zip(row[1:], marks[1:], strict=True)
     return first + "".join(f'<td dir="auto"{mark}>{cell}</td>' for cell, mark in rest)

@@ -139,7 +139,9 @@ def _colour_with_legend(alt: Any, pairs: Sequence[PairAgreement], kind: str) -> 
     """The cells' own grounds, with a legend of some of them: where no figure is written, it says how deep means how much."""
     shades = list_shades()
     grounds = [*dict.fromkeys([*shades, *(cell["fill"] for cell in list_matrix_cells(pairs, kind))])]
-    told = " : ".join(f"datum.value === {json.dumps(fill)} ? {json.dumps(name)}" for fill, name in shades.items())
+    told = " : ".join(
+        f"datum.value === {json.dumps(fill)} ? {json.dumps(name)}" for fill, name in shades.items()
+    )
     legend = alt.Legend(
         orient="top", title=f"κ {name_word(kind)}", values=list(shades), labelExpr=f"{told} : ''", columns=5,
         symbolType="square", symbolStrokeColor="currentcolor", symbolStrokeWidth=0.5,

@@ -7,9 +7,8 @@ from html import escape
 import streamlit as st
 
 from annotator.web.agreement_links import write_link
-from annotator.web.html_table import LONG, escape_breakable
+from annotator.web.html_table import SENTENCE, escape_breakable, mark_column
 
-SENTENCE = 30  # a text of more characters
 ROOM = ' style="min-width: 16rem"'
 
 
@@ -37,15 +36,13 @@ def draw_link_table(
     """The rows; every text is shown as plain text in its own direction. The first column names its row. `tall`: as high
     as its rows. `roomy`: a sentence beside many figures keeps its room on a narrow screen."""
     told = [list(row) for row in rows]
-    long = [
-        any(len(word) > LONG for row in told for word in _text(row[at]).split()) for at in range(len(columns))
-    ]
+    marks = [mark_column([_text(row[at]) for row in told]) for at in range(len(columns))]
     rooms = [roomy and any(len(_text(row[at])) > SENTENCE for row in told) for at in range(len(columns))]
     heads = "".join(
         f'<th scope="col" dir="auto"{ROOM if room else ""}>{escape(name)}</th>'
         for name, room in zip(columns, rooms, strict=True)
     )
-    body = "".join(f"<tr>{_row(row, long)}</tr>" for row in told)
+    body = "".join(f"<tr>{_row(row, marks)}</tr>" for row in told)
     style = ' style="max-height: none"' if tall else ""
     st.html(
         f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{escape(caption)}"{style}>'
@@ -54,8 +51,7 @@ def draw_link_table(
     )
 
 
-def _row(row: Sequence[Cell], long: Sequence[bool]) -> str:
-    marks = [' class="annotator-long"' if is_long else "" for is_long in long]
+def _row(row: Sequence[Cell], marks: Sequence[str]) -> str:
     cells = [f"{mark}>{_cell(cell)}" for mark, cell in zip(marks, row, strict=True)]
     first = f'<th scope="row" dir="auto"{cells[0]}</th>'
     return first + "".join(f'<td dir="auto"{cell}</td>' for cell in cells[1:])

@@ -101,3 +101,23 @@ def test_a_lead_draws_the_expert_judges_blind_and_the_error_leads_to_its_case(
     row.get_by_role("link", name=WRONG[1]).press("Enter")
     expect(page.get_by_role("heading", name="Disagreements", level=1)).to_be_visible()
     expect(page.get_by_role("region", name="Document").get_by_text(WRONG[1], exact=True)).to_be_visible()
+
+
+def test_at_400_pixels_no_date_or_share_of_a_draw_is_broken_and_only_the_table_scrolls_sideways(
+    world: JudgedWorld, page: Page, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/quality?dataset=d")
+    draw_everything(page)
+    page.set_viewport_size({"width": 400, "height": 800})
+    row = page.get_by_role("table", name="Draws so far").get_by_role("row").nth(1)
+    cells = row.locator("td")
+    expect(cells).to_have_count(11)
+    for cell in cells.all():
+        told = cell.inner_text()
+        lines = cell.evaluate(
+            "e => { const r = document.createRange(); r.selectNodeContents(e);"
+            " return new Set([...r.getClientRects()].map(box => Math.round(box.top))).size }"
+        )
+        assert lines == 1, told
+    for part in ("document.scrollingElement", "document.querySelector('.stMain')"):
+        assert page.evaluate(f"{part}.scrollWidth") <= 400

@@ -131,7 +131,9 @@ def test_failed_checks_point_to_the_pairs_that_were_answered_wrong() -> None:
         "a gave the same answer again on 4 of 10 repeats only (40 %, 95 % interval 12 % to 74 %)"
     )
     assert repeat.pairs == Selection("repeat", annotators=("a",))
-    assert "b answered 3 of 10 gold pairs right (30 %" in gold.sentence and "-0.50 grades off" in gold.sentence
+    assert (
+        "b answered 3 of 10 gold pairs right (30 %" in gold.sentence and "-0.50 grades off" in gold.sentence
+    )
     assert gold.pairs == Selection("gold", annotators=("b",))
     assert "grades off" not in bare.sentence
 

@@ -89,7 +89,17 @@ def test_of_two_hundred_annotators_those_who_share_the_most_are_drawn() -> None:
     assert len(drawn.layer) == 1, "no figures in cells that small"
     colour = drawn.to_dict()["layer"][0]["encoding"]["color"]
     shades = kappa_matrix.list_shades()
-    assert list(shades.values()) == ["below 0", "0.0", "0.2", "0.4", "0.6", "0.8", "1.0", "undefined", "pairs"]
+    assert list(shades.values()) == [
+        "below 0",
+        "0.0",
+        "0.2",
+        "0.4",
+        "0.6",
+        "0.8",
+        "1.0",
+        "undefined",
+        "pairs",
+    ]
     assert colour["legend"]["values"] == list(shades) and all(
         name in colour["legend"]["labelExpr"] for name in shades.values()
     )
