@@ -1,20 +1,27 @@
 """Limits on slow and stuck connections, which uvicorn has none for: the HTTP protocol that the server speaks.
 
 A connection that has not sent a whole request waits: for its head, then for its body. Both have a time, that of a body grows
-with every byte that comes, so that a slow phone gets through and a trickle does not. Only so many may wait, from one
-address and in all; when there is one too many, the one that has waited longest goes. Whoever stops reading what is sent is
-given up as well. Requests that are whole, open websockets and downloads that move are not limited here.
+with every byte that comes, so that a slow phone gets through and a trickle does not. One whose answer does not get away
+waits as well: for somebody to read it. Only so many may wait, from one address and in all; when there is one too many, the
+one that has waited longest goes. A download that moves waits anew each time, so that those that stand still go before it.
+Whoever reads nothing for `stalled_seconds` is given up in any case. Open websockets have that limit only.
 """
 
 import asyncio
+import socket
+import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import h11
 import structlog
+from starlette.requests import ClientDisconnect
+from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 KEEP_OPEN_TO_SEND = 1.0  # seconds for the answer to somebody given up
+FORGET_UNSENT = struct.pack("ii", 1, 0)  # SO_LINGER of 0 seconds
 LOG_EVERY = 60.0  # seconds between two lines about connections that went for others
 
 log = structlog.stdlib.get_logger("annotator.web")
@@ -40,7 +47,7 @@ class Limits:
 
 
 class WaitingConnections:
-    """Those that have not sent a whole request, the longest waiting first."""
+    """Those that have not sent a whole request or do not read their answer, the longest waiting first."""
 
     def __init__(self) -> None:
         self._all: dict[LimitedProtocol, None] = {}
@@ -87,10 +94,17 @@ class SendingWatch:
     def _look(self) -> None:
         unsent = self._transport.get_write_buffer_size()
         if unsent and unsent == self._unsent:
-            self._transport.abort()
+            break_off(self._transport)
         elif unsent or not self._transport.is_closing():
             self._unsent = unsent
             self._next = self._loop.call_later(self._seconds, self._look)
+
+
+def break_off(transport: asyncio.Transport) -> None:
+    """Close at once, and let the system forget what it has not sent: it would keep that, and the connection, for minutes."""
+    with suppress(OSError):  # it is closed already
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, FORGET_UNSENT)
+    transport.abort()
 
 
 class LimitedProtocol(H11Protocol):
@@ -101,11 +115,13 @@ class LimitedProtocol(H11Protocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._phase: Literal["head", "body"] | None = None
+        self._phase: Literal["head", "body", "answer"] | None = None
+        self._unread = False  # whether more waits to be sent than is kept for a connection
         self._address = ""
         self._began, self._received = 0.0, 0
         self._deadline: asyncio.TimerHandle | None = None
         self._sending: SendingWatch | None = None
+        self._served, self.app = self.app, self._serve_while_there
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -124,6 +140,18 @@ class LimitedProtocol(H11Protocol):
         super().data_received(data)
         self._follow()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = True
+        self._stop_waiting()
+        self._follow()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._unread = False
+        self._stop_waiting()
+        self._follow()
+
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._follow()
@@ -138,7 +166,7 @@ class LimitedProtocol(H11Protocol):
 
     def give_up(self) -> None:
         """Close the connection, and say why where something had come."""
-        begun = self._phase == "body" or self._received > 0
+        begun, unread = self._phase == "body" or self._received > 0, self._phase == "answer"
         self._stop_waiting()
         if self.transport.is_closing():
             return
@@ -146,19 +174,36 @@ class LimitedProtocol(H11Protocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True  # nothing more is sent for it
             self.cycle.message_event.set()
+        if unread:
+            break_off(self.transport)
+            return
         if begun and unanswered:
             answer = h11.Response(
                 status_code=408, headers=[(b"connection", b"close"), (b"content-length", b"0")]
             )
             self.transport.write(self.conn.send(answer))
         self.transport.close()
-        self.loop.call_later(KEEP_OPEN_TO_SEND, self.transport.abort)
+        self.loop.call_later(KEEP_OPEN_TO_SEND, break_off, self.transport)
+
+    async def _serve_while_there(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stop the program where it answers somebody who is gone: uvicorn would let it read a whole file for nobody."""
+        cycle = self.cycle
+
+        async def send_while_there(message: Message) -> None:
+            if cycle.disconnected:
+                raise ClientDisconnect
+            await send(message)
+
+        with suppress(ClientDisconnect):
+            await self._served(scope, receive, send_while_there)
 
     def _follow(self) -> None:
         """Note what the connection waits for now; the time for it begins when that changes."""
         theirs = self.conn.their_state
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             self._stop_waiting()
+        elif self._unread:
+            self._wait_for("answer", None)  # SendingWatch has the time for it
         elif theirs is h11.IDLE:
             self._wait_for("head", self.limits.head_seconds)
         elif theirs is h11.SEND_BODY:
@@ -166,12 +211,13 @@ class LimitedProtocol(H11Protocol):
         else:
             self._stop_waiting()
 
-    def _wait_for(self, phase: Literal["head", "body"], seconds: float) -> None:
+    def _wait_for(self, phase: Literal["head", "body", "answer"], seconds: float | None) -> None:
         if self._phase == phase:
             return
         earlier, self._phase = self._phase, phase
         self._began, self._received = self.loop.time(), 0
-        self._set_deadline(seconds)
+        if seconds is not None:
+            self._set_deadline(seconds)
         if earlier is None:
             self.waiting.add(self, self._address, self.limits, now=self._began)
 

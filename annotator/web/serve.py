@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
     from uvicorn import Config, Server
 
+OPEN_FILES = 8_192  # connections, downloads and the database; many systems begin with 1,024 and let a process ask for more
+BACKLOG = 2_048  # connections that the system keeps until they are accepted
+ACCEPTED_AT_ONCE = (
+    32  # then those that are open are served: asyncio would take 2,048 before it looks at one of them
+)
+LOG_EVERY = 60.0  # seconds between two lines about connections that cannot be accepted
 OPEN_WORK_SECONDS = 4  # that downloads and requests have to end after the signal to stop
 SHUTDOWN_SECONDS = 8.0  # after which the process ends whatever is still open
 
@@ -43,6 +49,7 @@ def serve_app(
     from annotator.web.theme import make_config
 
     warn_of_open_files(database, settings)
+    raise_open_files(OPEN_FILES)
     database.wait_at_most(PATIENCE_SECONDS)
     app = make_app(database, settings)
     use_own_server()
@@ -69,6 +76,18 @@ def warn_of_open_files(database: Database, settings: Settings) -> None:
             paths=[str(path) for path in found],
             mend="chmod -R go= PATH",
         )
+
+
+def raise_open_files(number: int) -> None:
+    """Let this process open so many files and connections, as far as the system allows it without asking an administrator."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number if hard == resource.RLIM_INFINITY else min(number, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def check_port(host: str, port: int) -> None:
@@ -111,6 +130,7 @@ class Runner:
             self.app,
             host=host,
             port=port,
+            backlog=ACCEPTED_AT_ONCE,
             **_get_uvicorn_config_kwargs()
             | {
                 "http": LimitedProtocol,
@@ -118,7 +138,7 @@ class Runner:
                 "timeout_graceful_shutdown": OPEN_WORK_SECONDS + 1,
             },
         )
-        with bind(host, port, options.backlog) as bound:
+        with bind(host, port, BACKLOG) as bound:
             make_server(options).run(sockets=[bound])
 
 
@@ -134,6 +154,12 @@ def make_server(options: "Config") -> "Server":
                 deadline.start()
             super().handle_exit(sig, frame)
 
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            asyncio.get_running_loop().set_exception_handler(LoopErrors())
+            await super().startup(sockets)
+            for bound in sockets or []:
+                bound.listen(BACKLOG)  # asyncio has set it to what it accepts at once
+
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             asyncio.get_running_loop().call_later(OPEN_WORK_SECONDS, self._break_connections)
             await super().shutdown(sockets)
@@ -143,6 +169,21 @@ def make_server(options: "Config") -> "Server":
                 connection.transport.abort()
 
     return EndingServer(options)
+
+
+class LoopErrors:
+    """Handles the errors of the event loop as asyncio does, except that no connection can be accepted (too many open files):
+    one line a minute for that, where asyncio writes a traceback at each attempt."""
+
+    def __init__(self) -> None:
+        self._logged = float("-inf")
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if context.get("message") != "socket.accept() out of system resource":
+            loop.default_exception_handler(context)
+        elif loop.time() - self._logged >= LOG_EVERY:
+            self._logged = loop.time()
+            log.error("new connections wait", error=str(context.get("exception")), mend="raise ulimit -n")
 
 
 def end_process() -> None:

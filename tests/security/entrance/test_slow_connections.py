@@ -1,6 +1,9 @@
 """Whoever sends slowly, or reads nothing, keeps neither a connection nor the server from ending."""
 
+import functools
 import http.client
+import resource
+import select
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -31,6 +34,12 @@ def use_short_limits() -> None:
 def use_small_numbers() -> None:
     """Few may wait, and for long."""
     LimitedProtocol.limits = Limits(waiting_of_one_address=5)
+
+
+def have_few_files() -> None:
+    """As little as a system gives, and no more to be had."""
+    LimitedProtocol.limits = Limits(waiting_of_one_address=5)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
 
 
 def never_end() -> None:
@@ -76,6 +85,7 @@ def read_all(wire: socket.socket) -> bytes:
     return found
 
 
+@functools.cache
 def find_large_file() -> str:
     """The address of the largest file that is open to everybody."""
     folder = Path(streamlit.__file__).parent / "static"
@@ -138,6 +148,38 @@ def test_of_too_many_slow_connections_the_one_that_waited_longest_goes_and_other
         for wire in wires[:6]:
             assert read_all(wire).startswith(b"HTTP/1.1 408")
     assert "slow connections given up for new ones" in server.log
+
+
+def test_of_too_many_who_read_nothing_the_one_that_waited_longest_goes_and_others_are_served(
+    start: StartServer,
+) -> None:
+    server = start(use_small_numbers)
+    closed = select.poll()
+    with ExitStack() as open_wires:
+        wires = []
+        for _ in range(12):
+            wires.append(open_wires.enter_context(connect(server, receive_bytes=4096)))
+            wires[-1].sendall(f"GET {find_large_file()} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 8)
+            assert wires[-1].recv(12) == b"HTTP/1.1 200"
+            assert http_get(server, "/healthz") == 200
+        for wire in wires[:6]:
+            closed.register(wire, 0)
+            assert closed.poll(30_000), "reset by the server"
+            closed.unregister(wire)
+        assert wires[-1].recv(65536), "it waited for the shortest time"
+    assert "slow connections given up for new ones" in server.log
+    assert "Traceback" not in server.log
+
+
+def test_more_connections_than_the_server_may_have_files_leave_it_working(start: StartServer) -> None:
+    server = start(have_few_files)
+    with ExitStack() as open_wires:
+        for _ in range(100):
+            wire = open_wires.enter_context(connect(server, receive_bytes=4096))
+            wire.sendall(f"GET {find_large_file()} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        assert http_get(server, "/healthz") == 200
+    assert server.log.count("new connections wait") == 1
+    assert "out of system resource" not in server.log
 
 
 def http_get(server: Server, path: str) -> int:

@@ -1,10 +1,21 @@
 """How the server's connections are set up."""
 
+import errno
+import resource
 import socket
 import subprocess
 import sys
+from types import SimpleNamespace
+from typing import Any
 
-from annotator.web.serve import bind
+from structlog.testing import capture_logs
+
+from annotator.web.serve import LoopErrors, bind, raise_open_files
+
+FULL = {
+    "message": "socket.accept() out of system resource",  # as asyncio says it
+    "exception": OSError(errno.EMFILE, "Too many open files"),
+}
 
 
 def test_an_accepted_connection_sends_the_body_without_waiting_for_the_head() -> None:
@@ -20,3 +31,30 @@ def test_an_idle_server_holds_no_library_that_only_pages_need() -> None:
     script = f"import sys, annotator.web.app; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_server_may_open_more_files_than_a_system_begins_with_and_never_fewer() -> None:
+    before, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (600, hard))
+        for wanted, then in ((700, 700), (650, 700), (hard + 1, hard)):
+            raise_open_files(wanted)
+            assert resource.getrlimit(resource.RLIMIT_NOFILE) == (then, hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before, hard))
+
+
+def test_that_no_connection_can_be_accepted_is_one_line_of_log_a_minute_and_other_errors_are_as_ever() -> (
+    None
+):
+    handled: list[dict[str, Any]] = []
+    clock = iter((0.0, 0.0, 59.0, 61.0, 61.0))
+    loop = SimpleNamespace(time=lambda: next(clock), default_exception_handler=handled.append)
+    note = LoopErrors()
+    with capture_logs() as lines:
+        for _ in range(3):
+            note(loop, FULL)  # type: ignore[arg-type]
+        other = {"message": "x", "exception": FULL["exception"]}
+        note(loop, other)  # type: ignore[arg-type]
+    assert [line["event"] for line in lines] == ["new connections wait"] * 2
+    assert handled == [other]
