@@ -12,6 +12,7 @@ import random
 import resource
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -307,13 +308,16 @@ def main() -> int:
     signal.signal(signal.SIGPROF, _too_slow)
     targets, failures, number, slowest = list_targets(), 0, 0, (0.0, "")
     FAILURES.mkdir(parents=True, exist_ok=True)
+    folder = Path(
+        tempfile.mkdtemp(prefix=f"case-{chosen.seed}-", dir=FAILURES)
+    )  # another run may go on beside this one
     end = time.monotonic() + 60 * chosen.minutes
     while time.monotonic() < end and failures < chosen.most:
         target, data = make_case(chosen.seed, number, targets)
         began = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
         try:
-            run_case(target, data, FAILURES)
+            run_case(target, data, folder)
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
