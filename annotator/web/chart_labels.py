@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from unicodedata import east_asian_width
 
+from annotator.web.times import show_percentage
+
 MOST = 16
 APART = "\u200b"  # has no width: two names that are cut alike stay two
 
@@ -16,6 +18,12 @@ def shorten(name: str, most: int = MOST) -> str:
             return kept.rstrip() + "…"
         kept += letter
     return name
+
+
+def space_percent(pattern: str) -> dict[str, str]:
+    """Options of an axis of shares: labels in d3's pattern ("~%"), spaced where the language does: "5 %", "5%"."""
+    spaced = show_percentage(1).endswith(" %")
+    return {"format": pattern, **({"labelExpr": "replace(datum.label, '%', ' %')"} if spaced else {})}
 
 
 def label_counts(names: Sequence[str], counts: Sequence[int]) -> list[str]:

@@ -10,6 +10,7 @@ import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streaml
 
 from annotator.domain.calibration import AnnotatorResult
 from annotator.domain.work import Times
+from annotator.web.chart_labels import space_percent
 from annotator.web.charts import AMBER, TEAL, VIOLET
 from annotator.web.figures import show_difference, show_median, show_share
 from annotator.web.messages import tr
@@ -50,7 +51,7 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
     import altair as alt
 
     rows = [
-        {"name": name, "check": check, "share": share, "n": n}
+        {"name": name, "check": check, "share": share, "shown": show_share(share), "n": n}
         for name, check, share, n in list_shares(results)
     ]
     checks = [tr("training"), tr("gold"), tr("repeat")]
@@ -67,7 +68,7 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
                 "share:Q",
                 title=None,
                 scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format="%", tickCount=5, labelFlush=False),
+                axis=alt.Axis(**space_percent("%"), tickCount=5, labelFlush=False),
             ),
             y=alt.Y(
                 "name:N", sort=people, title=None, scale=alt.Scale(type="band", padding=0.2),
@@ -79,7 +80,7 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
             tooltip=[
                 alt.Tooltip("name:N", title=" "),
                 alt.Tooltip("check:N", title=tr("check")),
-                alt.Tooltip("share:Q", title=tr("share"), format=".0%"),
+                alt.Tooltip("shown:N", title=tr("share")),
                 alt.Tooltip("n:Q", title=tr("answers")),
             ],
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
-from annotator.web.chart_labels import label_counts
+from annotator.web.chart_labels import label_counts, space_percent
 from annotator.web.figures import show_share
 from annotator.web.heat_map import name_grades
 from annotator.web.messages import tr
@@ -37,7 +37,7 @@ def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str])
             share = count / total if total else 0.0
             found.append({
                 "label": label, "name": person, "place": grade, "whose": whose, "grade": names[grade], "count": count, "share": share,
-                "begin": begin, "end": begin + share, "middle": begin + share / 2,
+                "told": show_share(share, 1), "begin": begin, "end": begin + share, "middle": begin + share / 2,
                 "shown": show_share(share) if share >= LEAST_WRITTEN else "",
             })  # fmt: skip
             begin += share
@@ -57,11 +57,16 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
         ),
         tooltip=[
             alt.Tooltip("name:N", title=" "), alt.Tooltip("grade:N", title=tr("grade")),
-            alt.Tooltip("count:Q", title=tr("judgments"), format=",d"), alt.Tooltip("share:Q", title=tr("share"), format=".1%"),
+            alt.Tooltip("count:Q", title=tr("judgments"), format=",d"), alt.Tooltip("told:N", title=tr("share")),
         ],
     )  # fmt: skip
     scale = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("begin:Q", title=tr("share of the grades"), scale=scale, axis=alt.Axis(format="%", tickCount=5))
+    x = alt.X(
+        "begin:Q",
+        title=tr("share of the grades"),
+        scale=scale,
+        axis=alt.Axis(**space_percent("%"), tickCount=5),
+    )
     legend = alt.Legend(orient="top", title=None, columns=1, labelLimit=220, symbolStrokeWidth=0)
     picked = alt.selection_point(name="cell", fields=["whose", "place"], on="click", clear=False)
     bars = (

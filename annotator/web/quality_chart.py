@@ -12,6 +12,7 @@ import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streaml
 
 from annotator.domain.messages import say
 from annotator.domain.quality import ERROR_KINDS, LIMIT, ErrorRate
+from annotator.web.chart_labels import space_percent
 from annotator.web.charts import AMBER, TEAL, VIOLET
 from annotator.web.messages import tr, tr_n
 from annotator.web.times import show_percentage
@@ -63,7 +64,7 @@ def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
     kinds = [tr("in the sample"), tr("proved at most")]
     x = alt.X(
         "share:Q", title=tr("errors (dashed: the limit of 5 %)"), scale=_shares(alt, told),
-        axis=alt.Axis(format="~%", tickCount=6, labelFlush=False),
+        axis=alt.Axis(**space_percent("~%"), tickCount=6, labelFlush=False),
     )  # fmt: skip
     y = alt.Y(
         "name:N",
@@ -83,7 +84,7 @@ def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
             tooltip=[
                 alt.Tooltip("name:N", title=" "),
                 alt.Tooltip("reading:N", title=tr("reading")),
-                alt.Tooltip("share:Q", title=tr("errors"), format=".1%"),
+                alt.Tooltip("shown:N", title=tr("errors")),
             ],
         )
     )  # fmt: skip
@@ -123,7 +124,10 @@ def chart_further(points: Sequence[tuple[int, float]], further: int) -> "alt.Lay
     `further`: how many bring it below the limit."""
     import altair as alt
 
-    rows = [{"further": number, "bound": bound} for number, bound in points]
+    rows = [
+        {"further": number, "bound": bound, "shown": show_percent(bound, at_most=True)}
+        for number, bound in points
+    ]
     highest, lowest = points[0][1], points[-1][1]
     floor = 0.0 if highest > 2 * LIMIT else 0.9 * min(lowest, LIMIT)  # else the crossing could not be seen
     scale = alt.Scale(domain=[floor, 1.03 * max(highest, LIMIT)], nice=False)
@@ -131,10 +135,12 @@ def chart_further(points: Sequence[tuple[int, float]], further: int) -> "alt.Lay
         "further:Q", title=tr("further pairs without an error"), axis=alt.Axis(tickMinStep=1, format=",d", tickCount=6),
         scale=alt.Scale(domain=[0, points[-1][0]], nice=False),
     )  # fmt: skip
-    y = alt.Y("bound:Q", title=tr("proved at most"), scale=scale, axis=alt.Axis(format="~%", tickCount=5))
+    y = alt.Y(
+        "bound:Q", title=tr("proved at most"), scale=scale, axis=alt.Axis(**space_percent("~%"), tickCount=5)
+    )
     tooltip = [
         alt.Tooltip("further:Q", title=tr("further pairs without an error"), format=",d"),
-        alt.Tooltip("bound:Q", title=tr("proved at most"), format=".2%"),
+        alt.Tooltip("shown:N", title=tr("proved at most")),
     ]
     base = alt.Chart(alt.InlineData(rows)).encode(x=x, y=y, tooltip=tooltip)
     reached = [row for row in rows if row["further"] == further]
@@ -169,7 +175,12 @@ def list_further_rows(points: Sequence[tuple[int, float]]) -> list[dict[str, obj
 
 def _list_points(told: Sequence[tuple[str, ErrorRate]], kinds: Sequence[str]) -> list[dict[str, Any]]:
     return [
-        {"name": name, "reading": reading, "share": share}
+        {
+            "name": name,
+            "reading": reading,
+            "share": share,
+            "shown": show_percent(share, at_most=reading == kinds[1]),
+        }
         for name, one in told
         for reading, share in zip(kinds, (one.rate, one.bound), strict=True)
         if share is not None

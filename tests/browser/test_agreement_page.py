@@ -155,3 +155,16 @@ def test_the_files_of_a_chart_are_made_without_leaving_the_browser(
     assert kept["d-groups.png"].startswith(b"\x89PNG") and len(kept["d-groups.png"]) > 3_000
     assert kept["d-groups.csv"].decode("utf-8-sig").startswith("category,pairs,")
     assert elsewhere == []
+
+
+def test_at_400_pixels_the_way_to_a_case_needs_no_scrolling_sideways(
+    world: JudgedWorld, page: Page, sign_in: SignIn
+) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    sign_in(page, "lea", to="/agreement?dataset=d&pairs=differing")
+    way = page.get_by_role("link", name="Open the case of Q1 d0")
+    expect(way).to_be_visible()
+    box = way.bounding_box()
+    assert box is not None and 0 <= box["x"] and box["x"] + box["width"] <= 400
+    for part in ("document.scrollingElement", "document.querySelector('.stMain')"):
+        assert page.evaluate(f"{part}.scrollWidth") <= 400

@@ -14,6 +14,7 @@ from annotator.domain.quality import (
     QualityStatus,
     QualityStratum,
 )
+from annotator.web.chart_labels import space_percent
 from annotator.web.figures import show_share
 from annotator.web.messages import use_language
 from annotator.web.quality_chart import (
@@ -164,3 +165,12 @@ def test_the_limit_is_always_within_the_chart() -> None:
     assert describe_further(close, 35) == (
         "The bound is 5.2 % today. 35 further pairs without an error would bring it below 5 %."
     )
+
+
+@pytest.mark.parametrize(("language", "spaced"), [("en", True), ("ja", False), ("ko", False)])
+def test_the_axis_of_a_chart_of_shares_is_spaced_as_its_sentences_are(language: str, spaced: bool) -> None:
+    use_language(language)
+    try:
+        assert ("labelExpr" in space_percent("~%")) is spaced
+    finally:
+        use_language("en")
