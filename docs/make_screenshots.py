@@ -4,8 +4,9 @@
 
 Serves a fresh demo dataset with its simulated judgments, signs in as a lead and as an annotator, and writes
 docs/screenshots/*.png. With `--all` it writes every page at 1280 and 400 pixels, light and dark, into FOLDER instead:
-for looking at, not for the README. Of a path that ends with `&choose` the first qrel is chosen; after `#` stand the keys
-that are pressed on the labeling panel.
+for looking at, not for the README. Each picture then shows the page down to its end, and a page that scrolls sideways is
+named. Of a path that ends with `&choose` the first qrel is chosen; after `#` stand the keys that are pressed on the
+labeling panel. A path may name its dataset: `five` is judged by five annotators, `crowd` by twelve, `empty` holds nothing.
 """
 
 import argparse
@@ -63,6 +64,17 @@ PAGES = {
         "overview", "label", "work", "guideline", "agreement", "disagreements", "quality", "pool", "assignment",
         "calibration", "releases", "people", "help", "account",
     )},
+    "sign-in": "/login",
+    **{f"agreement-{tab.split()[-1].lower()}": f"/agreement?tab={tab.replace(' ', '+')}" for tab in (
+        "Groups", "Over time", "Guideline versions", "Grades", "All figures", "Left out",
+    )},
+    "agreement-five": "/agreement?dataset=five",
+    "agreement-crowd": "/agreement?dataset=crowd",
+    "agreement-pairs": "/agreement?pairs=differing",
+    "decided": "/disagreements?show=decided",
+    **{f"empty-{name}": f"/{name}?dataset=empty" for name in (
+        "overview", "label", "agreement", "disagreements", "quality", "pool", "assignment", "calibration", "releases",
+    )},
     "questions": "/questions",
     "read-questions": "/questions",
     "write-guideline": "/guideline?standard=Next+version",
@@ -91,6 +103,9 @@ REASON = "a demo: half of the pairs are left to label"
 QUESTION = "このひな形は別の目的のものですが、設問の半分はそのまま使えます。1 と 2 のどちらでしょうか。"
 OTHERWISE = "It names the part, but does not say how it is used."
 AT_HAND = ("D07", "시행령_제70조")
+SCROLLING = "document.scrollingElement, document.querySelector('.stMain')"
+TALLEST = 6_000
+SHARED = {"five": 5, "crowd": 12}  # further datasets, and by how many people they are judged
 FLAGS = "--disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 
 
@@ -109,23 +124,29 @@ def main() -> None:
     shots = chosen if folder is None else tuple(list_all(only))
     target = folder or HERE / "screenshots"
     target.mkdir(parents=True, exist_ok=True)
-    with serve_demo() as (address, passwords), sync_playwright() as playwright:
+    with serve_demo(more=folder is not None) as (address, passwords), sync_playwright() as playwright:
         names = ("chromium", "google-chrome", "chromium-headless-shell")
         chromium = os.environ.get("ANNOTATOR_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), *sandbox])
         for name, person, path, width, scheme in shots:
             with open_page(browser, width, asked.height, scheme, asked.language) as page:
-                sign_in(page, address, person, passwords[person])
+                if path != "/login":
+                    sign_in(page, address, person, passwords[person])
                 bare, _, keys = path.partition("#")
-                page.goto(f"{address}{bare}{'&' if '?' in bare else '?'}dataset=demo")
+                page.goto(f"{address}{bare}{add_dataset(bare)}")
                 wait_until_drawn(page, bare)
                 for key in keys:
                     page.keyboard.press(key)
                     page.wait_for_timeout(1500)
                     page.wait_for_selector('.panel:not([data-pair-id=""])')
+                sideways = fit_height(page, width) if folder else 0
                 page.screenshot(path=target / f"{name}.png")
-                print(target / f"{name}.png")
+                print(
+                    target / f"{name}.png",
+                    f"scrolls sideways by {sideways} px" if sideways else "",
+                    flush=True,
+                )
         browser.close()
 
 
@@ -140,9 +161,25 @@ def list_all(only: set[str]) -> Iterator[tuple[str, str, str, int, str]]:
                 yield f"{name}-{width}-{scheme}", person, path, width, scheme
 
 
+def add_dataset(path: str) -> str:
+    """What makes the path one of the demo dataset, unless it names another."""
+    return "" if "dataset=" in path else f"{'&' if '?' in path else '?'}dataset=demo"
+
+
+def fit_height(page: Page, width: int) -> int:
+    """Make the window as high as its page; returns by how many pixels the page scrolls sideways."""
+    height = page.evaluate(f"Math.max(0, ...[{SCROLLING}].map(e => e?.scrollHeight ?? 0))")
+    page.set_viewport_size({"width": width, "height": min(max(int(height), 500), TALLEST)})
+    page.wait_for_timeout(800)
+    return int(
+        page.evaluate(f"Math.max(0, ...[{SCROLLING}].map(e => e ? e.scrollWidth - e.clientWidth : 0))")
+    )
+
+
 @contextmanager
-def serve_demo() -> Iterator[tuple[str, dict[str, str]]]:
-    """The address of a served demo with simulated judgments, and the passwords it printed."""
+def serve_demo(*, more: bool) -> Iterator[tuple[str, dict[str, str]]]:
+    """The address of a served demo with simulated judgments, and the passwords it printed. `more`: with the datasets of
+    `judge_together` too."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -159,6 +196,8 @@ def serve_demo() -> Iterator[tuple[str, dict[str, str]]]:
             publish_demo(Path(name), database)
             work_as_hana(database)
             check_quality(database)
+            if more:
+                judge_together(Path(name), database)
             yield (
                 f"http://127.0.0.1:{port}",
                 dict(re.findall(r"^(demo-\w+) +(\S+) +(?:annotator|lead)", printed, re.MULTILINE)),
@@ -166,6 +205,42 @@ def serve_demo() -> Iterator[tuple[str, dict[str, str]]]:
         finally:
             server.terminate()
             server.wait()
+
+
+def judge_together(folder: Path, database: str) -> None:
+    """Datasets judged by five and by twelve people, by whom each pair is judged three times; and one that is empty."""
+
+    def annotator(*words: str) -> None:
+        subprocess.run(
+            [*ANNOTATOR, *words, "--database", database], cwd=folder, capture_output=True, check=True
+        )
+
+    for dataset, people in SHARED.items():
+        annotator("dataset", "create", dataset, "--title", f"Judged by {people}", "--overlap", "3")
+        queries = [
+            {"query_id": f"q{at:02d}", "text": f"Query {at}", "category": f"kind {at % 3}"}
+            for at in range(12)
+        ]
+        judged = [
+            {
+                "query_id": query["query_id"], "doc_id": f"d{at}-{place}", "annotator": f"expert-{who + 1}",
+                "grade": (at + place + (who == 0) * (place % 2) + (place == who)) % 4,
+                "judged_at": f"2026-0{1 + (at + place) % 6}-1{place % 9}T08:{place:02d}:{who:02d}Z",
+            }
+            for at, query in enumerate(queries)
+            for place in range(20)
+            for who in sorted({(at + place) % people, (at + 2 * place + 1) % people, (3 * place + at + 2) % people})
+        ]  # fmt: skip
+        for name, rows in (("queries", queries), ("judgments", judged)):
+            file = folder / f"{dataset}-{name}.csv"
+            with file.open("w", encoding="utf-8", newline="") as opened:
+                writer = csv.DictWriter(opened, fieldnames=list(rows[0]))
+                writer.writeheader()
+                writer.writerows(rows)
+            annotator("import", name, dataset, str(file))
+        annotator("people", "set", "demo-sora", "--dataset", dataset, "--role", "lead")
+    annotator("dataset", "create", "empty", "--title", "Empty")
+    annotator("people", "set", "demo-sora", "--dataset", "empty", "--role", "lead")
 
 
 def publish_demo(folder: Path, database: str) -> None:
@@ -273,6 +348,9 @@ def sign_in(page: Page, address: str, username: str, password: str) -> None:
 
 
 def wait_until_drawn(page: Page, path: str) -> None:
+    if path == "/login":
+        page.wait_for_selector("#username")
+        return
     if path == "/label":
         page.wait_for_selector('.panel:not([data-pair-id=""])')
         page.wait_for_timeout(1500)  # for the formatted view of the document
