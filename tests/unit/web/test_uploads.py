@@ -1,9 +1,13 @@
 """Who may upload a file, how much of it is taken, and when it is freed."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from starlette.responses import Response
+from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -175,3 +179,18 @@ def test_a_run_that_fails_ends_what_it_did_not_ask_for_and_one_cut_short_does_no
     with pytest.raises(ValueError, match="broken"), uploads.note_file_fields():
         raise ValueError("broken")
     assert refusal(taken, files)[0] == 403
+
+
+@pytest.mark.parametrize(("person", "status"), [(1, 204), (2, 403)])
+def test_only_who_sent_a_file_may_take_it_back(
+    files: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch, person: int, status: int
+) -> None:
+    async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
+        await Response(status_code=204)(scope, receive, send)
+
+    monkeypatch.setattr(uploads, "UPLOADS", ask(person=1))
+    monkeypatch.setattr(uploads, "_find_files", lambda: files)
+    signed_in = SimpleNamespace(actor=SimpleNamespace(person_id=person))
+    monkeypatch.setattr(uploads, "require_signed_in", lambda _: signed_in)
+    client = TestClient(uploads.UploadGuard(streamlit))
+    assert client.delete("/_stcore/upload_file/s/f").status_code == status
