@@ -95,8 +95,13 @@ class Uploads:
             if found is None:
                 return
             found.asks = found.asked_in_run
+            asks = found.asks
             gone, found.shown = found.shown - found.now, found.shown & found.now
-        if files is not None:
+        if files is None:
+            return
+        if not asks:
+            files.remove_session_files(session_id)
+        else:
             for file_id in gone:
                 files.remove_file(session_id, file_id)
 
@@ -132,6 +137,9 @@ class Uploads:
         finally:
             with self._lock:
                 found.coming -= length
+                left = self._sessions.get(session_id) is not found or not found.asks
+            if left:  # the page has gone on while the file came
+                files.remove_session_files(session_id)
 
     def free_ended(self, runtime: Runtime, *, now: float) -> list[str]:
         """Close the sessions that have been away for KEPT_SECONDS, with their files. The ids of those."""

@@ -81,6 +81,27 @@ def test_once_the_page_no_longer_asks_nothing_more_is_taken(files: MemoryUploade
     assert taken.owns("s", 1) and not taken.owns("s", 2) and not taken.owns("t", 1)
 
 
+def test_a_page_that_asks_for_nothing_frees_also_what_no_field_has_shown(
+    files: MemoryUploadedFileManager,
+) -> None:
+    taken = ask()
+    put(taken, files, "f")
+    ask(session="t", taken=taken)
+    put(taken, files, "g", session="t")
+    taken.begin_run("s")
+    taken.end_run("s", files)
+    assert list(files.file_storage) == ["t"]
+
+
+def test_a_file_that_comes_after_the_page_has_gone_on_is_not_kept(files: MemoryUploadedFileManager) -> None:
+    taken = ask()
+    with taken.receive("s", 1, 1, files):
+        taken.begin_run("s")
+        taken.end_run("s", files)
+        files.add_file("s", UploadedFileRec("f", "a.csv", "text/csv", b"x"))
+    assert files.file_storage == {}
+
+
 def test_a_file_and_a_session_have_a_size(
     files: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
