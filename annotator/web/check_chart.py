@@ -19,7 +19,7 @@ from annotator.web.times import show_number
 if TYPE_CHECKING:
     import altair as alt
 
-LEGEND, ROOM = 76, 18
+LEGEND, ROOM = 96, 18
 
 
 def name_result(one: AnnotatorResult) -> str:
@@ -59,7 +59,9 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
     kinds = [check for check in checks if any(row["check"] == check for row in rows)]
     scale = alt.Scale(domain=checks, range=[TEAL, AMBER, VIOLET])
     shape = alt.Scale(domain=checks, range=["circle", "diamond", "square"])
-    legend = alt.Legend(orient="top", title=None, symbolFillColor="transparent", symbolStrokeWidth=2.5)
+    legend = alt.Legend(
+        orient="top", title=None, columns=2, symbolFillColor="transparent", symbolStrokeWidth=2.5
+    )
     return (
         alt.Chart(alt.InlineData(rows))
         .mark_point(size=120, strokeWidth=2.5, opacity=1)
@@ -68,7 +70,7 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
                 "share:Q",
                 title=None,
                 scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(**space_percent("%"), tickCount=5, labelFlush=False),
+                axis=alt.Axis(**space_percent("%"), values=[0, 0.25, 0.5, 0.75, 1], labelFlush=False),
             ),
             y=alt.Y(
                 "name:N", sort=people, title=None, scale=alt.Scale(type="band", padding=0.2),

@@ -1,5 +1,6 @@
 """The calibration page as Streamlit runs it, without a browser: marking, results, rates, times."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,6 +90,9 @@ def test_results_stand_by_name_in_words_with_the_figures_one_click_away(world: J
     assert alternatives(app) == [
         "Share of right or equal answers: 花子: gold 0 % of 1; 花子: repeat 100 % of 1."
     ]
+    drawn = json.loads(app.get("vega_lite_chart")[0].proto.spec)["encoding"]
+    assert drawn["color"]["legend"]["columns"] == 2, "three in a row are cut on a narrow screen"
+    assert drawn["x"]["axis"]["values"][-1] == 1, "the axis says where all is right"
     figures, misses = app.dataframe[0].value, app.dataframe[1].value
     assert list(figures["annotator"]) == ["simulated_1 (simulated)", "花子"]
     assert list(figures["mean difference, + is more generous"]) == ["–", "+2.00"]

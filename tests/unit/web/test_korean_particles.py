@@ -2,6 +2,8 @@
 
 import pytest
 
+from annotator.agreement.wording import show_both
+from annotator.domain.messages import join
 from annotator.web.korean_particles import choose_particles
 from annotator.web.messages import tr, use_language
 
@@ -26,5 +28,14 @@ def test_a_sentence_of_the_app_has_one_form_of_each_particle() -> None:
     use_language("ko")
     try:
         assert tr("Marked {name}.", name="예문") == "예문을 지정했습니다."
+    finally:
+        use_language("en")
+
+
+def test_several_couples_of_annotators_are_told_apart() -> None:
+    use_language("ko")
+    try:
+        couples = join([show_both(("expert-11", "expert-3")), show_both(("민준", "하나"))])
+        assert tr(couples) == "expert-11과 expert-3, 민준과 하나"
     finally:
         use_language("en")
