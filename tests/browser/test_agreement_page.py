@@ -165,6 +165,6 @@ def test_at_400_pixels_the_way_to_a_case_needs_no_scrolling_sideways(
     way = page.get_by_role("link", name="Open the case of Q1 d0")
     expect(way).to_be_visible()
     box = way.bounding_box()
-    assert box is not None and 0 <= box["x"] and box["x"] + box["width"] <= 400
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 400
     for part in ("document.scrollingElement", "document.querySelector('.stMain')"):
         assert page.evaluate(f"{part}.scrollWidth") <= 400
