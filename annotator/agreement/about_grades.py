@@ -1,7 +1,7 @@
 """The sentences about grades and about categories: what is confused, what one grade that prevails does to kappa, and
 where agreement is below its target."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from annotator.agreement.claims import widen
 from annotator.agreement.confused import Concentration, Confused, Direction
 from annotator.agreement.paradox import compute_paradox, is_paradox
 from annotator.agreement.wording import show_pairs, show_value
-from annotator.domain.agreement import Finding, GroupAgreement, Measured, Selection
+from annotator.domain.agreement import Finding, GroupAgreement, Measured, Selection, Value
 from annotator.domain.enough_pairs import FEW_PAIRS, FEW_QUERIES
 from annotator.domain.messages import Message, join, say, say_n
 
@@ -21,12 +21,18 @@ MOST_NAMED = 3
 MOST_CATEGORIES = 5
 
 
-def say_paradox(measured: Measured, target: float, names: Sequence[str]) -> list[Finding]:
-    """That kappa is low because one grade prevails, where that is so."""
+def say_paradox(
+    measured: Measured, target: float, names: Sequence[str], constants: Collection[str] = ()
+) -> list[Finding]:
+    """That kappa is low because one grade prevails, where that is so. `constants`: who gives one grade almost throughout; where
+    kappa is low because of them, or of any one annotator, nothing is said. AC1 is recommended only where kappa is surely above 0: otherwise the judgments look as
+    those of annotators who tell no documents apart, whose AC1 is as high."""
     observed, kappa = measured.observed_agreement, measured.cohen_kappa["unweighted"].value
     tables = np.array([pair.confusion for pair in measured.annotator_pairs], dtype=np.float64)
     indices = measured.paradox or (compute_paradox(tables) if len(tables) else None)
     if indices is None or not is_paradox(indices, observed=observed, kappa=kappa, target=target):
+        return []
+    if _owes_to_annotators(measured, target, constants):
         return []
     grade = max(range(len(measured.grade_counts)), key=lambda g: measured.grade_counts[g])
     figures = {
@@ -44,6 +50,16 @@ def say_paradox(measured: Measured, target: float, names: Sequence[str]) -> list
             "do. Look at the grades each of them gave, and pool more candidates that may earn other grades.",
             **figures,
         )
+    elif not _is_above_0(measured.cohen_kappa["unweighted"]):
+        sentence = say(
+            "The annotators agree on {observed:.0%} of the judgments, yet kappa is only {kappa:.2f} and not surely above 0, since "
+            "{share:.0%} of all grades are {grade} ({name}; prevalence index {prevalence}). So much agreement comes about also "
+            "where nobody tells documents apart: neither kappa nor AC1 ({ac1:.2f}) shows whether the annotators do. Pool more "
+            "candidates that may earn other grades.",
+            kappa=kappa,
+            ac1=ac1,
+            **figures,
+        )
     else:
         sentence = say(
             "The kappa paradox is at work: the annotators agree on {observed:.0%} of the judgments, yet kappa is only "
@@ -55,6 +71,31 @@ def say_paradox(measured: Measured, target: float, names: Sequence[str]) -> list
             **figures,
         )
     return [Finding("paradox", sentence)]
+
+
+def _is_above_0(kappa: Value) -> bool:
+    """Whether it surely is; without an interval, whether it is at all."""
+    return kappa.ci95[0] > 0 if kappa.ci95 else kappa.value is not None and kappa.value > 0
+
+
+def _owes_to_annotators(measured: Measured, target: float, constants: Collection[str]) -> bool:
+    """Whether the mean kappa of the annotator pairs reaches the target once one annotator, or all `constants`, are left out: the
+    same grade prevails there, so that it is not what lowers kappa. Not told where fewer than FEW_PAIRS pairs are left."""
+    known = [
+        (pair.annotators, pair.pairs, pair.pairs * value)
+        for pair in measured.annotator_pairs
+        if (value := pair.cohen_kappa["unweighted"].value) is not None
+    ]
+    own: dict[str, tuple[int, float]] = {}
+    for annotators, pairs, weighted in known:
+        for name in annotators:
+            before = own.get(name, (0, 0.0))
+            own[name] = before[0] + pairs, before[1] + weighted
+    everybody = sum(pairs for _, pairs, _ in known), sum(weighted for _, _, weighted in known)
+    rest = [(everybody[0] - pairs, everybody[1] - weighted) for pairs, weighted in own.values()]
+    others = [one for one in known if not set(constants) & set(one[0])]
+    rest.append((sum(pairs for _, pairs, _ in others), sum(weighted for _, _, weighted in others)))
+    return any(pairs >= FEW_PAIRS and weighted / pairs >= target for pairs, weighted in rest)
 
 
 def say_confused(found: Confused | None, names: Sequence[str]) -> list[Finding]:

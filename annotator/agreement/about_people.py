@@ -264,8 +264,8 @@ def _say_gold(one: Failing) -> Message:
             **figures,
         )
     return say(
-        "{annotator} answered {right} of {of} gold pairs right ({share:.0%}, 95 % interval {low:.0%} to {high:.0%}), on "
-        "average {difference} grades off: go through the missed ones together.",
+        "{annotator} answered {right} of {of} gold pairs right ({share:.0%}, 95 % interval {low:.0%} to {high:.0%}); the mean "
+        "of their grades less the right ones is {difference}: go through the missed ones together.",
         difference=f"{one.difference:+.2f}",
         **figures,
     )

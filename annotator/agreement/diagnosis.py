@@ -53,7 +53,8 @@ def diagnose(
     if measured.pairs:
         if constants is not None:
             found += say_constants(constants, measured, grade_names)
-        found += say_paradox(measured, verdict.target, grade_names)
+        people = () if constants is None else constants.people
+        found += say_paradox(measured, verdict.target, grade_names, [one.annotator for one in people])
         found += say_confused(confused, grade_names)
         found += say_leanings(leanings, measured)
         found += say_agrees_less(less)

@@ -22,6 +22,7 @@ from annotator.agreement.couples import (
     estimate_kappa,
     estimate_leaning,
     estimate_leanings,
+    estimate_mean,
     subtract,
 )
 from annotator.agreement.judged import Ints
@@ -178,9 +179,11 @@ def find_changes(couples: Couples, completed: Ints, names: Sequence[str]) -> tup
     leanings = list(zip(first, last, strict=True))
     level = confidence(1 + sum(_is_enough(*both) for both in leanings))
     spans = (int(completed.min()), int(until)), (int(since), int(completed.max()))
-    found = [_compare(None, kappas[0], kappas[1], level, spans)]
+    agreement = _compare(None, kappas[0], kappas[1], level, spans)
+    found = [agreement if agreement and _matches_alike(parts, agreement.by) else None]
     suspects = [(who, _compare(names[who], *both, level, spans)) for who, both in enumerate(leanings)]
-    found += _confirm(parts, [(who, one) for who, one in suspects if one], level)
+    changed = [(who, one) for who, one in suspects if one and _is_so_beside_the_same(parts, who, one, level)]
+    found += _confirm(parts, changed, level)
     return tuple(change for change in found if change)
 
 
@@ -199,6 +202,43 @@ def _compare(
     if not misses(cluster_interval(difference, level=level), 0.0):
         return None
     return Change(who, first.value, last.value, shown, *spans)
+
+
+def _matches_alike(parts: tuple[Couples, Couples], by: float) -> bool:
+    """Whether judgments surely match more often in the last part than in the first where kappa is higher there, and less often
+    where it is lower: kappa also falls where one grade comes to prevail, while the annotators agree as before."""
+    means = []
+    for part in parts:
+        sums = np.bincount(part.query, weights=part.apart == 0, minlength=part.queries)
+        counts = np.bincount(part.query, minlength=part.queries)
+        means.append(estimate_mean(np.asarray(sums, dtype=np.float64), counts.astype(np.float64)))
+    difference = subtract(means[1], means[0])
+    return difference.value * by > 0 and misses(cluster_interval(difference), 0.0)
+
+
+def _is_so_beside_the_same(parts: tuple[Couples, Couples], who: int, one: Change, level: float) -> bool:
+    """Whether the leaning has changed also beside those who judged with the annotator in both parts, each with the same weight in
+    both: beside others somebody looks more lenient, or more severe, who grades as before."""
+    own = [part.take((part.first == who) | (part.second == who)) for part in parts]
+    others = [np.where(part.first == who, part.second, part.first) for part in own]
+    size = 1 + max(int(other.max(initial=0)) for other in others)
+    counts = [np.bincount(other, minlength=size).astype(np.float64) for other in others]
+    shared = np.minimum(counts[0], counts[1])
+    if shared.sum() < FEW_PAIRS:
+        return False
+    means = []
+    for part, other, count in zip(own, others, counts, strict=True):
+        weight = (shared / np.maximum(count, 1))[other]
+        apart = np.where(part.first == who, part.apart, -part.apart)
+        sums = np.bincount(part.query, weights=weight * apart, minlength=part.queries)
+        weights = np.bincount(part.query, weights=weight, minlength=part.queries)
+        means.append(estimate_mean(np.asarray(sums, dtype=np.float64), np.asarray(weights, dtype=np.float64)))
+    difference = subtract(means[1], means[0])
+    return (
+        difference.value * one.by > 0
+        and abs(difference.value) >= LEANING_CHANGES_BY / 2
+        and misses(cluster_interval(difference, level=level), 0.0)
+    )
 
 
 def _confirm(

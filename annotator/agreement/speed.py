@@ -74,24 +74,39 @@ def find_quick(judged: Judged, seconds: Floats, couples: Couples, names: Sequenc
     asked = np.flatnonzero(counts >= FEW_QUICK).tolist()
     if not asked:
         return ()
-    hasty = _match(couples, len(names), quick)
-    usual = _match(couples, len(names), known & ~quick)
+    counted = [_tally_match(couples, len(names), flags) for flags in (quick, known & ~quick)]
+    hasty, usual = ([estimate_mean(*own) for own in zip(*sums, strict=True)] for sums in counted)
     found = []
     for who in asked:
         ci95 = _differ(hasty[who], usual[who], level=confidence(len(asked)))
-        if ci95:
+        if ci95 and _is_so_within_queries(*((sums[who], counts[who]) for sums, counts in counted)):
             figures = (float(limits[who]), medians[who], hasty[who].value, usual[who].value)
             found.append(Quick(names[who], int(quick[judged.annotator == who].sum()), *figures, ci95))
     return tuple(found)
 
 
-def _match(couples: Couples, annotators: int, counted: Flags) -> list[Estimate]:
-    """The share of each annotator's `counted` judgments that match another's."""
+def _tally_match(couples: Couples, annotators: int, counted: Flags) -> tuple[Floats, Floats]:
+    """Of each annotator's `counted` judgments (rows) in each query (columns), how many comparisons match, and how many there are."""
     first, second = (counted[rows].astype(np.float64) for rows in (couples.left, couples.right))
     matching = couples.apart == 0
     sums = tally(couples, annotators, first * matching, second * matching)
     counts = tally(couples, annotators, first, second)
-    return [estimate_mean(*own) for own in zip(sums, counts, strict=True)]
+    return sums, counts
+
+
+def _is_so_within_queries(hasty: tuple[Floats, Floats], usual: tuple[Floats, Floats]) -> bool:
+    """Whether quick judgments match less also than the others of the same query: somebody may be quick just where a query is
+    hard, and everybody differs. True where too few are in queries that have both to tell."""
+    both = (hasty[1] > 0) & (usual[1] > 0)
+    if hasty[1][both].sum() < FEW_QUICK:
+        return True
+    shares = [matching[both] / counts[both] for matching, counts in (hasty, usual)]
+    weights, apart = np.zeros(len(both)), np.zeros(len(both))
+    weights[both] = hasty[1][both] * usual[1][both] / (hasty[1][both] + usual[1][both])
+    apart[both] = weights[both] * (shares[0] - shares[1])
+    difference = estimate_mean(apart, weights)
+    interval = cluster_interval(difference)
+    return interval is None or (interval[1] < 0 and difference.value <= -DIFFERS_BY)
 
 
 def _differ(hasty: Estimate, usual: Estimate, *, level: float) -> Interval | None:

@@ -215,7 +215,7 @@ def test_the_json_has_the_documented_shape(world: TwoJudges) -> None:
     assert [cut["relevant_from"] for cut in found["cut_points"]] == [1, 2, 3]
     assert len(found["annotator_pairs"][0]["confusion"]) == 4
     assert set(found["annotator_pairs"][0]) == {
-        "annotators", "pairs", "queries", "warning", "observed_agreement", "cohen_kappa", "confusion",
+        "annotators", "pairs", "queries", "warning", "observed_agreement", "cohen_kappa", "confusion", "paradox",
     }  # fmt: skip
     assert [(group["by"], group["value"], group["pairs"]) for group in found["groups"]] == [
         ("category", "법령", 3),

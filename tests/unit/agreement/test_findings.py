@@ -132,10 +132,11 @@ def test_failed_checks_point_to_the_pairs_that_were_answered_wrong() -> None:
     )
     assert repeat.pairs == Selection("repeat", annotators=("a",))
     assert (
-        "b answered 3 of 10 gold pairs right (30 %" in gold.sentence and "-0.50 grades off" in gold.sentence
+        "b answered 3 of 10 gold pairs right (30 %" in gold.sentence
+        and "less the right ones is -0.50" in gold.sentence
     )
     assert gold.pairs == Selection("gold", annotators=("b",))
-    assert "grades off" not in bare.sentence
+    assert "the right ones" not in bare.sentence
 
 
 def test_quick_judgments_point_to_themselves() -> None:
