@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotator.domain.messages import LANGUAGES, Message
+from annotator.domain.messages import LANGUAGES, Message, fill_english
 from annotator.web.messages import tr, use_language
 from tests.message_survey import list_sentences
 
@@ -51,7 +51,7 @@ def test_every_sentence_with_a_number_reads_well(language: str, number: int) -> 
         assert "{" not in said, (language, one)
         assert not re.search(r"[이가은는을를와과로]\([가-힣]+\)", said), (language, said)
         if language == "en":
-            assert said == (one if number == 1 else many).format(**message.values)
+            assert said == fill_english(one if number == 1 else many, message.values)
 
 
 def test_a_sentence_that_counts_has_a_singular() -> None:
