@@ -124,7 +124,7 @@ def test_check_shows_how_well_the_annotators_in_a_file_agree_and_where_they_diff
     ]
     file.write_text(json.dumps({"queries": queries}), encoding="utf-8")
     shown = run("check", file).stdout
-    assert "annotator_1 and annotator_2: 8 pairs, 75.0% equal, Cohen's kappa 0.667" in shown
+    assert "annotator_1 and annotator_2: 8 pairs, 75.0 % equal, Cohen's kappa 0.667" in shown
     report = json.loads(run("check", file, "--json").stdout)["annotators"]
     assert report["pairs"] == 8
     assert report["cohen_kappa"]["unweighted"]["value"] == pytest.approx(2 / 3)

@@ -1,5 +1,7 @@
 """A lead's pages as Streamlit runs them, without a browser: a small world, and how a test opens and reads a page."""
 
+import re
+from html import unescape
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -92,6 +94,14 @@ def words(app: AppTest) -> str:
     return "\n".join(
         str(item.value if kind != "html" else item.proto.body) for kind in kinds for item in app.get(kind)
     )
+
+
+def html_rows(app: AppTest) -> list[list[str]]:
+    """The text of every row of the page's HTML tables, cell by cell."""
+    cells = [
+        re.findall(r"<t[hd] [^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", words(app))
+    ]
+    return [[unescape(re.sub(r"<[^>]*>", "", cell)) for cell in row] for row in cells]
 
 
 def headings(app: AppTest) -> list[str]:
