@@ -78,6 +78,33 @@ def test_ranks_that_are_there_twice_are_refused_only_where_they_decide(desk: Des
         desk.bring(import_run, "r.txt", twice, order="tag")
 
 
+def test_nothing_is_counted_as_left_out_of_a_run_that_is_stored_whole(desk: Desk) -> None:
+    desk.bring(import_run, "r.txt", "Q1 Q0 a 1 2.0 s\nQ1 Q0 b 2 1.0 s\n")
+    with desk.database.read() as session:
+        *_, record = list_import_records(session, key_of(find_dataset(session, "d").pk))
+    assert not {
+        "skipped_unknown_queries",
+        "skipped_unknown_results",
+        "duplicates",
+        "rank_contradictions",
+    } & set(record.figures)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("Q1 Q0 a 1 2.0 s\nQ1 Q0 c 2 0.5 s\nQ1 Q0 d 3 0.5 s\n", "2 results of equal score stand in another place"),
+        ("Q1 Q0 a 1 2.0 s\nQ1 Q0 b 2 1.0 s\n", ""),
+    ],
+)  # fmt: skip
+def test_results_of_equal_score_that_trec_eval_orders_otherwise_are_counted(
+    desk: Desk, lines: str, said: str
+) -> None:
+    notes = "; ".join(desk.bring(import_run, "r.txt", lines).notes)
+    assert said in notes
+    assert ("of equal score" in notes) is bool(said)
+
+
 def test_the_same_file_again_changes_the_order_that_it_is_stored_in_and_nothing_else(desk: Desk) -> None:
     desk.bring(import_run, "r.txt", CONTRADICTORY, order="rank")
     before = desk.dump()

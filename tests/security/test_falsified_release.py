@@ -155,6 +155,14 @@ def test_falsified_counts_are_found(folder: Path) -> None:
     assert "DATASHEET.md: qrels adjudicated: 0 as in manifest.json / 11" in said
 
 
+def test_open_pairs_on_which_no_judgments_differ_are_found(folder: Path) -> None:
+    counts = read_manifest(folder)["counts"]
+    seal(folder, counts=counts | {"disagreement": 2})
+    assert "judgments.csv: judgments that differ on 2 pairs without a qrel (manifest.json) / 0" in says(
+        verify_folder(folder)
+    )
+
+
 def test_intervals_of_another_draw_are_said_and_no_fault(folder: Path) -> None:
     agreement = read_manifest(folder)["agreement"]
     seal(folder, agreement=agreement | {"seed": 1})

@@ -161,6 +161,16 @@ def test_domains_are_compared_largest_first_and_those_across_counted_apart() -> 
     assert measure(facts[1:-1] + across, "domains", domains=rule).met is False
 
 
+def test_required_domains_are_shown_first_and_in_their_order_also_where_there_are_none() -> None:
+    facts = [
+        fact("a", primary_domain="道路"),
+        fact("b", primary_domain="道路"),
+        fact("c", primary_domain="環境"),
+    ]
+    row = measure(facts, "domains", domains={"at_least": {"환경": 1, "環境": 1}})
+    assert row.measured == "환경 0, 環境 1, 道路 2"
+
+
 def test_domains_are_not_required_before_the_size_they_are_meant_for() -> None:
     rule = {"at_least": [20], "from_queries": 100}
     row = measure([fact()], "domains", domains=rule)
