@@ -76,7 +76,7 @@ def _find_beside_whom(
     other, apart = np.where(is_first, own.second, own.first), np.where(is_first, own.apart, -own.apart)
     sums = np.bincount(other, weights=apart * np.sign(one.mean), minlength=len(names))
     strongest = int(sums.argmax())
-    if len(np.unique(other)) == 1:
+    if len(np.unique(other)) == 1 and len(own.left) == one.couples:
         return Lean(one, names[strongest])
     rest = estimate_leaning(own.leave_out(strongest), who)
     if _still_leans(one, rest, claims, least=LEANS_BY / 2):

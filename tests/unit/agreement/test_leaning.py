@@ -81,6 +81,22 @@ def test_of_two_the_one_who_grades_higher_is_named() -> None:
     assert _find(Faults(), annotators=2, overlap=2) == []
 
 
+def test_beside_the_one_other_who_is_left_the_figure_is_of_these_two_alone() -> None:
+    """Once the first of three is named, the second is compared with the third: not with the mean over both."""
+    rows = []
+    for pair in range(240):
+        truth = pair % 3
+        rows += [(pair, 0, truth + 1), (pair, 1, truth), (pair, 2, truth + (pair % 10 < 3))]
+    judged, names = _judged(rows), ("a", "b", "c")
+    measured = measure(judged, names, resamples=300, seed=0).leanings
+    first, second = find_leaning(measured, list_couples(judged), names)
+    assert (first.leaning.annotator, first.than) == ("a", None)
+    assert (second.leaning.annotator, second.than, second.leaning.couples) == ("b", "c", 240)
+    assert second.leaning.mean == pytest.approx(-0.3)
+    low, high = second.leaning.ci95 or (0, 0)
+    assert low < -0.3 < high < -0.2
+
+
 @pytest.mark.parametrize(
     "leaning",
     [
