@@ -172,6 +172,7 @@ def change_settings(
         session.flush()
         after = _record(row)
         _check_overlap(session, dataset_pk, before, after)
+        _check_rates(before, after)
         if _say_who_judges(before) != _say_who_judges(after):
             derive_work(session, dataset_pk)
         _note_changed(session, dataset_pk, actor, before, after, now)
@@ -274,6 +275,19 @@ def _check_overlap(session: Session, dataset_pk: int, before: Dataset, after: Da
         raise StateError(
             say(
                 "seed: it draws the pairs of overlap_share, and pairs have been judged; it can be changed again once overlap_share is none"
+            )
+        )
+
+
+def _check_rates(before: Dataset, after: Dataset) -> None:
+    """Ordinary pairs must remain: with a gold pair or a repeat at every place, an annotator would get hardly any."""
+    changed = (before.gold_rate, before.repeat_rate) != (after.gold_rate, after.repeat_rate)
+    if changed and after.gold_rate + after.repeat_rate >= 1:
+        raise ValidationError(
+            say(
+                "gold_rate and repeat_rate: expected less than 1 together, found {gold:g} + {repeat:g}",
+                gold=after.gold_rate,
+                repeat=after.repeat_rate,
             )
         )
 

@@ -23,6 +23,9 @@ from annotator.storage.statements import prepare, run
 from annotator.storage.tables import DatasetRow, PairRow
 from annotator.storage.worklist import Worklist, count_done
 
+MOST_CHECKS = 4
+"""So many gold pairs and repeats at the most for each ordinary pair, whatever the rates."""
+
 _TRAINING = """
 SELECT p.pk, p.key, c.grade,
   (SELECT CASE WHEN j.outcome = 'graded' THEN j.grade ELSE -1 END FROM judgment j
@@ -172,7 +175,8 @@ def count_possible_checks(
         return 0
     due = {"gold": 0, "repeat": 0}
     place, left = answered + len(held), ordinary
-    while left:
+    last = place + (1 + MOST_CHECKS) * ordinary
+    while left and place < last:
         kind = which_is_due(dataset.seed, annotator, rates, place)
         if kind is None:
             left -= 1
@@ -228,7 +232,7 @@ def _interleave(
     """The pairs with the checks that are due; `order`: the query of each, `first`: the place of the first of all."""
     handed: list[Handout] = []
     for pair_pk, query_pk in zip(ordinary, order, strict=True):
-        while (kind := due(first + len(handed))) and len(handed) < 4 * len(ordinary):
+        while (kind := due(first + len(handed))) and len(handed) < MOST_CHECKS * len(ordinary):
             check = supply.take(kind, query_pk, between=query_pk != at_hand)
             if check is None:
                 break

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from annotator.datasets.service import change_settings
+from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import Exchange, submit_judgments
 from annotator.quality.service import draw_sample
@@ -86,6 +87,21 @@ def test_one_annotator_reads_a_count_that_only_goes_forward_and_ends_exactly(
     ended = [place for place, (done, total) in enumerate(panel.read) if done == total]
     assert ended and min(ended) >= len(panel.met), "done is the total at the end, and not before"
     assert panel.last.answered == len(panel.met)
+
+
+def test_a_count_is_made_also_where_every_place_is_due_for_a_check(database: Database) -> None:
+    world = make_world(database)
+    set_rates(world, gold_rate=0.5, repeat_rate=0.5)  # as an older version let a lead set them
+    panel = Panel(world, world.person("ann"), ahead=6)
+    while panel.answer():
+        pass
+    check_never_back(panel)
+    assert panel.last.done == panel.last.total
+    with pytest.raises(
+        ValidationError, match=r"gold_rate and repeat_rate: expected less than 1 together, found 0\.5 \+ 0\.5"
+    ):
+        for gold_rate in ("0.49", "0.5"):
+            change_settings(database, OPERATOR, "d", {"gold_rate": gold_rate}, now=world.now)
 
 
 @pytest.mark.parametrize("ahead", [1, 6])
