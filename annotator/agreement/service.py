@@ -89,13 +89,14 @@ def compute_agreement(
     *,
     by: str | None = None,
     resamples: int = RESAMPLES,
-    seed: int = 0,
+    seed: int | None = None,
     tell: Callable[[int, Value], None] | None = None,
 ) -> AgreementReport:
     """Every coefficient with its 95 % interval, per annotator pair, for the dataset, and by group; what it all means.
 
-    `by`: one of `list_groupings`. `resamples` 0 leaves the intervals out. Real usernames: for leads only. `tell`: gets the
-    number of shared pairs and their kappa, yet without an interval, as soon as they are known.
+    `by`: one of `list_groupings`. `resamples` 0 leaves the intervals out. `seed`: None for the dataset's, with which the
+    verdict is that of a release's gate. Real usernames: for leads only. `tell`: gets the number of shared pairs and their
+    kappa, yet without an interval, as soon as they are known.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -109,7 +110,7 @@ def measure_agreement(
     *,
     by: str | None = None,
     resamples: int = RESAMPLES,
-    seed: int = 0,
+    seed: int | None = None,
     pseudonyms: Mapping[int, str] | None = None,
     tell: Callable[[int, Value], None] | None = None,
 ) -> AgreementReport:
@@ -119,6 +120,8 @@ def measure_agreement(
     """
     if not 0 <= resamples <= MAX_RESAMPLES:
         raise ValidationError(f"resamples: expected 0 to {MAX_RESAMPLES}, found {resamples}")
+    if seed is None:
+        seed = row.seed
     if seed < 0:
         raise ValidationError(f"seed: expected 0 or more, found {seed}")
     dataset_pk = key_of(row.pk)
@@ -245,9 +248,10 @@ def iterate_left_out_judgments(
 
 
 def show_own_agreement(
-    database: Database, actor: Actor, dataset: str, *, resamples: int = RESAMPLES, seed: int = 0
+    database: Database, actor: Actor, dataset: str, *, resamples: int = RESAMPLES, seed: int | None = None
 ) -> OwnAgreement:
-    """How well the annotator agrees with all others together. NotAllowed unless the dataset's leads allow it."""
+    """How well the annotator agrees with all others together (`seed`: None for the dataset's). NotAllowed unless the
+    dataset's leads allow it."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "annotator")
@@ -257,7 +261,7 @@ def show_own_agreement(
             )
         person = require_person(actor)
         rows = list_own_couples(session, key_of(row.pk), person)
-    return measure_own(rows, person, resamples=resamples, seed=seed)
+    return measure_own(rows, person, resamples=resamples, seed=row.seed if seed is None else seed)
 
 
 def compute_consensus(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Consensus:
@@ -292,12 +296,14 @@ def compare_version(
     version: int | None = None,
     *,
     resamples: int = RESAMPLES,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> SinceVersion | None:
     """Agreement before and since a version of the guideline (None: the latest that decisions led to, else the latest), of
-    the dataset and of the categories of those decisions; None where there is but one version. For leads."""
+    the dataset and of the categories of those decisions; None where there is but one version. `seed`: None for the
+    dataset's. For leads."""
     with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        row = find_dataset(session, dataset)
+        dataset_pk = key_of(row.pk)
         require_role(session, actor, dataset_pk, "lead")
         numbers, led = read_versions(session, dataset_pk), count_led(session, dataset_pk)
         known = sorted(numbers.values())
@@ -308,7 +314,7 @@ def compare_version(
         categories = _label(session, dataset_pk, "category", found)
     return compare_since(
         found, look_up(found.rubric, numbers), categories, dataset=dataset, known=known, led=led, version=chosen,
-        resamples=resamples, seed=seed,
+        resamples=resamples, seed=row.seed if seed is None else seed,
     )  # fmt: skip
 
 

@@ -37,7 +37,9 @@ def agreement(
     resamples: Annotated[
         int, typer.Option(help="Bootstrap resamples of the queries; 0: no intervals.")
     ] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the resamples; the dataset's where left out (0 unless set).")
+    ] = None,
     html: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also write everything into one page that stands by itself."),

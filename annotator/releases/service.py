@@ -439,7 +439,7 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
     publisher = name_lead(numbers[lead_pk])
     names = {pk: name_annotator(number) for pk, number in numbers.items()}
     by = _choose_groups(found.queries.values())
-    agreement = measure_agreement(session, row, by=by, seed=row.seed, pseudonyms=names)
+    agreement = measure_agreement(session, row, by=by, pseudonyms=names)
     verdict = agreement.verdict or _judge_kappa(session, row)
     gates = override_gates(_check(found, row, verdict), overrides, by=publisher)
     reasons = explain(gates, found.survey.opened.first)

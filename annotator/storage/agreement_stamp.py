@@ -12,7 +12,7 @@ from annotator.storage.statements import prepare, run
 
 _STAMP = prepare("""
 SELECT (SELECT coalesce(max(pk), 0) FROM judgment), (SELECT coalesce(max(pk), 0) FROM remap),
-  (SELECT coalesce(max(pk), 0) FROM rubric), (SELECT coalesce(max(pk), 0) FROM query), d.kappa_target, d.name,
+  (SELECT coalesce(max(pk), 0) FROM rubric), (SELECT coalesce(max(pk), 0) FROM query), d.kappa_target, d.seed, d.name,
   (SELECT count(*) FROM check_pair), (SELECT max(marked_at) FROM check_pair)
 FROM dataset d WHERE d.pk = :dataset_pk
 """)

@@ -99,7 +99,8 @@ def test_the_gate_goes_by_the_verdict_of_the_report(world: TwoJudges, database: 
     world.pair("q3", "z")
     for annotator, grade in ((world.cat, 3), (world.zoe, 1), (world.takahashi, 3)):
         world.judge(annotator, "q3", "z", grade)
-    report = compute_agreement(database, OPERATOR, world.name, seed=seed)
+    report = compute_agreement(database, OPERATOR, world.name)
+    assert report == compute_agreement(database, OPERATOR, world.name, seed=seed)
     assert judge_kappa(world) == report.verdict
     with database.read() as session:
         row = find_dataset(session, world.name)
@@ -121,6 +122,12 @@ def test_the_same_seed_gives_the_same_report_and_another_seed_another(world: Two
     assert world.report(seed=3) == world.report(seed=3)
     drawn = [world.report(resamples=3, seed=seed).measured.cohen_kappa["linear"].ci95 for seed in range(6)]
     assert len(set(drawn)) > 1
+
+
+def test_the_command_draws_with_the_datasets_seed_unless_told_another(world: TwoJudges) -> None:
+    asked = ("d", "--json", "--resamples", "50")
+    found = [json.loads(_run(world, *asked, *more).stdout)["seed"] for more in ((), ("--seed", "0"))]
+    assert found == [7, 0]
 
 
 @pytest.mark.parametrize(
