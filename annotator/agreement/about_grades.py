@@ -2,13 +2,14 @@
 where agreement is below its target."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from annotator.agreement.claims import widen
 from annotator.agreement.confused import Concentration, Confused, Direction
 from annotator.agreement.paradox import compute_paradox, is_paradox
-from annotator.agreement.wording import show_pairs, show_value
+from annotator.agreement.wording import say_without, show_pairs, show_value
 from annotator.domain.agreement import Finding, GroupAgreement, Measured, Selection, Value
 from annotator.domain.enough_pairs import FEW_PAIRS, FEW_QUERIES
 from annotator.domain.messages import Message, join, say, say_n
@@ -98,8 +99,11 @@ def _owes_to_annotators(measured: Measured, target: float, constants: Collection
     return any(pairs >= FEW_PAIRS and weighted / pairs >= target for pairs, weighted in rest)
 
 
-def say_confused(found: Confused | None, names: Sequence[str]) -> list[Finding]:
-    """Which grades are confused most, who gives the higher of them, and in which categories."""
+def say_confused(
+    found: Confused | None, names: Sequence[str], left_out: tuple[str, ...] = ()
+) -> list[Finding]:
+    """Which grades are confused most, who gives the higher of them, and in which categories. `left_out`: whose judgments are
+    in none of it."""
     if found is None:
         return []
     grades = (found.low, found.high)
@@ -121,7 +125,14 @@ def say_confused(found: Confused | None, names: Sequence[str]) -> list[Finding]:
             times=times,
         )
         said.append(Finding("apart", sentence, Selection("differing")))
-    return said
+    return [
+        replace(
+            one,
+            sentence=say_without(one.sentence, left_out),
+            pairs=replace(one.pairs, without=left_out) if one.pairs else None,
+        )
+        for one in said
+    ]
 
 
 def _say_direction(one: Direction, grades: tuple[int, int]) -> Finding:
@@ -154,9 +165,9 @@ def _say_concentration(one: Concentration, grades: tuple[int, int]) -> Finding:
     return Finding("concentrated", sentence, place)
 
 
-def say_order(measured: Measured, tau: float | None) -> list[Finding]:
+def say_order(measured: Measured, tau: float | None, left_out: tuple[str, ...] = ()) -> list[Finding]:
     """That near misses are what keeps kappa down; and that documents are ordered alike, only where they are (`tau`, from
-    ordering.measure_order)."""
+    ordering.measure_order). `left_out`: whose judgments are in none of it."""
     plain, squared = (measured.cohen_kappa[name].value for name in ("unweighted", "quadratic"))
     if plain is None or squared is None or squared - plain < NEAR_MISSES or measured.pairs < FEW_PAIRS:
         return []
@@ -177,7 +188,7 @@ def say_order(measured: Measured, tau: float | None) -> list[Finding]:
         )
     else:
         return []
-    return [Finding("near", sentence, Selection("differing"))]
+    return [Finding("near", say_without(sentence, left_out), Selection("differing", without=left_out))]
 
 
 def _are_mostly_near(measured: Measured) -> bool:

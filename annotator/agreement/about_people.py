@@ -3,7 +3,7 @@
 They say what was seen and what to look at, never what a person is like.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from annotator.agreement.drift import Change
 from annotator.agreement.leaning import Lean
 from annotator.agreement.speed import Quick
 from annotator.agreement.wording import (
+    say_without,
     show_annotators,
     show_both,
     show_comparisons,
@@ -290,9 +291,10 @@ def say_quick(quick: Sequence[Quick]) -> list[Finding]:
 
 
 def say_annotator_pairs(
-    measured: Measured, extremes: tuple[PairAgreement, PairAgreement] | None
+    measured: Measured, extremes: tuple[PairAgreement, PairAgreement] | None, left_out: Collection[str] = ()
 ) -> list[Finding]:
-    """Which annotator pairs have no kappa, and who agree least and most where they surely differ."""
+    """Which annotator pairs have no kappa, and who agree least and most where they surely differ. `left_out`: who is none of
+    the latter."""
     pairs = measured.annotator_pairs
     found = []
     undefined = [pair for pair in pairs if pair.cohen_kappa["unweighted"].value is None]
@@ -314,13 +316,16 @@ def say_annotator_pairs(
         found.append(
             Finding(
                 "least",
-                say(
-                    "The annotators who agree least are {low} ({low_kappa} over {pairs}), most {high} ({high_kappa}).",
-                    low=show_both(low.annotators),
-                    low_kappa=show_value(low.cohen_kappa["unweighted"]),
-                    pairs=show_pairs(low.pairs),
-                    high=show_both(high.annotators),
-                    high_kappa=show_value(high.cohen_kappa["unweighted"]),
+                say_without(
+                    say(
+                        "The annotators who agree least are {low} ({low_kappa} over {pairs}), most {high} ({high_kappa}).",
+                        low=show_both(low.annotators),
+                        low_kappa=show_value(low.cohen_kappa["unweighted"]),
+                        pairs=show_pairs(low.pairs),
+                        high=show_both(high.annotators),
+                        high_kappa=show_value(high.cohen_kappa["unweighted"]),
+                    ),
+                    left_out,
                 ),
                 Selection("differing", annotators=low.annotators),
             )

@@ -19,6 +19,7 @@ from annotator.agreement.extremes import find_extremes
 from annotator.agreement.judged import Floats, Ints, Judged
 from annotator.agreement.leaning import find_leaning, leave_one_out
 from annotator.agreement.ordering import measure_order
+from annotator.agreement.rest import leave_out
 from annotator.agreement.speed import find_quick
 from annotator.agreement.verdict import judge
 from annotator.domain.agreement import Finding, GroupAgreement, Leaning, Measured, Period, Value, Verdict
@@ -63,8 +64,13 @@ def assess(
     if made_at is not None:
         timed, completed = complete(couples, made_at)
         periods, changes = find_periods(timed, completed, names), find_changes(timed, completed, names)
+    others = couples
+    for name in named:
+        others = others.leave_out(names.index(name))
+    rest = leave_out(measured, others, named)
     findings = diagnose(
         measured=measured,
+        rest=rest,
         verdict=verdict,
         constants=constants,
         leanings=find_leaning(leanings, couples, names, named),
@@ -73,9 +79,9 @@ def assess(
         changes=changes,
         quick=() if seconds is None else find_quick(judged, seconds, couples, names),
         failing=find_failing(checks),
-        confused=find_confused(measured, groups, couples, names),
-        tau=measure_order(couples, len(names)),
-        extremes=find_extremes(measured, couples, names),
+        confused=find_confused(groups, others, names, named),
+        tau=measure_order(others, len(names)),
+        extremes=find_extremes(rest, others, names),
         simulated=simulated,
         grade_names=grade_names,
     )

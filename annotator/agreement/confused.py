@@ -6,15 +6,16 @@ named: where one gives the higher, all others give the lower); a category when i
 rate of the other categories, and the difference of the two rates misses 0.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from annotator.agreement.claims import confidence, exact_interval, misses, normal_reach
 from annotator.agreement.couples import Couples, Estimate, estimate_mean, tally
-from annotator.agreement.judged import CATEGORIES, Flags, Floats, Ints
-from annotator.domain.agreement import GroupAgreement, Interval, Measured
+from annotator.agreement.judged import CATEGORIES, CELLS, Flags, Ints
+from annotator.agreement.rest import keep_pairs
+from annotator.domain.agreement import GroupAgreement, Interval, PairAgreement
 
 FEW_CONFUSIONS = 10
 CONCENTRATED = 1.5
@@ -57,10 +58,11 @@ class Confused:
 
 
 def find_confused(
-    measured: Measured, groups: Sequence[GroupAgreement], couples: Couples, names: Sequence[str]
+    groups: Sequence[GroupAgreement], couples: Couples, names: Sequence[str], left_out: Collection[str] = ()
 ) -> Confused | None:
-    """The confusion with what is sure about it; None where nobody differs. `groups`: by category, or none."""
-    table = _add_up(measured)
+    """The confusion with what is sure about it; None where nobody differs. `groups`: by category, or none. `left_out`: of whom
+    something worse is said already; `couples` are those of all others."""
+    table = np.bincount(couples.cell, minlength=CELLS).reshape(CATEGORIES, CATEGORIES)
     differing = np.triu(table + table.T, 1)
     total = int(differing.sum())
     if not total:
@@ -78,13 +80,8 @@ def find_confused(
         total=total,
         far=int(counts[columns - rows >= 2].sum()),
         directions=_find_directions(couples, names, low, high),
-        concentrations=_find_concentrations(groups, couples, low, high),
+        concentrations=_find_concentrations(groups, couples, low, high, left_out),
     )
-
-
-def _add_up(measured: Measured) -> Floats:
-    tables = np.array([pair.confusion for pair in measured.annotator_pairs], dtype=np.float64)
-    return np.asarray(tables.reshape(-1, CATEGORIES, CATEGORIES).sum(axis=0))
 
 
 def _are_confused(couples: Couples, low: int, high: int) -> tuple[Flags, Flags]:
@@ -150,13 +147,17 @@ def _is_one_sided(share: Estimate, pairs: int, level: float) -> bool:
 
 
 def _find_concentrations(
-    groups: Sequence[GroupAgreement], couples: Couples, low: int, high: int
+    groups: Sequence[GroupAgreement], couples: Couples, low: int, high: int, left_out: Collection[str]
 ) -> tuple[Concentration, ...]:
     """Most frequent first. Two binomial rates would be too sure of themselves, since the couples of a query go together:
     their errors are stretched by how much wider the whole dataset's rate is by query than by couple."""
     down, up = _are_confused(couples, low, high)
     stretch = _measure_stretch(couples, down | up)
-    known = [(group.value, *_rate(group, low, high)) for group in groups if group.value is not None]
+    known = [
+        (group.value, *_rate(keep_pairs(group.measured, left_out), low, high))
+        for group in groups
+        if group.value is not None
+    ]
     asked = [one for one in known if one[1] >= FEW_CONFUSIONS]
     times, of = sum(one[1] for one in known), sum(one[2] for one in known)
     found = []
@@ -173,9 +174,10 @@ def _find_concentrations(
     return tuple(sorted(found, key=lambda one: (-one.times / one.couples, one.category)))
 
 
-def _rate(group: GroupAgreement, low: int, high: int) -> tuple[int, int]:
-    """How often the two grades are confused in a category, and its couples."""
-    table = _add_up(group.measured)
+def _rate(pairs: Sequence[PairAgreement], low: int, high: int) -> tuple[int, int]:
+    """How often the two grades are confused between these annotators of a category, and its couples."""
+    tables = np.array([pair.confusion for pair in pairs], dtype=np.int64)
+    table = tables.reshape(-1, CATEGORIES, CATEGORIES).sum(axis=0)
     return int(table[low, high] + table[high, low]), int(table.sum())
 
 

@@ -31,6 +31,7 @@ from annotator.domain.messages import Message, say
 def diagnose(
     *,
     measured: Measured,
+    rest: Measured | None = None,
     verdict: Verdict,
     constants: Constants | None = None,
     leanings: Sequence[Lean] = (),
@@ -46,16 +47,17 @@ def diagnose(
     grade_names: Sequence[str],
 ) -> tuple[Finding, ...]:
     """The findings. `leanings`: those that are sure; `groups`: by category, or none; `grade_names`: the rubric's
-    names of the grades 0 to 3; `tau`: of the order within queries; `simulated`: who is no person."""
+    names of the grades 0 to 3; `rest`: the figures without `constants` (rest.leave_out), which `confused`, `tau`, `extremes`
+    and `less` are without too; `tau`: of the order within queries; `simulated`: who is no person."""
     found = [Finding("verdict", verdict.sentence, Selection() if measured.pairs else None)]
     if simulated:
         found.append(Finding("simulated", _say_simulated(simulated)))
+    left_out = () if constants is None else tuple(one.annotator for one in constants.people)
     if measured.pairs:
         if constants is not None:
             found += say_constants(constants, measured, grade_names)
-        people = () if constants is None else constants.people
-        found += say_paradox(measured, verdict.target, grade_names, [one.annotator for one in people])
-        found += say_confused(confused, grade_names)
+        found += say_paradox(measured, verdict.target, grade_names, left_out)
+        found += say_confused(confused, grade_names, left_out)
         found += say_leanings(leanings, measured)
         found += say_agrees_less(less)
         found += say_changes(changes)
@@ -63,8 +65,8 @@ def diagnose(
     if measured.pairs:
         found += say_quick(quick)
         found += say_categories(groups, verdict.target)
-        found += say_order(measured, tau)
-        found += say_annotator_pairs(measured, extremes)
+        found += say_order(measured if rest is None else rest, tau, left_out)
+        found += say_annotator_pairs(measured, extremes, left_out)
     return tuple(found)
 
 

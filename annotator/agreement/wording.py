@@ -1,10 +1,10 @@
 """How figures are written in the sentences of the diagnosis: with their interval, with what they count."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from annotator.domain.agreement import Interval, Value
-from annotator.domain.messages import Message, say, say_n
+from annotator.domain.messages import Message, join_sentences, say, say_n
 
 
 def show_value(value: Value) -> str:
@@ -37,6 +37,13 @@ def show_comparisons(number: int) -> Message:
 
 def show_queries(number: int) -> Message:
     return say_n("{n} query", "{n} queries", number)
+
+
+def say_without(sentence: str, left_out: Collection[str]) -> str:
+    """The sentence; and that those who give one grade almost throughout are left out of it, where somebody is."""
+    if not left_out:
+        return sentence
+    return join_sentences([sentence, say("Those who give one grade almost throughout are left out here.")])
 
 
 def round_up(number: float) -> int:

@@ -53,6 +53,7 @@ class Selection:
     `annotators`: none, one (what they judged together with others) or two (what both judged). `grades`: two grades met
     on a pair; of two annotators the first's and the second's, otherwise in either order. `by`, `value`: a group.
     `span`: only pairs judged a second time in it, from its first to its last second (since 1970, UTC).
+    `without`: annotators whose judgments do not count, of shared or differing pairs.
     `kind`: "shared"; "differing" (of those, where grades differ); "given" (to which `annotators[0]`, or without a name
     anybody, gave `grade`, whether others judged them or not); or what `annotators[0]` was checked by: "repeat"
     (answered otherwise the second time), "gold" (answered wrong), "quick" (judged far faster than is usual for them).
@@ -65,6 +66,7 @@ class Selection:
     value: str | None = None
     grade: int | None = None
     span: Span | None = None
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

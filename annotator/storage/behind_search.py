@@ -71,7 +71,7 @@ class Group:
 class Wanted:
     """A selection in keys. `annotators`: none, one or two. `below`: only the first annotator's judgments that took fewer
     seconds, whether anybody else judged the pair or not. `given`: likewise only those with this grade, of the first
-    annotator or of anybody."""
+    annotator or of anybody. `without`: whose judgments do not count."""
 
     dataset_pk: int
     annotators: tuple[int, ...] = ()
@@ -80,6 +80,7 @@ class Wanted:
     below: float | None = None
     given: int | None = None
     group: Group = Group()
+    without: tuple[int, ...] = ()
 
 
 def find_behind(
@@ -105,6 +106,10 @@ def _write_found(session: Session, wanted: Wanted) -> tuple[str, dict[str, Any]]
     counts = {f"counts_{name}": _COUNTS.format(c=name) for name in ("a", "c")}
     values: dict[str, Any] = {"dataset_pk": wanted.dataset_pk}
     values.update(zip(("first", "second"), wanted.annotators, strict=False))
+    if wanted.without:
+        values["without"] = json.dumps(sorted(wanted.without))
+        listed = LISTED[session.get_bind().dialect.name].format(name="without")
+        counts["counts_c"] += f" AND c.annotator_pk NOT IN {listed}"
     subject = "c" if not wanted.annotators else "a"
     within, places = _write_within(session, wanted, subject, values)
     if wanted.below is not None:

@@ -53,6 +53,8 @@ def find_selected(
         names = (*names, selection.value)
     names = tuple(dict.fromkeys(names))
     annotators = tuple(key_of(find_person(session, name).pk) for name in names)
+    without = tuple(key_of(find_person(session, name).pk) for name in selection.without)
+    names = tuple(dict.fromkeys((*names, *selection.without)))
     if selection.kind in CHECKS:
         checks = _list_checks(session, dataset_pk, annotators[0], selection.kind)
         found = sort_found(session, dataset_pk, list(checks))
@@ -67,7 +69,9 @@ def find_selected(
     if selection.span is not None:
         group = replace(group, spans=(*group.spans, selection.span))
     differing = selection.kind == "differing"
-    wanted = Wanted(dataset_pk, annotators, selection.grades, differing, below, selection.grade, group)
+    wanted = Wanted(
+        dataset_pk, annotators, selection.grades, differing, below, selection.grade, group, without
+    )
     return Selected(*find_behind(session, wanted, limit=limit, offset=offset), {}, names)
 
 

@@ -1,7 +1,7 @@
 """Which pairs a figure is about, as an address says it and as a sentence: a `Selection` there and back.
 
 `?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`; no `pairs`: no selection; no `is`: those that have none.
-`?pairs=given&who=ann&grade=2`: one grade of one annotator. `when=2026-03-02T08:00:00Z/2026-03-08T17:30:00Z`: a span of time.
+`?pairs=given&who=ann&grade=2`: one grade of one annotator. `without=bob`: his judgments do not count. `when=2026-03-02T08:00:00Z/2026-03-08T17:30:00Z`: a span of time.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,14 @@ import streamlit as st
 
 from annotator.domain.agreement import Selection, Span
 from annotator.domain.grades import GRADES
+from annotator.domain.messages import join
 from annotator.web.focus import note_press
 from annotator.web.messages import tr
 from annotator.web.names import name_word
 
 KINDS = ("shared", "differing", "given", "repeat", "gold", "quick")
-NAMES = ("pairs", "who", "grades", "grade", "when", "of", "is", "from")
+NAMES = ("pairs", "who", "without", "grades", "grade", "when", "of", "is", "from")
+MOST_NAMED = 3
 MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 GRADES_TOLD = tuple(map(str, GRADES))
 Parameters = list[tuple[str, str]]
@@ -26,6 +28,7 @@ Parameters = list[tuple[str, str]]
 def list_parameters(selection: Selection) -> Parameters:
     """The selection as query parameters, in their order."""
     found = [("pairs", selection.kind), *(("who", name) for name in selection.annotators)]
+    found += [("without", name) for name in selection.without]
     if selection.grades is not None:
         found.append(("grades", "-".join(map(str, selection.grades))))
     if selection.grade is not None:
@@ -52,6 +55,7 @@ def read_selection(parameters: Parameters) -> Selection | None:
         told.get("is"),
         int(told["grade"]) if told.get("grade") in GRADES_TOLD else None,
         _read_span(told.get("when")),
+        tuple(value for name, value in parameters if name == "without"),
     )
 
 
@@ -84,6 +88,8 @@ def go_to(selection: Selection) -> None:
 def describe_selection(selection: Selection) -> str:
     """Which pairs these are, as a heading."""
     said = _describe_kind(selection, selection.annotators)
+    if selection.without:
+        said = tr("{pairs}; without {people}", pairs=said, people=_name_some(selection.without))
     if selection.span is not None:
         first, last = _show_span(selection.span)
         said = tr("{pairs}; judged a second time from {first} to {last} (UTC)", pairs=said, first=first, last=last)  # fmt: skip
@@ -103,6 +109,13 @@ def name_field(by: str) -> str:
         "annotator": tr("annotator"), "annotators": tr("two annotators"),
     }  # fmt: skip
     return named.get(by) or name_word(by)
+
+
+def _name_some(people: Sequence[str]) -> str:
+    named = tr(join(people[:MOST_NAMED]))
+    if len(people) <= MOST_NAMED:
+        return named
+    return tr("{named} and {n} more", named=named, n=len(people) - MOST_NAMED)
 
 
 def _describe_kind(selection: Selection, people: Sequence[str]) -> str:

@@ -195,6 +195,21 @@ def test_differing_pairs_of_one_annotator_are_those_where_somebody_gave_another_
     assert find(world, Selection("differing", by="category", value="법")).total == 3
 
 
+def test_pairs_without_somebody_are_those_that_the_others_judged_and_name_who_is_left_out(
+    world: JudgedWorld,
+) -> None:
+    assert names(find(world, Selection("differing", without=("花子",)))) == [
+        ("Q1", "d1"), ("Q1", "d3"), ("Q2", "d1"), ("Q2", "d6"),
+    ]  # fmt: skip
+    assert names(find(world, Selection("differing", ("ann",), without=("花子", "민준")))) == []
+    assert names(find(world, Selection("differing", grades=(1, 2), without=("민준",)))) == [
+        ("Q1", "d3"),
+        ("Q2", "d7"),
+    ]
+    with pytest.raises(NotFound):
+        find(world, Selection("differing", without=("nobody",)))
+
+
 def test_a_group_by_an_attribute_of_the_documents_or_by_what_queries_lack(world: JudgedWorld) -> None:
     assert names(find(world, Selection(by="document:area", value="north"))) == [("Q1", "d1"), ("Q2", "d1")]
     assert find(world, Selection(annotators=("花子",), by="document:area", value="north")).total == 0

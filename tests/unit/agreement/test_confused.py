@@ -33,8 +33,7 @@ def _find(judged: Judged, categories: int = 1) -> Confused | None:
         )
         for number in range(categories)
     ]
-    measured = measure(judged, NAMES, resamples=0, seed=0)
-    return find_confused(measured, groups if categories > 1 else (), list_couples(judged), NAMES)
+    return find_confused(groups if categories > 1 else (), list_couples(judged), NAMES)
 
 
 def test_both_orders_of_two_grades_count_as_one_confusion() -> None:

@@ -285,6 +285,11 @@ WORLDS = (
     World("one gives 0 always", "constants", True, plain(Faults(constant={1: 0})), "Ordinal alpha of all others is"),
     World("two of three do, so that the others share nothing", "constants", True, plain(Faults(constant={1: 0, 2: 0}), annotators=3), "differ: 2 annotators, [0-9]+ % of the judgments of shared pairs.$"),
     World("all are alike", "constants", False, ALIKE),
+    World("one gives 0 always", "confused", True, plain(Faults(constant={1: 0})), "are left out here"),
+    World("all are alike", "confused", False, ALIKE, "are left out here"),
+    World("one gives 0 always", "apart", False, plain(Faults(constant={1: 0}))),
+    World("one gives 0 always", "direction", False, plain(Faults(constant={1: 0}))),
+    World("one gives 0 always", "least", False, plain(Faults(constant={1: 0}))),
     # one grade that prevails
     World("the grade 0 prevails", "paradox", True, _prevailing(0.96), "The kappa paradox is at work.*Go by AC1"),
     World("nobody tells documents apart", "paradox", False, _prevailing(1.0, guess=True), "Go by AC1"),
@@ -437,10 +442,11 @@ NOT_SIMULATED = {
 
 def test_every_sentence_has_a_world_in_which_it_is_true() -> None:
     said = {
-        one.sentence.template
+        part.template
         for world in WORLDS
         if world.is_true
         for one in diagnose(world.make(0)) + diagnose(world.make(1))
-        if isinstance(one.sentence, Message)
+        for part in (one.sentence, *getattr(one.sentence, "values", {}).values())
+        if isinstance(part, Message)
     }
     assert list_sentences() - said == set(NOT_SIMULATED)

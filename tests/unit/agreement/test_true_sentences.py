@@ -53,6 +53,29 @@ def test_beside_a_constant_annotator_nobody_else_is_lenient_severe_or_apart(seed
         assert _say(kind, faults, seed=seed) == []
 
 
+LEFT_OUT = " Those who give one grade almost throughout are left out here."
+
+
+@pytest.mark.parametrize(("right", "seed"), [(0.7, 0), (0.7, 1), (0.85, 2)])
+def test_beside_a_constant_annotator_grades_and_annotator_pairs_are_those_of_all_others(
+    right: float, seed: int
+) -> None:
+    """Which grades are confused and how often, whose they are, and how documents are ordered: what would be said without."""
+    judged = simulate(
+        seed, annotators=5, overlap=5, queries=60, right=right, faults=Faults(constant={4: 0})
+    ).judged
+    kinds = {"confused", "direction", "concentrated", "apart", "near", "least"}
+
+    def say(some: Judged, people: int) -> dict[str, Finding]:
+        return {one.sentence: one for one in _assess(some, people).findings if one.kind in kinds}
+
+    alone, beside = say(judged.where(judged.annotator < 4), 4), say(judged, 5)
+    assert [sentence + LEFT_OUT for sentence in alone] == list(beside) and alone
+    for one in beside.values():
+        assert one.pairs is not None
+        assert "p004" in one.pairs.without or (one.kind == "least" and "p004" not in one.pairs.annotators)
+
+
 # who grades higher than the others, or than one of them
 
 

@@ -111,6 +111,7 @@ def test_an_address_opens_the_pairs_behind_a_figure_with_the_way_to_their_cases(
         Selection("given", ("花子",), grade=0), Selection("given", grade=3),
         Selection(span=(1_767_225_600, 1_768_003_199)), Selection(annotators=("a/b",), span=(1_767_225_600, 1_767_225_661)),
         Selection("differing", by="category", value="x", span=(0, 1)),
+        Selection("differing", ("ann",), grades=(0, 3), without=("a&b=c", "花子", "민준", "🦊")),
     ],
 )  # fmt: skip
 def test_an_address_holds_all_of_a_selection(selection: Selection) -> None:
@@ -132,6 +133,10 @@ def test_a_heading_names_the_grade_and_the_days_or_within_a_day_the_times() -> N
     assert days == (
         "Pairs that ann judged and others too; judged a second time from 2026-01-01 to 2026-01-09 (UTC)"
     )
+    without = Selection("differing", without=("ann", "花子"))
+    assert describe_selection(without) == "Pairs on which annotators differ; without ann, 花子"
+    without = Selection("differing", without=("a", "b", "c", "d", "e"))
+    assert describe_selection(without).endswith("; without a, b, c and 2 more")
     hours = describe_selection(Selection(span=(1_767_225_600, 1_767_229_260)))
     assert hours.endswith("from 2026-01-01 00:00 to 2026-01-01 01:01 (UTC)")
 
