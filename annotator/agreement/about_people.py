@@ -144,22 +144,17 @@ def _gains(one: Leaning, alpha: float) -> bool:
     return one.alpha_without - alpha >= ALPHA_GAINS
 
 
-def say_agrees_less(found: Sequence[AgreesLess]) -> list[Finding]:
-    """Who agrees surely less with the others than everybody does, those first who weigh most; of many the rest by name."""
+def say_agrees_less(found: Sequence[AgreesLess], left_out: tuple[str, ...] = ()) -> list[Finding]:
+    """Who agrees surely less with the others than everybody does, those first who weigh most; of many the rest by name.
+    `left_out`: whose judgments are in none of these figures, since they give one grade almost throughout."""
     said = [
         Finding(
             "less",
-            say(
-                "{annotator} agrees less than the others do: Cohen's kappa with all of them together is {kappa} over "
-                "{comparisons}, that of everybody {everybody}. See whether their queries are harder, or they read the "
-                "rubric differently.",
-                annotator=one.annotator, kappa=show_value(one.kappa), comparisons=show_comparisons(one.couples),
-                everybody=f"{one.everybody:.2f}",
-            ),
-            Selection("differing", annotators=(one.annotator,)),
+            _say_less(one, beside_some=bool(left_out)),
+            Selection("differing", annotators=(one.annotator,), without=left_out),
         )
         for one in found[:MOST_NAMED]
-    ]  # fmt: skip
+    ]
     if len(found) > MOST_NAMED:
         rest = found[MOST_NAMED:]
         named: Message = join(one.annotator for one in rest[:MOST_NAMED])
@@ -167,6 +162,28 @@ def say_agrees_less(found: Sequence[AgreesLess]) -> list[Finding]:
             named = say("{named} and {n} more", named=named, n=len(rest) - MOST_NAMED)
         said.append(Finding("less", say("These agree less than the others do too: {named}.", named=named)))
     return said
+
+
+def _say_less(one: AgreesLess, *, beside_some: bool) -> Message:
+    figures = {
+        "annotator": one.annotator,
+        "kappa": show_value(one.kappa),
+        "comparisons": show_comparisons(one.couples),
+        "everybody": f"{one.everybody:.2f}",
+    }
+    if beside_some:
+        return say(
+            "{annotator} agrees less than the others do: Cohen's kappa with all others but those who give one grade almost "
+            "throughout is {kappa} over {comparisons}, that of everybody but those {everybody}. See whether their queries are "
+            "harder, or they read the rubric differently.",
+            **figures,
+        )
+    return say(
+        "{annotator} agrees less than the others do: Cohen's kappa with all of them together is {kappa} over "
+        "{comparisons}, that of everybody {everybody}. See whether their queries are harder, or they read the "
+        "rubric differently.",
+        **figures,
+    )
 
 
 def _of_size(one: Leaning) -> Interval | None:

@@ -59,7 +59,7 @@ def diagnose(
         found += say_paradox(measured, verdict.target, grade_names, left_out)
         found += say_confused(confused, grade_names, left_out)
         found += say_leanings(leanings, measured)
-        found += say_agrees_less(less)
+        found += say_agrees_less(less, left_out)
         found += say_changes(changes)
     found += say_failing(failing)
     if measured.pairs:

@@ -148,6 +148,20 @@ def test_nobody_agrees_less_where_all_are_alike(seed: int) -> None:
     assert _say("less", people=2, overlap=2, seed=seed) == []
 
 
+def test_beside_a_constant_annotator_who_agrees_less_is_told_with_whom_and_over_which_pairs() -> None:
+    faults = Faults(constant={4: 0}, guesses=frozenset({2}))
+    judged = simulate(0, annotators=5, overlap=5, queries=60, faults=faults).judged
+    (alone,), (beside,) = (
+        [one for one in _assess(some, people).findings if one.kind == "less"]
+        for some, people in ((judged.where(judged.annotator < 4), 4), (judged, 5))
+    )
+    told = alone.sentence.replace(
+        "all of them together", "all others but those who give one grade almost throughout"
+    )
+    assert beside.sentence == told.replace("that of everybody", "that of everybody but those")
+    assert beside.pairs == Selection("differing", annotators=("p002",), without=("p004",))
+
+
 # who agrees least and most
 
 
