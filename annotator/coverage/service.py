@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
-from sqlmodel import col
 
 from annotator.coverage import requirements as requirements_file
 from annotator.coverage.counting import ROWS_OF_DOCUMENTS as ROWS_OF_DOCUMENTS
@@ -22,7 +20,7 @@ from annotator.coverage.schema_check import split_place as split_place
 from annotator.domain.agreement import Measured
 from annotator.domain.coverage import Coverage, QueryFacts
 from annotator.domain.errors import BadInput, FormatError, ValidationError
-from annotator.domain.ground_truth import GroundTruth, Query, WrongCount
+from annotator.domain.ground_truth import GroundTruth, WrongCount
 from annotator.formats.empty_lists import EmptyList, list_empty_lists
 from annotator.formats.empty_lists import say_empty_lists as say_empty_lists
 from annotator.formats.format import Format
@@ -32,8 +30,9 @@ from annotator.formats.repeated_texts import list_repeated_texts
 from annotator.formats.repeated_texts import say_repeated_texts as say_repeated_texts
 from annotator.formats.source import Source
 from annotator.storage.find import key_of
+from annotator.storage.judged import list_queries
 from annotator.storage.pairs import PairState, iterate_pair_states
-from annotator.storage.tables import DatasetRow, QueryRow
+from annotator.storage.tables import DatasetRow
 
 TEMPLATES: tuple[str, ...] = ("nablarch", "law")
 _COUNTED = "all=1"
@@ -239,20 +238,7 @@ def measure_dataset_coverage(
             counts[state.query_pk][state.settlement.grade] += 1
     facts = (
         QueryFacts(query, (grades[0], grades[1], grades[2], grades[3]))
-        for query_pk, query in _iterate_queries(session, dataset_pk)
+        for query_pk, query in list_queries(session, dataset_pk).items()
         for grades in (counts.get(query_pk, [0, 0, 0, 0]),)
     )
     return measure_coverage(facts, row.requirements)
-
-
-def _iterate_queries(session: Session, dataset_pk: int) -> Iterator[tuple[int, Query]]:
-    statement = (
-        select(QueryRow)
-        .where(col(QueryRow.dataset_pk) == dataset_pk)
-        .order_by(col(QueryRow.position), col(QueryRow.pk))
-    )
-    for row in session.scalars(statement):
-        yield key_of(row.pk), Query(
-            row.query_id, row.text, row.category, row.language,
-            row.query_type, row.difficulty, row.primary_domain,
-        )  # fmt: skip

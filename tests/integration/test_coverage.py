@@ -5,15 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from annotator.coverage.service import measure_dataset_coverage, read_requirements
+from annotator.coverage.service import check_file, measure_dataset_coverage, read_requirements
 from annotator.datasets.service import change_settings, show_dataset
 from annotator.domain.coverage import Coverage
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR
+from annotator.formats.source import Source
+from annotator.overview.service import show_overview
+from annotator.releases.service import check_release, publish_release
 from annotator.storage.database import Database
 from annotator.storage.find import find_dataset
 from annotator.storage.pairs import list_pair_states
-from tests.integration.judged_world import JudgedWorld
+from tests.integration.judged_world import NOW, JudgedWorld
 
 
 class Covered(JudgedWorld):
@@ -90,3 +93,36 @@ def test_a_typed_value_never_names_a_file(database: Database, tmp_path: Path) ->
     with pytest.raises(ValidationError, match="requirements: expected nablarch, law, none, or a YAML file"):
         change_settings(database, OPERATOR, "d", {"requirements": str(file)}, now=datetime.now(UTC))
     assert show_dataset(database, OPERATOR, "d")[0].requirements is None
+
+
+def test_overview_gate_and_check_say_the_same_of_what_a_further_column_requires(
+    database: Database, tmp_path: Path
+) -> None:
+    world = JudgedWorld(database)
+    hanako, minjun, lead = world.person("花子"), world.person("민준"), world.person("editor", "lead")
+    for number in range(4):
+        query_id, specific = f"Q{number}", "concrete" if number < 2 else "抽象"
+        across = {"specificity": specific, "law_areas": ["도로", "주택"] if number == 3 else ["도로"]}
+        world.query(query_id, f"検索 {number}", category="検索", primary_domain="도로", extra=across)
+        world.pair(query_id, "甲")
+        for person in (hanako, minjun):
+            world.judge(person, query_id, "甲", 2)
+    wanted = {
+        "shares": {"specificity": {"concrete": 50, "抽象": 50}},
+        "per_category": {"specificity": {"concrete": 2, "抽象": 2}},
+        "domains": {"at_least": {"도로": 3}, "across": 1, "across_field": "law_areas"},
+    }
+    change_settings(database, OPERATOR, "d", {}, requirements=wanted, now=NOW)
+    overview = show_overview(database, lead, "d").coverage
+    (gate,) = [gate for gate in check_release(database, lead, "d").gates if gate.name == "coverage"]
+    waived = {"kappa": "few", "quality_control": "none"}
+    published = publish_release(
+        database, lead, "d", "1.0.0", exports_dir=tmp_path, now=NOW, overrides=waived
+    ).path
+    checked = check_file(Source(str(published / "assay.yaml")), requirements=wanted).coverage
+    assert checked is not None
+    assert [row for row in overview.rows if row.met is not None] == [
+        row for row in checked.rows if row.met is not None
+    ]
+    assert (overview.required, overview.met) == (checked.required, checked.met) == (3, 3)
+    assert (gate.required, gate.measured) == (3, 3)
