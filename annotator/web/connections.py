@@ -21,6 +21,7 @@ from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 KEEP_OPEN_TO_SEND = 1.0  # seconds for the answer to somebody given up
+NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 FORGET_UNSENT = struct.pack("ii", 1, 0)  # SO_LINGER of 0 seconds
 LOG_EVERY = 60.0  # seconds between two lines about connections that went for others
 
@@ -140,6 +141,14 @@ class LimitedProtocol(H11Protocol):
         super().data_received(data)
         self._follow()
 
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Refuse a handshake that the library of websockets does not take for one (a body, a path or a head too long for it):
+        uvicorn would neither answer it nor end it, and call no program."""
+        super().handle_websocket_upgrade(event)
+        if not getattr(self.transport.get_protocol(), "handshake_initiated", True):
+            self.transport.write(NO_HANDSHAKE)
+            self._close()
+
     def pause_writing(self) -> None:
         super().pause_writing()
         self._unread = True
@@ -182,6 +191,10 @@ class LimitedProtocol(H11Protocol):
                 status_code=408, headers=[(b"connection", b"close"), (b"content-length", b"0")]
             )
             self.transport.write(self.conn.send(answer))
+        self._close()
+
+    def _close(self) -> None:
+        """Leave a moment for what was said last."""
         self.transport.close()
         self.loop.call_later(KEEP_OPEN_TO_SEND, break_off, self.transport)
 

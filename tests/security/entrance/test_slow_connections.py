@@ -112,6 +112,28 @@ def test_a_request_that_never_comes_whole_is_given_up(start: StartServer) -> Non
     assert "Traceback" not in server.log
 
 
+UPGRADE = (
+    b"Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+)
+NO_HANDSHAKES = {
+    "a body": b"GET /_stcore/stream HTTP/1.1\r\n" + UPGRADE + b"Content-Length: 5\r\n\r\n",
+    "a body in pieces": b"GET /_stcore/stream HTTP/1.1\r\n" + UPGRADE + b"Transfer-Encoding: chunked\r\n\r\n",
+    "a long path": b"GET /" + b"a" * 9_000 + b" HTTP/1.1\r\n" + UPGRADE + b"\r\n",
+    "a long head": b"GET / HTTP/1.1\r\n" + UPGRADE + b"X: 1\r\n" * 300 + b"\r\n",
+}
+
+
+@pytest.mark.parametrize("sent", NO_HANDSHAKES.values(), ids=NO_HANDSHAKES)
+def test_a_websocket_handshake_that_is_none_is_refused_and_closed(start: StartServer, sent: bytes) -> None:
+    server = start(use_short_limits)
+    with connect(server) as wire:
+        wire.settimeout(10)
+        wire.sendall(sent)
+        assert read_all(wire).startswith(b"HTTP/1.1 400")
+    assert "Traceback" not in server.log
+
+
 def test_whoever_reads_nothing_of_an_answer_is_given_up(start: StartServer) -> None:
     server = start(use_short_limits)
     with connect(server, receive_bytes=4096) as wire:
