@@ -78,7 +78,7 @@ class GradeScale:
 
     def leave_out_mapped(self, problems: list[FormatError]) -> list[FormatError]:
         """Return these problems but those that are about a value which the mapping reads as a grade."""
-        return [problem for problem in problems if problem.found.strip("'\"") not in self.mapping]
+        return [problem for problem in problems if problem.found.strip("'\"").strip() not in self.mapping]
 
 
 def parse_mapping(text: str | None) -> dict[str, int | str]:

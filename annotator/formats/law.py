@@ -72,8 +72,13 @@ def read_law(source: Source, read_qrels: ReadQrels, *, counted: Sequence[str]) -
                     qrels.append(found)
                 else:
                     judgments.append(found)
-        relevant = sum(qrel.grade >= RELEVANT_FROM for qrel in qrels[before:])
-        stated.append(StatedCount((*place, "total_relevant"), item.get("total_relevant"), relevant, RELEVANT))
+        graded = qrels[before:]
+        if not source.scale.lenient or len(graded) == len(
+            judged or ()
+        ):  # else grades of another scale were passed over
+            relevant = sum(qrel.grade >= RELEVANT_FROM for qrel in graded)
+            here = (*place, "total_relevant")
+            stated.append(StatedCount(here, item.get("total_relevant"), relevant, RELEVANT))
         if query.query_id in queries and query.query_id:
             problems.add((*place, "query_id"), "given once", query.query_id)
         queries[query.query_id] = query

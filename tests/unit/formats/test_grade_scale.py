@@ -113,6 +113,15 @@ def test_check_and_convert_map_grades_and_say_how_often(tmp_path: Path) -> None:
     assert "grades of another scale: '4' read as 3 (2), '-1' read as 0 (1)" in shown
 
 
+def test_check_takes_values_with_white_space_around_them_as_convert_does(tmp_path: Path) -> None:
+    file = tmp_path / "law.json"
+    file.write_text(FILES["law"].replace(": 4", ': " yes "'), encoding="utf-8")
+    mapping = ("--map-grades", "yes=3,-1=unrateable")
+    report = json.loads(run("check", file, *mapping, "--json").stdout)
+    assert (report["valid"], report["mapped_grades"]) == (True, {"yes": 2, "-1": 1})
+    assert run("convert", file, tmp_path / "q.txt", *mapping).exit_code == 0
+
+
 def test_check_shows_how_well_the_annotators_in_a_file_agree_and_where_they_differ(tmp_path: Path) -> None:
     file = tmp_path / "law.json"
     graded = {

@@ -90,6 +90,21 @@ def test_an_import_of_queries_says_so(tmp_path: Path) -> None:
     assert [note.partition(": ")[2] for note in notes] == ["dataset.total_queries says 50, counted: 1 query"]
 
 
+@pytest.mark.parametrize("content", [law(2), compact(2)])
+def test_relevant_documents_are_not_counted_where_grades_of_another_scale_are_passed_over(
+    content: bytes, tmp_path: Path
+) -> None:
+    source = tmp_path / "in.json"
+    source.write_bytes(content)
+    assert any(
+        "says 2, counted: 1" in note for note in read_query_source(source, format_name=None, encoding=None)[1]
+    )
+    source.write_bytes(content.replace(b'"d2": 0', b'"d2": 4').replace(b'"relevance": 0', b'"relevance": 4'))
+    assert read_query_source(source, format_name=None, encoding=None)[1] == (
+        "2 judgments in the file left alone",
+    )
+
+
 def test_an_import_of_qrels_says_so(tmp_path: Path) -> None:
     source = tmp_path / "in.json"
     source.write_bytes(law(7))
