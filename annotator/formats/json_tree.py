@@ -22,6 +22,8 @@ _TOKEN = re.compile(
     r'[ \t\r\n]*+(?:([{}\[\],:])|("[^"\\]*+(?:\\.[^"\\]*+)*+")|([^\s{}\[\],:"]++))', re.DOTALL
 )
 
+_COMMENT = re.compile(r"\s*+((?://|#)[^\n]*+|/\*.*?\*/)", re.DOTALL)
+_COMMENT_FAULT = ("JSON (which has no comments)", "a comment")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
@@ -59,7 +61,7 @@ def load_json(data: bytes, path: str) -> Tree:
 def describe_fault(error: json.JSONDecodeError) -> tuple[str, str]:
     """Return what was expected and what was found where a text stops being JSON; a comment is named as one."""
     if is_comment(error.doc[error.pos :]):
-        return "JSON (which has no comments)", "a comment"
+        return _COMMENT_FAULT
     return "JSON", error.msg
 
 
@@ -91,8 +93,10 @@ def parse_json(text: str) -> Any:
 def parse_json_items(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of JSON Lines, of an array, or the one of a single document, each with the line it begins on.
 
-    What is no object is noted; what is no JSON ends an array, and of JSON Lines only its line.
+    What is no object is noted; what is no JSON ends an array, and of JSON Lines only its line. Comments before the first object
+    are noted, and what follows them is read.
     """
+    text = _leave_out_comments(text, problems)
     if not text.strip():
         return
     first = text.lstrip().split("\n", 1)[0].rstrip()
@@ -108,6 +112,14 @@ def parse_json_items(text: str, problems: Problems) -> Iterator[tuple[int, dict[
             yield line, value
         else:
             problems.add(line, "a JSON object", describe(value))
+
+
+def _leave_out_comments(text: str, problems: Problems) -> str:
+    """The text with empty lines for the comments it begins with, each noted with its line."""
+    while found := _COMMENT.match(text):
+        problems.add(text.count("\n", 0, found.start(1)) + 1, *_COMMENT_FAULT)
+        text = "\n" * text.count("\n", 0, found.end()) + text[found.end() :]
+    return text
 
 
 def _array_items(text: str, problems: Problems) -> Iterator[tuple[int, Any]]:
@@ -129,17 +141,16 @@ def _array_items(text: str, problems: Problems) -> Iterator[tuple[int, Any]]:
         line += text.count("\n", position, after)
         mark = text[after : after + 1]
         if mark not in (",", "]"):
-            problems.add(
-                line,
-                "JSON",
-                f"{describe(mark) if mark else 'the end of the file'} after an item of the array",
-            )
+            found = describe(mark) if mark else "the end of the file"
+            fault = _COMMENT_FAULT if is_comment(text[after : after + 2]) else ("JSON", found)
+            problems.add(line, fault[0], f"{fault[1]} after an item of the array")
             return
         closed = mark == "]"
         position = _SPACE.match(text, after + 1).end()  # type: ignore[union-attr]
         line += text.count("\n", after, position)
     if position < len(text.rstrip()):
-        problems.add(line, "the end of the file", describe(text[position : position + 20]))
+        fault = ("the end of the file", describe(text[position : position + 20]))
+        problems.add(line, *(_COMMENT_FAULT if is_comment(text[position : position + 2]) else fault))
 
 
 def _checked(line: int, part: str, problems: Problems) -> Iterator[tuple[int, Any]]:
@@ -147,7 +158,9 @@ def _checked(line: int, part: str, problems: Problems) -> Iterator[tuple[int, An
     try:
         yield line, parse_json(part)
     except json.JSONDecodeError as error:
-        problems.add(line + error.lineno - 1, "a JSON object", f"{error.msg} at character {error.colno}")
+        expected, found = describe_fault(error)
+        expected = expected.replace("JSON", "a JSON object", 1)
+        problems.add(line + error.lineno - 1, expected, f"{found} at character {error.colno}")
     except ValueError as error:
         problems.add(line, str(error), describe(part[:200]))
 

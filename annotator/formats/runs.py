@@ -10,6 +10,7 @@ from itertools import chain
 
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import RunEntry
+from annotator.formats.json_tree import is_comment
 from annotator.formats.run_json import TIME_UNITS, TimeUnit, read_json_run
 from annotator.formats.run_lines import RunFile, RunLine
 from annotator.formats.text import describe, read_text
@@ -34,7 +35,7 @@ def read_run_file(
         raise ValidationError(f"no run format named {kind!r}; there are: {', '.join(KINDS)}")
     unit = _check_unit(response_time_unit)
     text, problems = read_text(data, path), Problems(path)
-    if kind in ("jsonl", "json") or (kind is None and text[:1_000].lstrip()[:1] in ("{", "[")):
+    if kind in ("jsonl", "json") or (kind is None and _is_json(text[:1_000], path)):
         file = read_json_run(text, problems, id_field=id_field, response_time_unit=unit)
     elif id_field or unit:
         option = "--id-field" if id_field else "--response-time-unit"
@@ -51,6 +52,12 @@ def read_run_file(
         problems.add(None, expected, found)
     problems.raise_if_any()
     return file
+
+
+def _is_json(head: str, path: str) -> bool:
+    """Whether a file begins as JSON does; a comment before it is refused as one where the name says that it is JSON."""
+    named = path.lower().endswith((".json", ".jsonl"))
+    return head.lstrip()[:1] in ("{", "[") or (named and is_comment(head))
 
 
 def find_system(file: RunFile, path: str) -> str | None:

@@ -125,10 +125,43 @@ def test_every_bad_place_of_an_answer_is_named_with_its_line() -> None:
         ('[{"query_id": "q", "results": [{"id": "a", "score": NaN}]}]', "expected JSON without NaN"),
         ('{"query_id": "q", "results": []}', "expected a result of at least one query, found none"),
         ("[]", "found an empty file"),
+        (
+            "[\n // ours\n {}]",
+            "f:2: expected a JSON object (which has no comments), found a comment at character",
+        ),
+        ("[{}, /* ours */ {}]", "f:1: expected a JSON object (which has no comments), found a comment"),
+        (
+            "[{} // ours\n]",
+            "f:1: expected JSON (which has no comments), found a comment after an item of the array",
+        ),
+        ("[{}]\n# ours", "f:2: expected JSON (which has no comments), found a comment"),
+        (
+            '{"query_id": "q", "results": []} // ours',
+            "f:1: expected a JSON object (which has no comments), found a comment",
+        ),
     ],
 )
 def test_what_is_no_json_or_holds_no_result_is_refused(text: str, message: str) -> None:
     assert message in "\n".join(messages(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ('// ours\n[{"query_id": "q", "results": [{"id": "a"}]}]', [1]),
+        ('\n/* of\nours */ # more\n{"query_id": "q", "doc_id": "a"}', [2, 3]),
+        ("# ours", [1]),
+    ],
+)
+@pytest.mark.parametrize("name", ["run.json", "RUN.JSONL"])
+def test_comments_before_a_run_are_named_where_its_name_says_that_it_is_json(
+    name: str, text: str, lines: list[int]
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        read_run_file(text.encode(), name)
+    assert [str(problem) for problem in refused.value.problems] == [
+        f"{name}:{line}: expected JSON (which has no comments), found a comment" for line in lines
+    ]
 
 
 def test_a_text_beside_a_query_id_is_a_further_field_and_alone_it_names_the_query() -> None:
