@@ -172,7 +172,9 @@ def choose_listed(report: AgreementReport) -> tuple[Sequence[PairAgreement], str
     ranked = rank_pairs(pairs, report.measured.cohen_kappa["unweighted"])
     shown = ranked.pairs[:MOST_LISTED]
     said = [
-        (
+        ""
+        if not shown
+        else (
             f"Of {len(pairs):,} annotator pairs the tables list {len(shown):,}, those first who lower the dataset's κ most "
             "(its distance times the pairs they share)."
         ),

@@ -156,6 +156,8 @@ def _choose_listed(report: "AgreementReport") -> "Sequence[PairAgreement]":
     typer.echo(
         f"\nOf {len(pairs):,} annotator pairs the {len(shown):,} who lower the dataset's kappa most (its distance times the "
         "pairs they share); --json has all."
+        if shown
+        else f"\nNone of the {len(pairs):,} annotator pairs is listed; --json has all."
     )
     if said := say_left_out_pairs(ranked):
         typer.echo(said)

@@ -44,9 +44,9 @@ def say_left_out_pairs(ranked: RankedPairs) -> Message | None:
     if ranked.few:
         said.append(
             say_n(
-                "{n} annotator pair is left out: it shares fewer than {pairs} pairs or {queries} queries, too few to say "
+                "{n:,} annotator pair is left out: it shares fewer than {pairs} pairs or {queries} queries, too few to say "
                 "much.",
-                "{n} annotator pairs are left out: they share fewer than {pairs} pairs or {queries} queries, too few to "
+                "{n:,} annotator pairs are left out: they share fewer than {pairs} pairs or {queries} queries, too few to "
                 "say much.",
                 ranked.few,
                 pairs=FEW_PAIRS,
@@ -56,8 +56,8 @@ def say_left_out_pairs(ranked: RankedPairs) -> Message | None:
     if ranked.undefined:
         said.append(
             say_n(
-                "{n} annotator pair is left out: without variation its kappa is undefined.",
-                "{n} annotator pairs are left out: without variation their kappa is undefined.",
+                "{n:,} annotator pair is left out: without variation its kappa is undefined.",
+                "{n:,} annotator pairs are left out: without variation their kappa is undefined.",
                 ranked.undefined,
             )
         )

@@ -53,6 +53,8 @@ def _draw_rows(
         places, said = choose_rows(report, asked, len(found))
         draw_note(said)
         found, ways = [found[place] for place in places], [ways[place] for place in places]
+        if not found:
+            return
     cells = [
         link_cells(report.dataset, row, way, columns, [_show(row[name]) for name in columns])
         for row, way in zip(found, ways, strict=True)
@@ -68,8 +70,13 @@ def choose_rows(report: AgreementReport, asked: Asked, rows: int) -> tuple[list[
         at = {pair.annotators: place for place, pair in enumerate(pairs)}
         places = [at[pair.annotators] for pair in ranked.pairs[:MOST_LISTED]]
         said = [
-            tr("Listed are {n:,} of {all:,}, those first who lower κ most (the distance times the pairs they share).", n=len(places), all=rows)
-        ]  # fmt: skip
+            tr(
+                "Listed are {n:,} of {all:,}, those first who lower κ most (the distance times the pairs they share).",
+                n=len(places),
+                all=rows,
+            )
+        ]
+        said = said if places else []
         left_out = say_left_out_pairs(ranked)
         return places, join_sentences([*said, *([tr(left_out)] if left_out else []), tr("The file has all.")])
     if asked.table == "leanings":

@@ -190,6 +190,14 @@ def test_of_many_annotator_pairs_those_are_listed_who_lower_kappa_most_and_the_p
     assert "1 annotator pair is left out: without variation its kappa is undefined." in page
 
 
+def test_where_all_annotator_pairs_share_too_little_no_table_is_announced() -> None:
+    pairs = [replace(make_pair(f"a{n:04}", "z"), pairs=9, warning="too few") for n in range(1_100)]
+    page = render(replace(REPORT, measured=replace(MEASURED, annotator_pairs=tuple(pairs))))
+    assert "1,100 annotator pairs are left out: they share fewer than" in page
+    assert "the tables list" not in page
+    assert "Every two annotators who judged" not in page and "The first one" not in page
+
+
 def test_who_shares_too_little_is_remarked_on_in_the_table() -> None:
     pairs = (replace(make_pair("a", "b"), warning="too few to say much"),)
     assert "<td>too few to say much</td>" in render(

@@ -231,6 +231,10 @@ def test_of_a_long_table_those_stand_on_the_page_that_weigh_most() -> None:
     assert places == list(range(1, 101))
     assert said.startswith("Listed are 100 of 150, those first who lower κ most")
     assert "1 annotator pair is left out" in said and said.endswith("The file has all.")
+    few = tuple(dataclasses.replace(pair, warning="too few") for pair in pairs * 10)
+    nobody = dataclasses.replace(crowd, measured=dataclasses.replace(crowd.measured, annotator_pairs=few))
+    places, said = choose_rows(nobody, Asked("annotators"), 1_500)
+    assert places == [] and said.startswith("1,500 annotator pairs are left out: they share fewer than")
     assert choose_rows(crowd, Asked("leanings"), 150)[0] == list(range(149, 49, -1))
     assert choose_rows(crowd, Asked("grades"), 151)[0] == [0, *range(150, 51, -1)]
     assert choose_rows(crowd, Asked("groups"), 150)[0] == list(range(100))
