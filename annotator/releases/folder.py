@@ -4,8 +4,8 @@ How a publish stays whole, killed at any moment: (1) the files are written into 
 `.<version>.<random>.partial` beside the target, hashed while they are written, each synced to the disk; (2) the
 release's rows are committed with the text of SHA256SUMS; (3) one rename puts the folder in its place. Killed
 before (2), nothing is visible and nothing is recorded; the hidden folder is removed at the next publish, release command
-or start of the server. Killed after (2), they find the hidden folder by its SHA256SUMS and rename it
-(`find_whole_partial`). Rows first, because a folder without rows would be a release that nobody vouches for.
+or start of the server, once it holds SHA256SUMS only after a day. Killed after (2), they find the hidden folder by its
+SHA256SUMS and rename it (`find_whole_partial`); while something else stands at its place, it waits. Rows first, because a folder without rows would be a release that nobody vouches for.
 Who publishes holds a lock on the dataset's folder (`hold_folder`), which the system takes back when the process dies: so nobody
 removes what somebody is writing, and nothing has to be guessed from its age.
 """
@@ -15,7 +15,7 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -27,7 +27,7 @@ from annotator.releases.output import PartialFile, make_private_folder, sync_fol
 from annotator.releases.verification import find_faults
 
 STALE_AFTER = timedelta(days=1)
-"""Where the file system knows no locks: how old a hidden folder is before it counts as left behind."""
+"""How old a hidden folder is before it counts as left behind, where the file system knows no locks or the folder is whole."""
 
 
 def check_free(target: Path) -> None:
@@ -153,8 +153,12 @@ def read_sums(folder: Path) -> str | None:
         return None
 
 
-def sweep(folder: Path, *, now: datetime) -> None:
-    """Remove the hidden folders that killed publishes left behind, unless somebody publishes into this folder now."""
+def sweep(folder: Path, *, now: datetime, recorded: Collection[str] = ()) -> None:
+    """Remove the hidden folders that killed publishes left behind, unless somebody publishes into this folder now.
+
+    `recorded`: the texts of SHA256SUMS of the releases that the database knows. A folder with one of them stays: it is the
+    only copy of its release. One with another is whole, and another database may know it: it goes by its age.
+    """
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -163,8 +167,10 @@ def sweep(folder: Path, *, now: datetime) -> None:
         nobody_writes = _try_lock(descriptor)
         for partial in folder.glob(".*.partial"):
             with contextlib.suppress(OSError):
-                age = now.timestamp() - partial.stat().st_mtime
-                if nobody_writes or (nobody_writes is None and age > STALE_AFTER.total_seconds()):
+                old = now.timestamp() - partial.stat().st_mtime > STALE_AFTER.total_seconds()
+                sums = read_sums(partial)
+                abandoned = old if nobody_writes is None or sums is not None else nobody_writes
+                if nobody_writes is not False and abandoned and sums not in recorded:
                     discard(partial)
     finally:
         os.close(descriptor)

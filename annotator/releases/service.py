@@ -329,7 +329,8 @@ def finish_publishing(database: Database, *, exports_dir: Path, now: datetime) -
     """Put in place what a publish that was killed has recorded but not renamed; return those folders.
 
     Run it when the program starts, before every release command and before every publish. Also removes what publishes that
-    were killed before recording anything left behind, unless somebody is publishing into the same folder.
+    were killed before recording anything left behind, unless somebody is publishing into the same folder; never what is
+    recorded, also while something else stands at its place.
     """
     with database.read() as session:
         recorded = session.execute(
@@ -346,7 +347,7 @@ def finish_publishing(database: Database, *, exports_dir: Path, now: datetime) -
             put_in_place(partial, target)
             finished.append(target)
     for name in names:
-        sweep(exports_dir / name, now=now)
+        sweep(exports_dir / name, now=now, recorded={sums for _, _, sums in recorded})
     return finished
 
 

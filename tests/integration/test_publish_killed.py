@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +168,30 @@ def test_what_a_killed_publish_left_behind_is_gone_after_the_next_one(
     assert left.endswith(".partial")
     publish(world, tmp_path)
     assert listed(tmp_path) == ["1.0.0"]
+
+
+def test_a_recorded_release_whose_place_is_taken_keeps_its_files_until_the_place_is_free(
+    world: ReleaseWorld, database_url: str, tmp_path: Path
+) -> None:
+    moment = KILLED_AT["between commit and rename"]
+    arguments = [database_url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), moment]
+    subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        check=False,
+    )
+    target = tmp_path / world.name / "1.0.0"
+    target.mkdir()
+    (target / "メモ.txt").write_text("x", encoding="utf-8")
+    for days in (0, 2):
+        later = datetime.now(UTC) + timedelta(days=days)
+        assert finish_publishing(world.database, exports_dir=tmp_path, now=later) == []
+    assert releases(world, tmp_path) == [("1.0.0", "changed")]
+    target.rename(tmp_path / "aside")
+    assert finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH) == [target]
+    assert releases(world, tmp_path) == [("1.0.0", "whole")]
+    assert verify_release(target).whole
 
 
 def test_what_somebody_is_writing_is_not_removed(

@@ -150,11 +150,23 @@ def test_a_place_that_was_taken_meanwhile_is_said_and_keeps_the_files(tmp_path: 
 def test_what_nobody_is_writing_is_swept(tmp_path: Path) -> None:
     target = tmp_path / "d" / "1.0.0"
     with hold_folder(target.parent):
-        partial = write_partial(target, FILES)
+        partial = write_partial(target, CONTENT)
         sweep(target.parent, now=datetime.now(UTC) + timedelta(days=2))
         assert partial.exists()
     sweep(target.parent, now=datetime.now(UTC))
     assert not partial.exists()
+
+
+def test_what_is_recorded_is_never_swept_and_what_another_database_may_know_only_after_a_day(
+    tmp_path: Path,
+) -> None:
+    target = tmp_path / "d" / "1.0.0"
+    recorded, whole = write_partial(target, FILES), write_partial(target, {**FILES, SUMS: TEXT + "x"})
+    now = datetime.now(UTC)
+    sweep(target.parent, now=now, recorded={TEXT})
+    assert (recorded.exists(), whole.exists()) == (True, True)
+    sweep(target.parent, now=now + timedelta(days=2), recorded={TEXT})
+    assert (recorded.exists(), whole.exists()) == (True, False)
 
 
 def test_without_locks_only_what_is_older_than_a_day_is_swept(
