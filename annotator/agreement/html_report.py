@@ -35,12 +35,17 @@ from annotator.domain.agreement import (
 )
 from annotator.domain.consensus import Consensus
 from annotator.domain.grades import GRADES
-from annotator.domain.pair_ranking import rank_leanings, rank_pairs, say_left_out_pairs
+from annotator.domain.pair_ranking import (
+    choose_people_by_period,
+    rank_groups,
+    rank_leanings,
+    rank_pairs,
+    say_left_out_pairs,
+)
 
 VERDICTS = {"met": "The target is met", "not met": "The target is not met", "unknown": "It is not yet known"}
 LOOK = {"met": "verdict", "not met": "verdict unmet", "unknown": "verdict unknown"}
 MOST_LISTED = 100
-MOST_BY_PERIOD = 20
 KAPPAS = tuple(f"#κ {kind} [95 %]" for kind in KINDS)
 
 
@@ -192,7 +197,16 @@ def _show_groups(report: AgreementReport) -> str:
     if not report.groups:
         return ""
     by = report.groups[0].by
-    named = [(_name_group(group), group.measured.cohen_kappa["unweighted"]) for group in report.groups]
+    groups: Sequence[GroupAgreement] = report.groups
+    which = ""
+    if len(groups) > MOST_LISTED:
+        groups = rank_groups(groups, report.measured.cohen_kappa["unweighted"])[:MOST_LISTED]
+        which = (
+            f"Listed: of {len(report.groups):,} groups the {MOST_LISTED} that lower the dataset's κ most (its distance times their "
+            f"pairs); {len(report.groups) - MOST_LISTED:,} are left out. The Agreement page has all of them as CSV, agreement --json "
+            "as JSON."
+        )
+    named = [(_name_group(group), group.measured.cohen_kappa["unweighted"]) for group in groups]
     whole = ("the whole dataset", report.measured.cohen_kappa["unweighted"])
     rows = [
         (
@@ -201,11 +215,11 @@ def _show_groups(report: AgreementReport) -> str:
             show_value(group.measured.krippendorff_alpha["ordinal"]),
             group.warning or group.measured.cohen_kappa["unweighted"].why or "",
         )
-        for group in report.groups
+        for group in groups
     ]  # fmt: skip
     caption = f"Cohen's κ (unweighted) by {by}: dots with 95 % intervals; dashed, the target."
     if len(named) >= html_charts.MOST_ROWS:
-        caption += f" Drawn: the first {html_charts.MOST_ROWS - 1} of {len(named):,}; the table has all."
+        caption += f" Drawn: the first {html_charts.MOST_ROWS - 1} of {len(named):,}; the table has {'these' if which else 'all'}."
     columns = (by, "#pairs", "#queries", "#observed", *KAPPAS, "#α ordinal [95 %]", "remark")
     return section(
         f"By {by.replace('_', ' ')}",
@@ -215,6 +229,7 @@ def _show_groups(report: AgreementReport) -> str:
             ),
             caption,
         ),
+        paragraph(which, "quiet") if which else "",
         table(f"Agreement by {by}", columns, rows),
     )
 
@@ -292,9 +307,7 @@ def _show_periods(report: AgreementReport) -> str:
         )
         for period in report.periods
     ]  # fmt: skip
-    people = {one.annotator for period in report.periods for one in period.leanings}
-    ranked = [one.annotator for one in rank_leanings(report.measured.leanings) if one.annotator in people]
-    told = set(ranked[:MOST_BY_PERIOD]) if len(people) > MOST_LISTED else people
+    told, people = choose_people_by_period(report)
     leanings = [
         (
             f"{period.first} to {period.last}", name(one.annotator), f"{one.couples:,}", f"{one.mean:+.3f}",
@@ -309,7 +322,7 @@ def _show_periods(report: AgreementReport) -> str:
         "Over time",
         figure(html_charts.draw_periods(report.periods, report.kappa_target), caption),
         table("Agreement by period", ("period", "#pairs", "#observed", "#κ [95 %]", "remark"), rows),
-        _say_listed(len(told), len(people), "those who lean most over the whole time"),
+        _say_listed(len(told), people, "those who lean most over the whole time"),
         table(
             "How much higher each graded than the others, by period",
             ("period", "annotator", "#comparisons", "#higher by", "#95 % interval"),

@@ -7,9 +7,12 @@ shares too little to say anything (the rule for groups, `warn_of_few`), or has n
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotator.domain.agreement import Leaning, PairAgreement, Value
+from annotator.domain.agreement import AgreementReport, GroupAgreement, Leaning, PairAgreement, Value
 from annotator.domain.enough_pairs import FEW_PAIRS, FEW_QUERIES
 from annotator.domain.messages import Message, join_sentences, say_n
+
+MOST_PEOPLE = 100
+MOST_BY_PERIOD = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +70,26 @@ def say_left_out_pairs(ranked: RankedPairs) -> Message | None:
 def rank_leanings(leanings: Sequence[Leaning]) -> list[Leaning]:
     """Those first who weigh most: how much higher or lower they grade, times the comparisons."""
     return sorted(leanings, key=lambda one: (-abs(one.mean) * one.couples, one.annotator))
+
+
+def rank_groups(groups: Sequence[GroupAgreement], dataset: Value) -> list[GroupAgreement]:
+    """Those first that lower the dataset's kappa most: the distance of theirs below it (below 0 where it is undefined), times
+    their pairs. Last those that have too little to say anything, or no kappa."""
+    mean = dataset.value or 0.0
+
+    def weigh(group: GroupAgreement) -> tuple[bool, float, str]:
+        kappa = group.measured.cohen_kappa["unweighted"].value
+        lowers = 0.0 if kappa is None else (kappa - mean) * group.measured.pairs
+        return (kappa is None or group.warning is not None, lowers, group.value or "")
+
+    return sorted(groups, key=weigh)
+
+
+def choose_people_by_period(report: AgreementReport) -> tuple[set[str], int]:
+    """Return whose leanings by period are listed, and of how many: everybody's; of more than MOST_PEOPLE those who lean most
+    over the whole time."""
+    people = {one.annotator for period in report.periods for one in period.leanings}
+    if len(people) <= MOST_PEOPLE:
+        return people, len(people)
+    ranked = [one.annotator for one in rank_leanings(report.measured.leanings) if one.annotator in people]
+    return set(ranked[:MOST_BY_PERIOD]), len(people)

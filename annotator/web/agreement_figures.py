@@ -5,10 +5,16 @@ from collections.abc import Sequence
 import streamlit as st
 
 from annotator.domain.agreement import AgreementReport
-from annotator.domain.pair_ranking import rank_leanings, rank_pairs, say_left_out_pairs
+from annotator.domain.pair_ranking import (
+    choose_people_by_period,
+    rank_groups,
+    rank_leanings,
+    rank_pairs,
+    say_left_out_pairs,
+)
 from annotator.web.agreement_download import list_figures_address
 from annotator.web.agreement_links import draw_file_link
-from annotator.web.agreement_rows import Row
+from annotator.web.agreement_rows import Row, name_leaning
 from annotator.web.agreement_tables import Asked, list_rows
 from annotator.web.agreement_ways import link_cells, list_ways
 from annotator.web.guidance import draw_note
@@ -34,7 +40,7 @@ def draw_figures(
             with shown:
                 found = list_rows(report, asked, grade_names)
                 _draw_rows(report, asked, label, grade_names, found)
-                if len(found) > MOST_LISTED:
+                if len(found) > MOST_LISTED or say_columns(report, asked)[1]:
                     draw_file_link(tr("Numbers as CSV"), list_figures_address(report.dataset, asked))
         return
     _draw_rows(report, asked, label, grade_names, list_rows(report, asked, grade_names))
@@ -45,9 +51,14 @@ def _draw_rows(
     report: AgreementReport, asked: Asked, label: str, grade_names: Sequence[str], found: Sequence[Row]
 ) -> None:
     """The rows, without the columns in which nothing stands."""
+    hidden, which = say_columns(report, asked)
     columns = [
-        name for name in (found[0] if found else ()) if any(row[name] not in (None, "") for row in found)
+        name
+        for name in (found[0] if found else ())
+        if name not in hidden and any(row[name] not in (None, "") for row in found)
     ]
+    if which:
+        draw_note(which)
     ways = list_ways(report, asked, grade_names) or [{}] * len(found)
     if len(found) > MOST_LISTED:
         places, said = choose_rows(report, asked, len(found))
@@ -60,6 +71,25 @@ def _draw_rows(
         for row, way in zip(found, ways, strict=True)
     ]
     draw_link_table(label, columns, cells, roomy=True)
+
+
+def say_columns(report: AgreementReport, asked: Asked) -> tuple[set[str], str]:
+    """Return which columns of a table do not stand on the page, since there are too many, and a sentence that says so."""
+    if asked.table != "periods":
+        return set(), ""
+    told, people = choose_people_by_period(report)
+    if len(told) == people:
+        return set(), ""
+    known = {one.annotator for period in report.periods for one in period.leanings}
+    said = [
+        tr(
+            "Listed are {n:,} of {all:,} annotators, those first who lean most over the whole time.",
+            n=len(told),
+            all=people,
+        ),
+        tr("The file has all."),
+    ]
+    return {name_leaning(name) for name in known - told}, join_sentences(said)
 
 
 def choose_rows(report: AgreementReport, asked: Asked, rows: int) -> tuple[list[int], str]:
@@ -83,6 +113,20 @@ def choose_rows(report: AgreementReport, asked: Asked, rows: int) -> tuple[list[
         at_name = {one.annotator: place for place, one in enumerate(report.measured.leanings)}
         places = [at_name[one.annotator] for one in rank_leanings(report.measured.leanings)[:MOST_LISTED]]
         said = [tr("Listed are {n:,} of {all:,}, those first who lean most (the distance times the comparisons).", n=len(places), all=rows)]  # fmt: skip
+        return places, join_sentences([*said, tr("The file has all.")])
+    if asked.table == "groups":
+        groups = report.groups
+        at_group = {group.value: place for place, group in enumerate(groups, 1)}
+        ranked_groups = rank_groups(groups, report.measured.cohen_kappa["unweighted"])
+        places = [0, *(at_group[group.value] for group in ranked_groups[: MOST_LISTED - 1])]
+        said = [
+            tr(
+                "Listed are {n:,} of {all:,} groups, those first that lower κ most (the distance times their pairs); {left:,} are left out.",
+                n=len(places) - 1,
+                all=len(groups),
+                left=len(groups) - len(places) + 1,
+            )
+        ]
         return places, join_sentences([*said, tr("The file has all.")])
     places = list(range(MOST_LISTED))
     if asked.table == "grades":

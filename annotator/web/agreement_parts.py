@@ -100,7 +100,7 @@ def draw_groups(report: AgreementReport, groupings: Sequence[str]) -> None:
     said = tr("In brackets: pairs. Lines: 95 % intervals. Hollow: too few pairs to say much.")
     draw_note(f"{said} {tr('A click on a point shows its pairs.')}")
     if len(report.groups) > MOST_GROUPS:
-        draw_note(tr("Drawn are the {n} largest groups of {all:,}; the table has every one.", n=MOST_GROUPS, all=len(report.groups)))  # fmt: skip
+        draw_note(tr("Drawn are the {n} largest groups of {all:,}; the file has all.", n=MOST_GROUPS, all=len(report.groups)))  # fmt: skip
     for group in list_drawn(report.groups):
         kappa = group.measured.cohen_kappa["unweighted"]
         if kappa.value is None:

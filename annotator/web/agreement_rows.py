@@ -101,6 +101,11 @@ def list_pair_rows(report: AgreementReport) -> list[Row]:
     ]
 
 
+def name_leaning(annotator: str) -> str:
+    """The column of their leaning."""
+    return tr("{annotator} leans", annotator=annotator)
+
+
 def list_period_rows(report: AgreementReport) -> list[Row]:
     """Agreement and leanings of each period."""
     people = list(dict.fromkeys(one.annotator for period in report.periods for one in period.leanings))
@@ -114,7 +119,7 @@ def list_period_rows(report: AgreementReport) -> list[Row]:
             tr("κ from"): _round(period.kappa.ci95[0] if period.kappa.ci95 else None),
             tr("κ to"): _round(period.kappa.ci95[1] if period.kappa.ci95 else None),
             **{
-                tr("{annotator} leans", annotator=name): next(
+                name_leaning(name): next(
                     (_round(one.mean) for one in period.leanings if one.annotator == name), None
                 )
                 for name in people

@@ -50,7 +50,7 @@ def draw_time(report: AgreementReport) -> None:
         )  # fmt: skip
         known = {one.annotator for period in report.periods for one in period.leanings}
         if len(known) > len(people):
-            draw_note(tr("Drawn are the {n} annotators of {all:,} who leaned the furthest; the table has all.", n=MOST_PEOPLE, all=len(known)))  # fmt: skip
+            draw_note(tr("Drawn are the {n} annotators of {all:,} who leaned the furthest; the file has all.", n=MOST_PEOPLE, all=len(known)))  # fmt: skip
     draw_note(tr("A click on a point shows its pairs."))
     draw_figures(report, Asked("periods"), tr("The periods as a table"))
 
@@ -73,7 +73,7 @@ def draw_grades(report: AgreementReport, grade_names: Sequence[str]) -> None:
             name=f"{report.dataset}-grades", pick=_pick_grade,
         )  # fmt: skip
         if len(counts) > MOST:
-            draw_note(tr("Drawn are the {n} annotators of {all:,} who judged the most; the table has all.", n=MOST, all=len(counts)))  # fmt: skip
+            draw_note(tr("Drawn are the {n} annotators of {all:,} who judged the most; the file has all.", n=MOST, all=len(counts)))  # fmt: skip
         draw_figures(report, Asked("grades"), tr("The grades as a table"), grade_names)
     if report.measured.leanings:
         st.header(tr("How annotators lean"))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from annotator.domain.agreement import AgreementReport, Selection
 from annotator.web.agreement_address import describe_selection, list_page_address
-from annotator.web.agreement_rows import Row
+from annotator.web.agreement_rows import Row, name_leaning
 from annotator.web.agreement_tables import Asked
 from annotator.web.heat_map import name_grades
 from annotator.web.link_table import Cell, Link
@@ -57,9 +57,7 @@ def _list_periods(report: AgreementReport, _names: Sequence[str]) -> list[Ways]:
         else {
             tr("pairs"): Selection(span=period.span),
             **{
-                tr("{annotator} leans", annotator=one.annotator): Selection(
-                    annotators=(one.annotator,), span=period.span
-                )
+                name_leaning(one.annotator): Selection(annotators=(one.annotator,), span=period.span)
                 for one in period.leanings
             },
         }

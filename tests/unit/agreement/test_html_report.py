@@ -220,6 +220,19 @@ def test_of_many_groups_the_first_are_drawn_and_all_are_listed() -> None:
     assert "group-39" not in source[: source.index("Agreement by category")]
 
 
+def test_of_hundreds_of_groups_those_are_listed_that_lower_kappa_most_and_the_page_says_how_many_not() -> (
+    None
+):
+    def make(number: int) -> GroupAgreement:
+        kappas = {**MEASURED.cohen_kappa, "unweighted": Value(number / 300)}
+        return GroupAgreement("annotator", f"group-{number:03}", replace(MEASURED, cohen_kappa=kappas))
+
+    source = render(replace(REPORT, groups=tuple(make(number) for number in reversed(range(150)))))
+    assert [n for n in range(150) if f"<bdi>group-{n:03}</bdi>" in source] == list(range(100))
+    assert "of 150 groups the 100 that lower the dataset's κ most" in source.replace("&#x27;", "'")
+    assert "50 are left out" in source and "Drawn: the first 39 of 100; the table has these." in source
+
+
 def test_an_interval_below_zero_stays_within_the_picture() -> None:
     source = render(replace(REPORT, groups=(GroupAgreement("week", "w", replace(MEASURED, cohen_kappa={
         **MEASURED.cohen_kappa, "unweighted": Value(-0.9, (-1.0, -0.2))})),)))  # fmt: skip

@@ -15,8 +15,8 @@ from annotator.domain.agreement import (
     Value,
 )
 from annotator.web import drift_chart, grade_chart, kappa_matrix
-from annotator.web.agreement_figures import choose_rows
-from annotator.web.agreement_tables import Asked
+from annotator.web.agreement_figures import choose_rows, say_columns
+from annotator.web.agreement_tables import Asked, list_rows
 from annotator.web.chart_labels import label_counts, shorten
 from annotator.web.forest_plot import chart_forest, describe_forest, list_points
 from tests.unit.web.test_charts import GROUNDS, contrast, rows_of
@@ -237,4 +237,33 @@ def test_of_a_long_table_those_stand_on_the_page_that_weigh_most() -> None:
     assert places == [] and said.startswith("1,500 annotator pairs are left out: they share fewer than")
     assert choose_rows(crowd, Asked("leanings"), 150)[0] == list(range(149, 49, -1))
     assert choose_rows(crowd, Asked("grades"), 151)[0] == [0, *range(150, 51, -1)]
-    assert choose_rows(crowd, Asked("groups"), 150)[0] == list(range(100))
+
+
+def test_of_many_groups_those_stand_on_the_page_that_lower_kappa_most_beside_the_dataset() -> None:
+    groups = [
+        GroupAgreement("annotator", f"a{place:03}", measured(Value(place / 200), 100)) for place in range(150)
+    ]
+    groups[0] = dataclasses.replace(groups[0], warning="too few")
+    groups[1] = GroupAgreement("annotator", None, measured(UNKNOWN))
+    groups.reverse()
+    places, said = choose_rows(report(tuple(groups)), Asked("groups", by="annotator"), 151)
+    assert places == [0, *range(148, 49, -1)]
+    assert said == (
+        "Listed are 99 of 150 groups, those first that lower κ most (the distance times their pairs); 51 are left out. The file "
+        "has all."
+    )
+
+
+def test_of_hundreds_of_annotators_few_have_a_column_in_the_table_of_periods_and_the_file_has_all() -> None:
+    leanings = tuple(Leaning(f"a{place:03}", 40, place / 100, None) for place in range(150))
+    periods = tuple(Period(day, day, 40, KNOWN, 0.5, leanings) for day in ("2026-01-01", "2026-01-02"))
+    crowd = dataclasses.replace(
+        report(()), periods=periods, measured=dataclasses.replace(measured(), leanings=leanings)
+    )
+    hidden, said = say_columns(crowd, Asked("periods"))
+    assert hidden == {f"a{place:03} leans" for place in range(130)}
+    assert said.startswith("Listed are 20 of 150 annotators, those first who lean most over the whole time.")
+    assert hidden < set(list_rows(crowd, Asked("periods"), NAMES)[0])
+    few = tuple(dataclasses.replace(period, leanings=leanings[:100]) for period in periods)
+    assert say_columns(dataclasses.replace(crowd, periods=few), Asked("periods")) == (set(), "")
+    assert say_columns(crowd, Asked("leanings")) == (set(), "")
