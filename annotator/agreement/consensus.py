@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotator.agreement.dawid_skene import DawidSkene, estimate
+from annotator.agreement.dawid_skene import DawidSkene, find_likelier
 from annotator.agreement.judged import Ints
 from annotator.domain.consensus import Consensus, EstimatedAnnotator, EstimatedPair, Match
 from annotator.domain.grades import GRADES
@@ -41,7 +41,7 @@ def compare_estimates(dataset: str, pairs: Iterable[JudgedPair], names: Mapping[
     annotators; `pairs` may hold others too."""
     shared = [pair for pair in pairs if len(pair.grades) > 1]
     people, columns = _gather(shared, names)
-    found = estimate(*columns)
+    found = find_likelier(*columns)
     if not found.converged:
         return Consensus(dataset, (), (), (), (), found.rounds, False)
     best, surest = found.probabilities.argmax(axis=1).tolist(), found.probabilities.max(axis=1).tolist()

@@ -190,7 +190,7 @@ def test_estimates_that_do_not_converge_are_not_written_and_the_rest_is(
     world: Judges, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "annotator.agreement.consensus.estimate", lambda *columns: estimate(*columns, most_rounds=1)
+        "annotator.agreement.consensus.find_likelier", lambda *columns: estimate(*columns, most_rounds=1)
     )
     (tmp_path / "x.csv").write_text("what was there")
     for options in (["--html", str(tmp_path / "x.html")], ["--json"]):

@@ -4,7 +4,8 @@ ends."""
 import numpy as np
 import pytest
 
-from annotator.agreement.dawid_skene import DawidSkene, estimate
+from annotator.agreement import dawid_skene
+from annotator.agreement.dawid_skene import DawidSkene, estimate, find_likelier
 from benchmarks.crowd import Crowd, draw_crowd
 
 SHARES: dict[str, dict[str, float]] = {
@@ -53,3 +54,36 @@ def test_what_it_ends_with_are_probabilities_that_a_further_round_keeps(name: st
     assert np.all(np.isclose(sums, 1.0) | (sums == 0.0))
     assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(len(found.probabilities)))
     assert min(found.errors.min(), found.probabilities.min()) >= 0.0
+
+
+def _draw_graded(seed: int, pairs: int = 400, people: int = 40) -> tuple[np.ndarray, ...]:  # type: ignore[type-arg]
+    """Three judgments a pair; the first annotator guesses most, the last is right in nine of ten cases."""
+    random = np.random.default_rng(seed)
+    truth = random.integers(0, 4, pairs)
+    rows = [
+        (pair, who, truth[pair] if random.random() < 0.3 + 0.6 * who / people else random.integers(0, 4))
+        for pair in range(pairs)
+        for who in random.choice(people, 3, replace=False)
+    ]
+    return tuple(np.array(rows, dtype=np.int64).T)
+
+
+@pytest.mark.parametrize(
+    ("seed", "kept"), [(0, "plain"), (1, "accelerated"), (2, "accelerated"), (5, "plain")]
+)
+def test_of_two_ends_the_likelier_is_kept_where_the_plain_algorithm_is_cheap(
+    seed: int, kept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = _draw_graded(seed)
+    ends = {"accelerated": estimate(*columns), "plain": estimate(*columns, accelerate=False)}
+    found = find_likelier(*columns)
+    best = max(end.log_likelihoods[-1] for end in ends.values())
+    assert found.log_likelihoods[-1] == pytest.approx(best, abs=1e-3)
+    assert found.log_likelihoods == ends[kept].log_likelihoods
+    monkeypatch.setattr(dawid_skene, "CHEAP", 100 * len(columns[0]))
+    assert find_likelier(*columns).log_likelihoods == ends["accelerated"].log_likelihoods
+
+
+def test_without_a_judgment_there_is_nothing_to_compare() -> None:
+    nothing = np.zeros(0, dtype=np.int64)
+    assert find_likelier(nothing, nothing, nothing).converged
