@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 COUPLES = 50
 NOT_SAID = "(not said)"
+FIGURE_COLUMNS = ("figure", "value#", "95 % interval#")
+PART_COLUMNS = ("pairs#", "same grade#", "Cohen's κ#", "95 % interval#")
+COUPLE_COLUMNS = ("annotators", *PART_COLUMNS)
+GATE_COLUMNS = ("gate", "required#", "measured#", "met", "")
 NAMES = {
     "unweighted": "Cohen's κ", "linear": "Cohen's κ, linear weights", "quadratic": "Cohen's κ, quadratic weights",
     "nominal": "Krippendorff's α, nominal", "ordinal": "Krippendorff's α, ordinal",
@@ -42,7 +46,7 @@ def write_agreement(sheet: "Datasheet") -> Iterator[str]:
     )
     yield ""
     yield from write_table(
-        ("figure", "value#", "95 % interval#"),
+        FIGURE_COLUMNS,
         [(name, *_value(item)) for name, item in list_agreement_figures(found)],
     )
     yield from _write_couples(found["annotator_pairs"])
@@ -69,7 +73,7 @@ def _write_couples(couples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
         for one in shown
     ]  # fmt: skip
-    yield from write_table(("annotators", "pairs#", "same grade#", "Cohen's κ#", "95 % interval#"), rows)
+    yield from write_table(COUPLE_COLUMNS, rows)
 
 
 def _write_groups(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -85,8 +89,7 @@ def _write_groups(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
         for one in groups
     ]  # fmt: skip
-    head = (escape_markdown(groups[0]["by"]), "pairs#", "same grade#", "Cohen's κ#", "95 % interval#")
-    yield from write_table(head, rows)
+    yield from write_table((escape_markdown(groups[0]["by"]), *PART_COLUMNS), rows)
 
 
 def _say_first(shown: int, all_of_them: int) -> str:
@@ -125,7 +128,7 @@ def write_gates(sheet: "Datasheet") -> Iterator[str]:
                 escape_markdown(why),
             )
         )
-    yield from (*write_table(("gate", "required#", "measured#", "met", ""), rows), "")
+    yield from (*write_table(GATE_COLUMNS, rows), "")
 
 
 def _say_compared(required: float, measured: float | None) -> tuple[str, str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LISTED = 500
 NOT_SAID = "not said"
+CONTENT_COLUMNS = ("what", "how many#", "share of the qrels#")
 ORIGINS = (
     ("unanimous", "settled by two or more annotators who agree"),
     ("adjudicated", "decided by a lead"),
@@ -74,7 +75,7 @@ def _write_content(sheet: "Datasheet") -> Iterator[str]:
         for origin, words in ORIGINS
         if counts.get(origin)
     ]
-    yield from write_table(("what", "how many#", "share of the qrels#"), rows)
+    yield from write_table(CONTENT_COLUMNS, rows)
     if sheet.pictures:
         yield from ("", "![Distribution of grades](pictures/grades.svg)")
     yield ""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from annotator.domain.ground_truth import Qrel
+from annotator.domain.messages import count_of
 from annotator.domain.settling import Settlement, settle
 from annotator.releases.files import JUDGMENTS, MANIFEST
 from annotator.releases.reading_back import QRELS, SHOWN, Fault
@@ -152,12 +153,14 @@ def _compare_settled(
 
 def _say_unproven(counts: Mapping[str, Any]) -> Iterator[str]:
     if counts["adjudicated"]:
+        decided = count_of(counts["adjudicated"], "grade was", "grades were")
         yield (
-            f"{counts['adjudicated']:,} grades were decided by a lead: the release holds no record of these decisions, "
+            f"{decided} decided by a lead: the release holds no record of that, "
             "only the database does (annotator release trace)"
         )
     if counts["imported"]:
-        yield f"{counts['imported']:,} grades were kept from an earlier ground truth, which is not in the release"
+        kept = count_of(counts["imported"], "grade was", "grades were")
+        yield f"{kept} kept from an earlier ground truth, which is not in the release"
 
 
 def _compare_agreement(given: Mapping[Name, Given], said: Mapping[str, Any]) -> tuple[list[Fault], list[str]]:

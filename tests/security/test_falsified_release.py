@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from annotator.releases.recomputing import recompute
 from annotator.releases.verification import Verification, verify_folder
 
 RELEASES = Path(__file__).parents[2]
@@ -112,6 +113,23 @@ def test_a_judgment_taken_away_is_found(folder: Path) -> None:
 )  # fmt: skip
 def test_a_falsified_figure_of_the_datasheet_is_found(folder: Path, old: str, new: str, said: str) -> None:
     assert f"DATASHEET.md: {said}" in says(change(folder, "DATASHEET.md", old, new))
+
+
+def test_a_true_figure_in_a_comment_does_not_vouch_for_a_falsified_one(folder: Path) -> None:
+    row, heading = "| Cohen's κ | 0.850 |", "## How well they agree\n"
+    change(folder, "DATASHEET.md", row, "| Cohen's κ | 0.950 |")
+    said = says(change(folder, "DATASHEET.md", heading, f"{heading}\n<!--\n{row} 0.789 to 0.919 |\n-->\n"))
+    assert "DATASHEET.md: Cohen's κ: 0.849969 as in manifest.json / 0.950" in said
+    assert "DATASHEET.md: no HTML, which no release writes / <!--" in said
+
+
+def test_one_grade_that_a_lead_decided_is_told_as_one() -> None:
+    counts = {"adjudicated": 1, "imported": 1, "unanimous": 0, "single": 0}
+    _, unproven = recompute({}, {"counts": counts, "agreement": None}, [])
+    assert [sentence.partition(":")[0].partition(",")[0] for sentence in unproven] == [
+        "1 grade was decided by a lead",
+        "1 grade was kept from an earlier ground truth",
+    ]
 
 
 def test_a_falsified_gate_of_the_datasheet_is_found(folder: Path) -> None:
