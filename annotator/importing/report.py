@@ -106,6 +106,14 @@ def note_moved(count: int | None) -> tuple[str, ...]:
     )
 
 
+def note_further(count: int) -> tuple[str, ...]:
+    """A note on results of queries that the dataset did not have when the same file was imported before."""
+    if not count:
+        return ()
+    results = "1 result" if count == 1 else f"{count:,} results"
+    return (f"the same file as before: {results} of queries that are new in the dataset added",)
+
+
 def note_retexted(documents: int, judgments: int) -> tuple[str, ...]:
     """Notes on documents that have another text now, and on judgments that were made on an older one."""
     if not documents:

@@ -54,6 +54,7 @@ from annotator.importing.report import (
     Progress,
     note_by_id,
     note_contradicting,
+    note_further,
     note_joined,
     note_moved,
     note_retexted,
@@ -168,7 +169,8 @@ def import_run(
 
     `order`, `duplicates` and `skip_unknown_queries` are those of `RunOptions`; `id_field` and `response_time_unit` those
     of `read_json_run`. Documents not known yet are added by their id only. The same file again changes nothing but the
-    order, when it is stored in another one. ConflictError when the system has another run already.
+    order, when it is stored in another one, and adds the results of queries that the dataset did not have then.
+    ConflictError when the system has another run already.
     """
     options = check_options(order=order, duplicates=duplicates, skip_unknown_queries=skip_unknown_queries)
     reader = _RunReader(format_name, encoding, id_field, response_time_unit)
@@ -435,34 +437,45 @@ def _store_run(
     queries: Mapping[int, tuple[str, str]],
     dry_run: bool,
 ) -> ImportReport:
-    """Store a run that is new, or in another order one that is there with the same content."""
+    """Store a run that is new, or anew one that is there: the same content in another order, or the same file with results of further
+    queries or other ones of a document's several."""
     run, size, notes = plan.run, len(plan.run.entries), plan.notes
     read = size + sum(plan.figures.get(name, 0) for name in ("skipped_unknown_results", "duplicates"))
     keys = {query_id: pk for pk, (query_id, _) in queries.items()}
     stored = intake.find_run(session, place.pk, run.system)
-    if stored is not None and stored.content_sha256 != plan.content_sha256:
-        raise ConflictError(
-            f"{path}: the system {run.system!r} has another run in this dataset already; use another --system"
-        )
     if stored is None:
         report = ImportReport("run", str(path), read, size, 0, 0, notes, dry_run, plan.figures)
+        reread = False
     else:
-        moved = intake.count_moved(session, place.pk, stored.pk, run, queries=keys)
-        notes = (*notes, *note_moved(moved))
-        counts = (read, 0, moved or 0, size - (moved or 0))
+        reread = stored.content_sha256 != plan.content_sha256
+        if reread and stored.file_sha256 != hash_content(path):
+            raise ConflictError(
+                f"{path}: the system {run.system!r} has another run in this dataset already; use another --system"
+            )
+        moved = intake.count_moved(session, place.pk, stored.pk, run, queries=keys, further=reread)
+        if reread and moved is None:
+            raise ConflictError(
+                f"{path}: this file is the run of {run.system!r} already, but its documents are others now: they were read by other "
+                "options, or got other ids since. To store this reading too, use another --system"
+            )
+        added = size - intake.count_entries(session, stored.pk) if reread else 0
+        notes = (*notes, *note_further(added), *note_moved(moved))
+        counts = (read, added, moved or 0, size - added - (moved or 0))
         report = ImportReport("run", str(path), *counts, notes, dry_run, plan.figures)
-    if not report.changes_something:
+    if not report.changes_something and not reread:
         return report
     record = _record(
         session, place, actor, report, path,
         now=now, format=format_name, system=run.system, options=options.to_record(),
     )  # fmt: skip
-    if stored is not None:
-        intake.reorder_run(session, place.pk, stored.pk, run, queries=keys, import_record_pk=record)
-        return report
-    by_id_only = intake.add_run(
-        session, place.pk, run, plan.content_sha256, queries=keys, now=now, import_record_pk=record
-    )
+    if stored is None:
+        by_id_only = intake.add_run(
+            session, place.pk, run, plan.content_sha256, queries=keys, now=now, import_record_pk=record
+        )
+    else:
+        by_id_only = intake.reread_run(
+            session, place.pk, stored.pk, run, plan.content_sha256, queries=keys, import_record_pk=record
+        )
     return replace(report, notes=(*notes, *note_by_id(by_id_only)))
 
 

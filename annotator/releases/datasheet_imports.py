@@ -45,10 +45,11 @@ class SheetRun:
 
 
 def list_runs(records: Sequence[ImportRecord]) -> list[SheetRun]:
-    """Return the imports of runs with something to say of them."""
+    """Return the imports of runs with something to say of them; of a run that was read anew, how it is stored now."""
     found = []
-    for record in records:
-        remarks = tuple(_list_remarks(record)) if record.kind == "run" else ()
+    last = {record.system: record for record in records if record.kind == "run"}
+    for record in last.values():
+        remarks = tuple(_list_remarks(record))
         if remarks:
             found.append(SheetRun(record.system or "", PurePath(record.path).name, remarks))
     return found

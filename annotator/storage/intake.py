@@ -22,6 +22,7 @@ from annotator.storage.tables import (
     DatasetRow,
     DocumentRow,
     DocumentTextRow,
+    ImportRecordRow,
     PairRow,
     QueryRow,
     RunEntryRow,
@@ -180,18 +181,20 @@ def _document_columns(document: Document, sha256: str | None) -> dict[str, Any]:
 
 
 class StoredRun(NamedTuple):
-    """A run that is there already, and the SHA-256 of its content."""
+    """A run that is there already, the SHA-256 of its content, and that of the file it was read from last, where known."""
 
     pk: int
     content_sha256: str
+    file_sha256: str | None
 
 
 def find_run(session: Session, dataset_pk: int, system: str) -> StoredRun | None:
     """The run of a system; None when there is none."""
-    statement = select(col(RunRow.pk), col(RunRow.content_sha256))
+    statement = select(col(RunRow.pk), col(RunRow.content_sha256), col(ImportRecordRow.sha256))
+    statement = statement.outerjoin(ImportRecordRow, col(ImportRecordRow.pk) == col(RunRow.import_record_pk))
     statement = statement.where(col(RunRow.dataset_pk) == dataset_pk, col(RunRow.system) == system)
     found = session.execute(statement).one_or_none()
-    return None if found is None else StoredRun(key_of(found[0]), found[1])
+    return None if found is None else StoredRun(key_of(found[0]), found[1], found[2])
 
 
 def add_run(
@@ -223,40 +226,63 @@ def add_run(
 
 
 def count_moved(
-    session: Session, dataset_pk: int, run_pk: int, run: Run, *, queries: Mapping[str, int]
-) -> int | None:
-    """How many results of a stored run have another rank in `run`, which has the same content.
-
-    None when documents got other ids since: then `run` does not name the stored results.
-    """
-    columns = select(col(RunEntryRow.query_pk), col(RunEntryRow.document_pk), col(RunEntryRow.rank))
-    rows = session.execute(columns.where(col(RunEntryRow.run_pk) == run_pk))
-    stored = {(query_pk, document_pk): rank for query_pk, document_pk, rank in rows}
-    documents = map_documents(session, dataset_pk)
-    ranks = {
-        (queries[entry.query_id], documents[entry.doc_id][0]): entry.rank
-        for entry in run.entries
-        if entry.doc_id in documents
-    }
-    if ranks.keys() != stored.keys():
-        return None
-    return sum(ranks[key] != rank for key, rank in stored.items())
-
-
-def reorder_run(
     session: Session,
     dataset_pk: int,
     run_pk: int,
     run: Run,
     *,
     queries: Mapping[str, int],
+    further: bool = False,
+) -> int | None:
+    """How many results of a stored run have another rank in `run`, which has the same content; with `further` it may
+    have results of further queries.
+
+    None when `run` does not name the stored results, such as after documents got other ids.
+    """
+    columns = select(col(RunEntryRow.query_pk), col(RunEntryRow.document_pk), col(RunEntryRow.rank))
+    rows = session.execute(columns.where(col(RunEntryRow.run_pk) == run_pk))
+    stored = {(query_pk, document_pk): rank for query_pk, document_pk, rank in rows}
+    documents = map_documents(session, dataset_pk)
+    known = {query_pk for query_pk, _ in stored}
+    ranks = {
+        (
+            queries[entry.query_id],
+            documents[entry.doc_id][0] if entry.doc_id in documents else None,
+        ): entry.rank
+        for entry in run.entries
+        if not further or queries[entry.query_id] in known
+    }
+    if ranks.keys() != stored.keys():
+        return None
+    return sum(ranks[key] != rank for key, rank in stored.items())
+
+
+def count_entries(session: Session, run_pk: int) -> int:
+    """How many results a stored run has."""
+    count = select(func.count()).select_from(RunEntryRow).where(col(RunEntryRow.run_pk) == run_pk)
+    return session.scalar(count) or 0
+
+
+def reread_run(
+    session: Session,
+    dataset_pk: int,
+    run_pk: int,
+    run: Run,
+    content_sha256: str,
+    *,
+    queries: Mapping[str, int],
     import_record_pk: int,
-) -> None:
-    """Store the results of a run anew in another order; `count_moved` has said that they are the same results."""
+) -> int:
+    """Store a run anew, in another order or with the results of further queries; `count_moved` has said that the results it had are
+    among these. Returns how many documents are known, by their id only, since."""
+    documents, by_id_only = add_documents_by_id(session, dataset_pk, (entry.doc_id for entry in run.entries))
     session.execute(delete(RunEntryRow).where(col(RunEntryRow.run_pk) == run_pk))
-    _add_entries(session, dataset_pk, run_pk, run, queries, map_documents(session, dataset_pk))
-    statement = update(RunRow).where(col(RunRow.pk) == run_pk)
-    session.execute(statement.values(import_record_pk=import_record_pk))
+    _add_entries(session, dataset_pk, run_pk, run, queries, documents)
+    row = session.get_one(RunRow, run_pk)
+    row.content_sha256, row.import_record_pk = content_sha256, import_record_pk
+    row.query_signals = {query_id: dict(signals) for query_id, signals in run.query_signals.items()}
+    session.flush()
+    return by_id_only
 
 
 def _add_entries(

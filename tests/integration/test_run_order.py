@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select, text
 from sqlmodel import col
 
-from annotator.domain.errors import BadInput, ValidationError
+from annotator.domain.errors import BadInput, ConflictError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.impact.service import bring_up_to_date
 from annotator.importing.service import import_queries, import_run
@@ -145,6 +145,45 @@ def test_a_run_whose_documents_got_other_ids_keeps_its_order(desk: Desk) -> None
         "documents of this run have other ids since it was stored: it keeps the order it has" in report.notes
     )
     assert desk.dump() == before
+
+
+SOME = CONTRADICTORY + "Q9 Q0 a 1 3.0 s\nQ9 Q0 z 2 1.0 s\n"
+
+
+def test_the_same_file_again_adds_the_results_of_queries_that_came_since(desk: Desk) -> None:
+    desk.bring(import_run, "r.txt", SOME, skip_unknown_queries=True)
+    desk.bring(import_queries, "q9.csv", "query_id,text\nQ9,nine\n")
+    tried = desk.bring(import_run, "r.txt", SOME, dry_run=True)
+    done = desk.bring(import_run, "r.txt", SOME)
+    assert counts(tried) == counts(done) == (7, 2, 0, 5)
+    assert "the same file as before: 2 results of queries that are new in the dataset added" in done.notes
+    assert stored(desk)["z"] == [(2, {})]
+    assert desk.rows(RunRow.system) == [("s",)]
+    before = desk.dump()
+    assert counts(desk.bring(import_run, "r.txt", SOME)) == (7, 0, 0, 7)
+    assert desk.dump() == before
+    assert counts(desk.bring(import_run, "r.txt", SOME, order="rank")) == (7, 0, 3, 4)
+
+
+def test_the_same_file_with_a_document_twice_is_read_in_either_order(desk: Desk) -> None:
+    twice = "Q1 Q0 a 1 0.1 s\nQ1 Q0 b 2 0.5 s\nQ1 Q0 a 3 0.9 s\n"
+    desk.bring(import_run, "r.txt", twice, duplicates="first")
+    by_score = desk.rows(RunEntryRow.rank, RunEntryRow.score)
+    assert counts(desk.bring(import_run, "r.txt", twice, duplicates="first", order="rank"))[1:] == (0, 0, 2)
+    assert desk.rows(RunEntryRow.rank, RunEntryRow.score) != by_score
+    desk.bring(import_run, "r.txt", twice, duplicates="first")
+    assert desk.rows(RunEntryRow.rank, RunEntryRow.score) == by_score
+
+
+def test_the_same_file_read_as_other_documents_is_refused_as_that(desk: Desk) -> None:
+    answers = '{"query_id": "Q1", "results": [{"id": "a", "path": "x", "score": 1}]}'
+    desk.bring(import_run, "r.json", answers, system="s")
+    with pytest.raises(
+        ConflictError, match="this file is the run of 's' already, but its documents are others now"
+    ):
+        desk.bring(import_run, "r.json", answers, system="s", id_field="path")
+    with pytest.raises(ConflictError, match="the system 's' has another run in this dataset already"):
+        desk.bring(import_run, "other.txt", SOME, skip_unknown_queries=True)
 
 
 def test_what_a_run_scores_follows_its_order(database: Database, tmp_path: Path) -> None:

@@ -304,3 +304,18 @@ def test_a_note_on_an_import_is_told_where_there_is_one() -> None:
     assert f"- {words}: twice by hand\n" in write_datasheet(
         replace(SHEET, imports=[replace(item, declared=declared)])
     )
+
+
+def test_of_a_run_that_was_read_again_only_how_it_stands_now_is_told() -> None:
+    figures = {"rank_contradictions": {"queries": 1, "results": 12}}
+    at = datetime(2026, 1, 2, tzinfo=UTC)
+    by_score, by_rank = (
+        ImportRecord(
+            kind="run", path="r.txt", system="s", imported_at=at, figures=figures, options={"order": order}
+        )
+        for order in ("score", "rank")
+    )
+    assert [run.remarks for run in list_runs([by_score, by_rank])] == [
+        ("its ranks contradict its scores for 12 results of 1 query; it was read by rank",)
+    ]
+    assert list_runs([by_score, replace(by_score, figures={})]) == []
