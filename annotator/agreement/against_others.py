@@ -47,8 +47,7 @@ def measure_against_others(couples: Couples, names: Sequence[str]) -> dict[str, 
 def find_less(couples: Couples, names: Sequence[str], named: Collection[str] = ()) -> tuple[AgreesLess, ...]:
     """Find who agrees surely less with the others than everybody does, those first who weigh most. `named`: of whom
     something worse is said already; they are left out, since beside them all others look bad."""
-    for who in sorted(names.index(name) for name in named):
-        couples = couples.leave_out(who)
+    couples = couples.leave_out(*(names.index(name) for name in named))
     estimates = [
         (who, own) for who, own in _list_estimates(couples, len(names))
         if own.couples >= FEW_PAIRS and int(own.seen.sum()) >= FEW_QUERIES and not np.isnan(own.value)

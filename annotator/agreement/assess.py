@@ -64,9 +64,7 @@ def assess(
     if made_at is not None:
         timed, completed = complete(couples, made_at)
         periods, changes = find_periods(timed, completed, names), find_changes(timed, completed, names)
-    others = couples
-    for name in named:
-        others = others.leave_out(names.index(name))
+    others = couples.leave_out(*(names.index(name) for name in named))
     rest = leave_out(measured, others, named)
     findings = diagnose(
         measured=measured,

@@ -49,9 +49,11 @@ class Couples:
             self.query[rows], self.place[rows], self.queries,
         )  # fmt: skip
 
-    def leave_out(self, annotator: int) -> "Couples":
+    def leave_out(self, *annotators: int) -> "Couples":
         """Those of the others."""
-        return self.take((self.first != annotator) & (self.second != annotator))
+        if not annotators:
+            return self
+        return self.take(~np.isin(self.first, annotators) & ~np.isin(self.second, annotators))
 
     @property
     def apart(self) -> Floats:

@@ -203,7 +203,7 @@ def _show_groups(report: AgreementReport) -> str:
         groups = rank_groups(groups, report.measured.cohen_kappa["unweighted"])[:MOST_LISTED]
         which = (
             f"Listed: of {len(report.groups):,} groups the {MOST_LISTED} that lower the dataset's κ most (its distance times their "
-            f"pairs); {len(report.groups) - MOST_LISTED:,} are left out. The Agreement page has all of them as CSV, agreement --json "
+            f"pairs); left out: {len(report.groups) - MOST_LISTED:,}. The Agreement page has all of them as CSV, agreement --json "
             "as JSON."
         )
     named = [(_name_group(group), group.measured.cohen_kappa["unweighted"]) for group in groups]

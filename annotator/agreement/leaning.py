@@ -38,8 +38,7 @@ def find_leaning(
     """Those of the measured leanings that are sure and of some size, greatest first; of two annotators the one who grades
     higher. A leaning that rests on one other annotator is claimed of these two. `named`: of whom something worse is said
     already; they are not named again, and nobody is because of them."""
-    for name in named:
-        couples = couples.leave_out(names.index(name))
+    couples = couples.leave_out(*(names.index(name) for name in named))
     asked = [one for one in leanings if one.couples >= FEW_PAIRS and one.ci95]
     claims = 1 if len(leanings) == 2 else len(asked)  # of two, one's gain is the other's loss
     suspects = [one for one in asked if _is_sure(one.mean, one.ci95, claims)]

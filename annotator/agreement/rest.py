@@ -21,7 +21,8 @@ def leave_out(measured: Measured, others: Couples, named: Collection[str]) -> Me
 
 def keep_pairs(measured: Measured, named: Collection[str]) -> tuple[PairAgreement, ...]:
     """The annotator pairs that are of none of them."""
-    return tuple(pair for pair in measured.annotator_pairs if not set(named) & set(pair.annotators))
+    left_out = frozenset(named)
+    return tuple(pair for pair in measured.annotator_pairs if left_out.isdisjoint(pair.annotators))
 
 
 def _average(pairs: tuple[PairAgreement, ...], kind: str) -> float | None:

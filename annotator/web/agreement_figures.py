@@ -83,7 +83,7 @@ def say_columns(report: AgreementReport, asked: Asked) -> tuple[set[str], str]:
     known = {one.annotator for period in report.periods for one in period.leanings}
     said = [
         tr(
-            "Listed are {n:,} of {all:,} annotators, those first who lean most over the whole time.",
+            "Listed are {n:,} of {all:,}, those first who lean most over the whole time.",
             n=len(told),
             all=people,
         ),
@@ -121,7 +121,7 @@ def choose_rows(report: AgreementReport, asked: Asked, rows: int) -> tuple[list[
         places = [0, *(at_group[group.value] for group in ranked_groups[: MOST_LISTED - 1])]
         said = [
             tr(
-                "Listed are {n:,} of {all:,} groups, those first that lower κ most (the distance times their pairs); {left:,} are left out.",
+                "Listed are {n:,} of {all:,} groups, those first that lower κ most (the distance times their pairs); left out: {left:,}.",
                 n=len(places) - 1,
                 all=len(groups),
                 left=len(groups) - len(places) + 1,

@@ -206,6 +206,10 @@ def test_pairs_without_somebody_are_those_that_the_others_judged_and_name_who_is
         ("Q1", "d3"),
         ("Q2", "d7"),
     ]
+    told = find(world, Selection("differing", without=("花子",))).pairs[1].grades
+    assert [name for name, _ in told if name == "花子"] == ["花子"], (
+        "named in the address, so in the list and the trail"
+    )
     with pytest.raises(NotFound):
         find(world, Selection("differing", without=("nobody",)))
 

@@ -47,7 +47,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "/api/trail": ("dataset", "format", "pair", "action", "person", "since", "until"),
     "/api/release": ("dataset", "version", "file"),
     "/api/agreement/figures": ("dataset", "table", "by", "first", "second"),
-    "/api/agreement/pairs": ("dataset", "pairs", "who", "grades", "grade", "when", "of", "is"),
+    "/api/agreement/pairs": ("dataset", "pairs", "who", "without", "grades", "grade", "when", "of", "is"),
     "/api/agreement/left-out": ("dataset", "kind"), "/api/agreement/since": ("dataset", "version"),
 }  # fmt: skip
 IN_BODIES = {

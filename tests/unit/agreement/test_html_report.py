@@ -230,7 +230,7 @@ def test_of_hundreds_of_groups_those_are_listed_that_lower_kappa_most_and_the_pa
     source = render(replace(REPORT, groups=tuple(make(number) for number in reversed(range(150)))))
     assert [n for n in range(150) if f"<bdi>group-{n:03}</bdi>" in source] == list(range(100))
     assert "of 150 groups the 100 that lower the dataset's κ most" in source.replace("&#x27;", "'")
-    assert "50 are left out" in source and "Drawn: the first 39 of 100; the table has these." in source
+    assert "left out: 50." in source and "Drawn: the first 39 of 100; the table has these." in source
 
 
 def test_an_interval_below_zero_stays_within_the_picture() -> None:

@@ -249,7 +249,7 @@ def test_of_many_groups_those_stand_on_the_page_that_lower_kappa_most_beside_the
     places, said = choose_rows(report(tuple(groups)), Asked("groups", by="annotator"), 151)
     assert places == [0, *range(148, 49, -1)]
     assert said == (
-        "Listed are 99 of 150 groups, those first that lower κ most (the distance times their pairs); 51 are left out. The file "
+        "Listed are 99 of 150 groups, those first that lower κ most (the distance times their pairs); left out: 51. The file "
         "has all."
     )
 
@@ -262,7 +262,7 @@ def test_of_hundreds_of_annotators_few_have_a_column_in_the_table_of_periods_and
     )
     hidden, said = say_columns(crowd, Asked("periods"))
     assert hidden == {f"a{place:03} leans" for place in range(130)}
-    assert said.startswith("Listed are 20 of 150 annotators, those first who lean most over the whole time.")
+    assert said.startswith("Listed are 20 of 150, those first who lean most over the whole time.")
     assert hidden < set(list_rows(crowd, Asked("periods"), NAMES)[0])
     few = tuple(dataclasses.replace(period, leanings=leanings[:100]) for period in periods)
     assert say_columns(dataclasses.replace(crowd, periods=few), Asked("periods")) == (set(), "")
