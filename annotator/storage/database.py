@@ -106,8 +106,8 @@ class Database:
             raise DatabaseUnavailable(BUSY, database=self.shown_url, detail="database is locked")
         try:
             left = max(0.0, until - time.monotonic())
-            yield min(left, KNOWN_LOCK_SECONDS) if self._locked_outside else left
-            self._locked_outside = False
+            known, self._locked_outside = self._locked_outside, False
+            yield min(left, KNOWN_LOCK_SECONDS) if known else left
         except DatabaseUnavailable as error:
             self._locked_outside = error.why == BUSY
             raise
@@ -146,19 +146,20 @@ class Database:
         check_sqlite_file(self.url)
         engine = create_engine(
             self.url,
-            connect_args={"timeout": self._patience},
             pool_size=10,
             max_overflow=30,
             pool_timeout=CONNECT_SECONDS,
         )
-        event.listen(engine, "do_connect", self._create_private_file)
+        event.listen(engine, "do_connect", self._prepare_file)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
 
-    def _create_private_file(self, *_told: Any) -> None:
-        """Judgments and password hashes are nobody else's to read, also where the umask would allow it."""
+    def _prepare_file(self, _dialect: Any, _record: Any, _given: Any, options: dict[str, Any]) -> None:
+        """Judgments and password hashes are nobody else's to read, also where the umask would allow it. A new connection, which
+        asks for WAL before any transaction, waits for a lock as long as is said by now."""
         create_private_file(self.url)
+        options["timeout"] = self._patience
 
     def _prepare_postgresql(self, connection: Any, _record: Any) -> None:
         """A statement that waits longer for somebody's lock fails, and says so by itself."""
