@@ -4,12 +4,15 @@ A connection that has not sent a whole request waits: for its head, then for its
 with every byte that comes, so that a slow phone gets through and a trickle does not. One whose answer does not get away
 waits as well: for somebody to read it. Only so many may wait, from one address and in all; when there is one too many, the
 one that has waited longest goes. A download that moves waits anew each time, so that those that stand still go before it.
-Whoever reads nothing for `stalled_seconds` is given up in any case. Open websockets have that limit only.
+Whoever reads nothing for `stalled_seconds` is given up in any case, at the latest after twice as long; whoever reads little,
+but steadily, is not. Open websockets have that limit only.
 """
 
 import asyncio
 import socket
 import struct
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,6 +25,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 KEEP_OPEN_TO_SEND = 1.0  # seconds for the answer to somebody given up
 NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+TAKEN_AT = 120  # where tcpi_bytes_acked stands in Linux's tcp_info
 FORGET_UNSENT = struct.pack("ii", 1, 0)  # SO_LINGER of 0 seconds
 LOG_EVERY = 60.0  # seconds between two lines about connections that went for others
 
@@ -82,10 +86,23 @@ class WaitingConnections:
 
 
 class SendingWatch:
-    """Gives up whoever has read nothing, for so many seconds, of what waits to be sent to them; also as a websocket."""
+    """Gives up whoever reads nothing, for one to two times so many seconds, of what waits to be sent to them; also as a
+    websocket. `is_answering`: whether they are still being answered."""
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
-        self._transport, self._loop, self._seconds, self._unsent = transport, loop, seconds, 0
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        loop: asyncio.AbstractEventLoop,
+        seconds: float,
+        is_answering: Callable[[], bool],
+    ) -> None:
+        self._transport, self._loop, self._seconds, self._is_answering = (
+            transport,
+            loop,
+            seconds,
+            is_answering,
+        )
+        self._seen = (0, 0, 0)
         self._next = loop.call_later(seconds, self._look)
 
     def stop(self) -> None:
@@ -93,12 +110,30 @@ class SendingWatch:
         self._next.cancel()
 
     def _look(self) -> None:
-        unsent = self._transport.get_write_buffer_size()
-        if unsent and unsent == self._unsent:
+        here = self._transport.get_write_buffer_size()
+        seen = (here, *ask_system(self._transport.get_extra_info("socket")))
+        waits = here > 0 or (seen[1] > 0 and self._is_answering())
+        if waits and seen == self._seen:
             break_off(self._transport)
-        elif unsent or not self._transport.is_closing():
-            self._unsent = unsent
+        elif here or not self._transport.is_closing():
+            self._seen = seen
             self._next = self._loop.call_later(self._seconds, self._look)
+
+
+def ask_system(wire: socket.socket) -> tuple[int, int]:
+    """How many bytes the system still keeps for the other side, and how many that side has taken since the connection began;
+    0 where it does not say. It keeps megabytes, which a slow reader empties for minutes before asyncio has to give it more."""
+    kept = taken = 0
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl
+        import termios
+
+        (kept,) = struct.unpack("i", fcntl.ioctl(wire, termios.TIOCOUTQ, bytes(4)))
+    if sys.platform == "linux":
+        with suppress(OSError, struct.error):
+            told = wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TAKEN_AT + 8)
+            (taken,) = struct.unpack_from("Q", told, TAKEN_AT)
+    return kept, taken
 
 
 def break_off(transport: asyncio.Transport) -> None:
@@ -128,7 +163,9 @@ class LimitedProtocol(H11Protocol):
         super().connection_made(transport)
         self._address = self.client[0] if self.client else ""
         self._follow()
-        self._sending = SendingWatch(transport, self.loop, self.limits.stalled_seconds)
+        self._sending = SendingWatch(
+            transport, self.loop, self.limits.stalled_seconds, is_answering=self._is_answering
+        )
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
@@ -209,6 +246,9 @@ class LimitedProtocol(H11Protocol):
 
         with suppress(ClientDisconnect):
             await self._served(scope, receive, send_while_there)
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
 
     def _follow(self) -> None:
         """Note what the connection waits for now; the time for it begins when that changes."""

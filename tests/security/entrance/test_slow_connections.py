@@ -6,6 +6,7 @@ import resource
 import select
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -143,6 +144,18 @@ def test_whoever_reads_nothing_of_an_answer_is_given_up(start: StartServer) -> N
             while True:  # the server answers nobody who does not read
                 wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 1000)
     assert "Traceback" not in server.log
+
+
+def test_whoever_reads_an_answer_slowly_but_steadily_gets_it(start: StartServer) -> None:
+    server = start(use_short_limits)
+    with connect(server, receive_bytes=4096) as wire:
+        wire.sendall(f"GET {find_large_file()} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 8)
+        read_until = (
+            time.monotonic() + 5 * 0.5
+        )  # in which time the system still has enough to send, and asks for no more
+        while time.monotonic() < read_until:
+            assert wire.recv(2048)
+            time.sleep(0.05)
 
 
 def test_a_slow_body_that_keeps_coming_gets_through(start: StartServer) -> None:
