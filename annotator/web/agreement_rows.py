@@ -111,8 +111,8 @@ def list_period_rows(report: AgreementReport) -> list[Row]:
     people = list(dict.fromkeys(one.annotator for period in report.periods for one in period.leanings))
     return [
         {
-            tr("from"): period.first,
-            tr("to"): period.last,
+            tr("first day"): period.first,
+            tr("last day"): period.last,
             tr("pairs"): period.pairs,
             tr("observed agreement"): _round(period.observed_agreement),
             "κ": _round(period.kappa.value),

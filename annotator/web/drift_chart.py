@@ -37,7 +37,7 @@ def chart_drift(periods: Sequence[Period], target: float) -> "alt.LayerChart":
     scale = alt.Scale(domain=[low, 1.0], nice=False)
     x = _place_periods(periods)
     tooltip = [
-        alt.Tooltip("period:N", title=tr("from")), alt.Tooltip("last:N", title=tr("to")),
+        alt.Tooltip("period:N", title=tr("first day")), alt.Tooltip("last:N", title=tr("last day")),
         alt.Tooltip("value:Q", title="κ", format=".3f"), alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
     ]  # fmt: skip
     base = alt.Chart(alt.InlineData(known)).encode(x=x)
@@ -103,7 +103,7 @@ def chart_leanings(periods: Sequence[Period]) -> "alt.LayerChart":
     )
     level = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY, strokeWidth=1.5)
     tooltip = [
-        alt.Tooltip("name:N", title=" "), alt.Tooltip("period:N", title=tr("from")),
+        alt.Tooltip("name:N", title=" "), alt.Tooltip("period:N", title=tr("first day")),
         alt.Tooltip("mean:Q", title=tr("grades above the others"), format="+.2f"),
         alt.Tooltip("couples:Q", title=tr("comparisons"), format=",d"),
     ]  # fmt: skip

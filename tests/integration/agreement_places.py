@@ -256,8 +256,8 @@ def _add_summary(place: Place, path: Path_, row: Mapping[str, str]) -> None:
 
 
 def _add_period(place: Place, row: Mapping[str, str]) -> None:
-    path = ("periods", row["from"])
-    place.add((*path, "last"), row["to"])
+    path = ("periods", row["first day"])
+    place.add((*path, "last"), row["last day"])
     place.add((*path, "pairs"), read_number(row["pairs"]))
     place.add((*path, "observed_agreement"), read_number(row["observed agreement"]), 3)
     _add_value_row(place, (*path, "cohen_kappa"), row, "κ", "κ from", "κ to")

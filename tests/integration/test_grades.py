@@ -200,6 +200,8 @@ def test_the_stamp_of_a_report_changes_with_what_it_rests_on_and_with_nothing_el
     assert not changes()
     change_settings(database, OPERATOR, "d", {"kappa_target": "0.6"}, now=NOW)
     assert changes()
+    change_settings(database, OPERATOR, "d", {"seed": "8"}, now=NOW)
+    assert changes()
     world.person("somebody new")
     assert changes()
     world.query("q9", "새 질의")

@@ -1,6 +1,7 @@
 """The charts of the agreement page: what is drawn is what was given, to be read by every eye, and cut where it is too much."""
 
 import dataclasses
+import json
 from typing import Any
 
 import pytest
@@ -16,9 +17,11 @@ from annotator.domain.agreement import (
 )
 from annotator.web import drift_chart, grade_chart, kappa_matrix
 from annotator.web.agreement_figures import choose_rows, say_columns
+from annotator.web.agreement_rows import list_period_rows
 from annotator.web.agreement_tables import Asked, list_rows
 from annotator.web.chart_labels import label_counts, shorten
 from annotator.web.forest_plot import chart_forest, describe_forest, list_points
+from annotator.web.messages import use_language
 from tests.unit.web.test_charts import GROUNDS, contrast, rows_of
 
 KNOWN, UNKNOWN = Value(0.5, (0.4, 0.6)), Value(None, why="no variation")
@@ -267,3 +270,21 @@ def test_of_hundreds_of_annotators_few_have_a_column_in_the_table_of_periods_and
     few = tuple(dataclasses.replace(period, leanings=leanings[:100]) for period in periods)
     assert say_columns(dataclasses.replace(crowd, periods=few), Asked("periods")) == (set(), "")
     assert say_columns(crowd, Asked("leanings")) == (set(), "")
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "last"), [("en", "first day", "last day"), ("ja", "開始日", "終了日"), ("ko", "시작일", "종료일")]
+)  # fmt: skip
+def test_the_days_of_a_period_are_not_called_the_limits_of_an_interval(
+    language: str, first: str, last: str
+) -> None:
+    period = Period("2026-01-05", "2026-01-11", 10, KNOWN, 0.5, (), (0, 1))
+    use_language(language)
+    try:
+        (row,) = list_period_rows(dataclasses.replace(report(()), periods=(period,)))
+        drawn = json.dumps(drift_chart.chart_drift((period,), 0.7).to_dict(), ensure_ascii=False)
+    finally:
+        use_language("en")
+    assert (row[first], row[last]) == ("2026-01-05", "2026-01-11")
+    assert f'"title": "{first}"' in drawn
+    assert f'"title": "{last}"' in drawn
