@@ -172,6 +172,9 @@ def _print_status(found: "QualityStatus") -> None:
         ]  # fmt: skip
         columns = ("round", "query_id", "doc_id", "category", "settled", "by", "expert", "state", "decided")
         print_table(columns, errors, empty="")
+    if found.hidden:
+        pairs = count_of(found.hidden, "error is on a pair", "errors are on pairs")
+        typer.echo(f"\n{pairs} that you have still to judge yourself: counted above, and not listed.")
 
 
 def _rate_row(name: str, rate: "ErrorRate") -> tuple[object, ...]:

@@ -30,7 +30,8 @@ def draw_errors(status: QualityStatus) -> None:
     if status.hidden:
         draw_note(tr("Of a pair that you have still to judge yourself nothing is shown."))
     if not errors:
-        st.text(tr("No error so far."))
+        if not status.hidden:
+            st.text(tr("No error so far."))
         return
     waiting = sum(one.state == "reopened" for one in errors)
     retired = sum(one.state == "retired" for one in errors)
@@ -40,6 +41,8 @@ def draw_errors(status: QualityStatus) -> None:
             "{n:,} pairs are open again and wait among the disagreements for a lead who did not judge them.",
             waiting,
         )
+    elif status.hidden:
+        said = tr("None of those listed here waits for a lead any more.")
     elif retired:
         said = tr("None of them waits for a lead any more.")
     else:

@@ -53,6 +53,12 @@ def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None
     if not any(one.available for one in experts):
         _say_nobody(context, experts)
         return
+    if not status.round:
+        st.text(
+            tr(
+                "Draw some of the settled pairs below, for somebody who judged none of them: 10 % is what teams begin with."
+            )
+        )
     # Other fields once something is drawn, so that no second press draws again.
     place = f"{dataset} {len(status.draws)}"
     asked = _ask(experts, status, place)

@@ -24,17 +24,15 @@ VERDICTS = {"passed": say("passed"), "failed": say("failed"), "undecided": say("
 
 
 def draw_verdict(status: QualityStatus, me: str) -> None:
-    """The verdict by the dataset's own rule in one plain sentence, and what is to be done now. `me`: who looks."""
+    """The verdict by the dataset's own rule in one plain sentence, and what is to be done now, once something is drawn. `me`:
+    who looks."""
     for verdict in status.sentences[:1]:
         st.html(show_as("verdict", tr(verdict)))
-    st.text(_say_next(status, me))
+    if status.round:
+        st.text(_say_next(status, me))
 
 
 def _say_next(status: QualityStatus, me: str) -> str:
-    if not status.round:
-        return tr(
-            "Draw some of the settled pairs below, for somebody who judged none of them: 10 % is what teams begin with."
-        )
     if not status.waiting:
         return tr("Everything that was drawn has been looked at.")
     others = sorted({one.annotator for one in status.draws if one.round == status.round} - {me})

@@ -1,6 +1,7 @@
 """`annotator qc`: what it prints, and its exit codes."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,6 +47,21 @@ def test_a_sample_is_drawn_and_read_from_the_command_line(database: Database, qc
     code, out, _ = qc("draw", "d", "--annotator", "cho", "--size", "20")
     assert (code, "Drew 18 of 20 settled pairs for cho" in out) == (0, True)
     assert len(world.drawn()) == 20
+
+
+def test_errors_that_are_hidden_from_the_lead_are_counted_in_words(
+    database: Database, qc: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = QualityWorld(database)
+    qc("draw", "d", "--annotator", "cho", "--rate", "1")
+    pk = next(iter(world.drawn()))
+    world.check(pk, (world.grades[pk] + 1) % 4)
+    assert "not listed" not in qc("status", "d")[1]
+    status = replace(world.status(), errors=(), hidden=2)
+    monkeypatch.setattr("annotator.quality.service.show_quality", lambda *_, **__: status)
+    assert qc("status", "d", "--as", "lea")[1].endswith(
+        "\n2 errors are on pairs that you have still to judge yourself: counted above, and not listed.\n"
+    )
 
 
 def test_a_sample_that_proves_it_passes(database: Database, qc: Any) -> None:

@@ -1,7 +1,7 @@
 """The quality page as Streamlit runs it, without a browser: what to do first, drawing, blindness, errors, the rule."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -87,6 +87,7 @@ def test_without_a_settled_pair_the_page_says_what_comes_first(world: JudgedWorl
     change_person(world.database, OPERATOR, "lead", role="lead", dataset="empty", now=NOW)
     app = open_page(made, "quality", dataset="empty")
     assert "No pair is settled yet" in words(app)
+    assert "Draw some" not in words(app)
     assert ("overview", "dataset=empty") in links(app)
     assert not app.button
 
@@ -129,6 +130,27 @@ def test_a_lead_who_checks_sees_neither_which_pairs_wait_nor_their_grades(world:
     assert DOCUMENTS[3] in said  # it is answered, and an error
     assert [doc_id for doc_id in (*DOCUMENTS, "同じ", "같은") if doc_id in said] == [DOCUMENTS[3]]
     assert "9 pairs wait, also for you" in said
+
+
+def test_errors_that_are_hidden_from_who_looks_are_not_said_to_be_none(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lead = find(world, "lead")
+    draw_for(world, lead)
+    check(world, lead, DOCUMENTS[3], 0)
+    found = show_quality(world.database, lead, "d", now=NOW)
+    status = replace(found, errors=(), hidden=1)
+    monkeypatch.setattr("annotator.web.pages.quality.show_quality", lambda *_, **__: status)
+    said = words(open_page(world, "quality"))
+    assert "Of a pair that you have still to judge yourself nothing is shown." in said
+    assert "No error so far." not in said
+    errors = (replace(found.errors[0], state="decided", decided_grade=0),)
+    status = replace(found, errors=errors, hidden=1)
+    said = words(open_page(world, "quality"))
+    assert "None of those listed here waits for a lead any more." in said
+    assert "Every one of them" not in said
+    status = replace(found, errors=(), hidden=0)
+    assert "No error so far." in words(open_page(world, "quality"))
 
 
 def test_errors_lead_to_their_case_and_the_figures_stand_in_words(world: JudgedWorld) -> None:
