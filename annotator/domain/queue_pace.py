@@ -92,10 +92,10 @@ def _say_untimed(decided: int, timed: int) -> Message:
     if not decided:
         return say("nothing was decided in the last 7 days")
     if not timed:
-        return say("no decision of the last 7 days has a time of its own")
+        return say("how long a decision takes was not measured in the last 7 days")
     return say_n(
-        "only {n} decision of the last 7 days has a time of its own, and it takes {least}",
-        "only {n} decisions of the last 7 days have a time of their own, and it takes {least}",
+        "how long it took is known of {n} decision of the last 7 days only, and {least} are needed",
+        "how long it took is known of {n} decisions of the last 7 days only, and {least} are needed",
         timed,
         least=LEAST_TIMED,
     )

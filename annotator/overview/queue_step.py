@@ -23,8 +23,8 @@ NOTHING = Waiting()
 def say_waiting(waiting: Waiting, disagreements: int, reopened: int) -> tuple[Message, Message]:
     """Say what to do, and why. `disagreements`: the waiting pairs without a settled grade, `reopened` of them by quality control."""
     n = waiting.open
-    said = [_say_why(reopened)]
-    if disagreements < n:
+    said = [_say_why(reopened)] if disagreements else [_say_settled(n)]
+    if 0 < disagreements < n:
         said.append(
             say_n(
                 "{n:,} of them has no settled grade until then; the others have one that something speaks against.",
@@ -50,6 +50,14 @@ def say_waiting(waiting: Waiting, disagreements: int, reopened: int) -> tuple[Me
         )
     what = say_n("Settle {n:,} open disagreement", "Settle {n:,} open disagreements", n)
     return what, join_sentences(said)
+
+
+def _say_settled(n: int) -> Message:
+    return say_n(
+        "It has a settled grade that something speaks against.",
+        "All of them have a settled grade that something speaks against.",
+        n,
+    )
 
 
 def _say_why(reopened: int) -> Message:

@@ -73,7 +73,15 @@ def _draw_head(context: PageContext, dataset: str, found: QueuePage, here: Queue
     waiting = tr_n("{n:,} pair waits for a decision", "{n:,} pairs wait for a decision", found.open)
     st.html(show_as("verdict", waiting, place="h2"))
     said = []
-    if found.ungraded < found.open:
+    if not found.ungraded:
+        said.append(
+            tr_n(
+                "It has a settled grade that something speaks against.",
+                "All of them have a settled grade that something speaks against.",
+                found.open,
+            )
+        )
+    elif found.ungraded < found.open:
         said.append(
             tr_n(
                 "{n:,} of them has no settled grade until then; the others have one that something speaks against.",

@@ -35,10 +35,13 @@ def test_what_cannot_be_known_says_why() -> None:
     assert nothing.why_no_work == nothing.why_no_days == "nothing was decided in the last 7 days"
     untimed = estimate(10, decide(0, 1, seconds=None))
     assert (untimed.work, untimed.working_days_left) == (None, 10)
-    assert untimed.why_no_work == "no decision of the last 7 days has a time of its own"
+    assert untimed.why_no_work == "how long a decision takes was not measured in the last 7 days"
     few = estimate(10, decide(0, 0))
     assert few.seconds is None
-    assert few.why_no_work == "only 2 decisions of the last 7 days have a time of their own, and it takes 5"
+    assert (
+        few.why_no_work
+        == "how long it took is known of 2 decisions of the last 7 days only, and 5 are needed"
+    )
 
 
 def test_new_disputes_are_counted_by_day_over_as_many_days_as_there_were() -> None:

@@ -231,6 +231,21 @@ def test_what_waits_in_the_queue_is_told_by_reason_and_what_moves_systems_comes_
     )
 
 
+@pytest.mark.parametrize(
+    ("open_", "said"),
+    [
+        (1, "It has a settled grade that something speaks against."),
+        (3, "All of them have a settled grade that something speaks against."),
+    ],
+)
+def test_a_queue_of_pairs_that_keep_their_grades_says_nothing_of_grades_that_differ(
+    open_: int, said: str
+) -> None:
+    waiting = Waiting(open_, {Reason.QUESTION: open_})
+    (step,) = suggest_steps(replace(DONE, disagreements=0, ready=False, waiting=waiting))[:1]
+    assert step.why == f"{said} They wait because of: question {open_}."
+
+
 def test_a_question_alone_keeps_the_queue_open_and_nothing_else_says_it_is_empty() -> None:
     steps = suggest_steps(replace(DONE, version=None, changed=True, waiting=Waiting(1, {Reason.QUESTION: 1})))
     assert [(step.what, step.page) for step in steps] == [

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotator.domain.accounts import Membership, SignedIn
 from annotator.domain.pairs import pair_key
+from annotator.questions.service import ask_question
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.dispute_tables import (
@@ -274,3 +275,21 @@ def test_the_file_of_the_queue_is_what_the_filter_lets_through_and_comes_back_as
     press(app, "Decide 1 pair")
     assert app.success[0].value == "Done. decided for the first time: 1"
     assert documents(open_page(world, "disagreements")) == ["近い"]
+
+
+def test_of_pairs_that_keep_their_grades_the_page_says_only_that(world: JudgedWorld) -> None:
+    for query_id, doc_id in (("Q1", "遠い"), ("Q2", "近い")):
+        world.add_decision(find(world, "lead"), query_id, doc_id, 3)
+    event = "00000000-0000-4000-8000-000000000901"
+    ask_question(
+        world.database,
+        find(world, "花子"),
+        "d",
+        event_id=event,
+        pair=pair_key("d", "Q1", "同じ"),
+        text="第17条とは?",
+        now=NOW,
+    )
+    said = words(open_page(world, "disagreements"))
+    assert "It has a settled grade that something speaks against." in said
+    assert "no settled grade until then" not in said
