@@ -26,7 +26,12 @@ _DIGITS = {
     "8": _RIEUL,
     "9": 0,
 }  # 영 일 이 …
+_WORD = re.compile("[A-Za-z]+$")
+_SPELLED = re.compile("[A-Z]+|[^aeiouyAEIOUY]+|.")  # read letter by letter: API, html, x
 _LETTERS = {"l": _RIEUL, "m": 16, "n": 4, "r": _RIEUL}  # the names 엘, 엠, 엔, 알; all others end in a vowel
+_SOUNDS: dict[str, int | None] = {"l": _RIEUL, "m": 16, "n": 4, "k": None, "p": None, "t": None}
+# Of words: mark is 마크, jack 잭; park 박; all others end in a vowel (user is 유저, hans 한스).
+_NG = 21  # the final ㅇ
 _ROUND = re.compile(r"(?:^|[^0-9.,])[1-9][0-9]*?(0+)$")
 _TENS = {1: 17, 2: 1, 3: 4, 4: 4}  # 십, 백, 천, 만
 _PERCENT = "%％"
@@ -57,8 +62,16 @@ def find_final(text: str) -> int | None:
     if last in _DIGITS:
         zeros = _ROUND.search(spoken.replace(",", ""))
         return _TENS.get(len(zeros[1]), 4) if zeros else _DIGITS[last]
-    if last.isascii() and last.isalpha():
-        return _LETTERS.get(last, 0)
+    if word := _WORD.search(spoken):
+        return _find_final_of_word(word[0])
     if last and ord(last) in _SYLLABLES:
         return (ord(last) - _SYLLABLES.start) % _FINALS
     return None
+
+
+def _find_final_of_word(word: str) -> int | None:
+    """Of a Latin word or abbreviation: hong ends as 홍 does, PNG as 피엔지."""
+    last = word[-1].lower()
+    if _SPELLED.fullmatch(word):
+        return _LETTERS.get(last, 0)
+    return _NG if word.lower().endswith("ng") else _SOUNDS.get(last, 0)

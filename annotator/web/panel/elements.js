@@ -71,7 +71,9 @@ function findFinal(text) {
     const zeros = /(?:^|[^0-9.,])[1-9][0-9]*?(0+)$/.exec(spoken.replaceAll(",", ""));
     return zeros ? [17, 1, 4][zeros[1].length - 1] ?? 4 : [21, 8, 0, 16, 0, 0, 1, 8, 8, 0][Number(last)];
   }
-  if (/[a-z]/.test(last)) return { l: 8, m: 16, n: 4, r: 8 }[last] ?? 0;
+  const word = /[A-Za-z]+$/.exec(spoken);
+  if (word && /^([A-Z]+|[^aeiouyAEIOUY]+|.)$/.test(word[0])) return { l: 8, m: 16, n: 4, r: 8 }[last] ?? 0;
+  if (word) return /ng$/i.test(word[0]) ? 21 : /[kpt]/.test(last) ? null : { l: 8, m: 16, n: 4 }[last] ?? 0;
   return /[가-힣]/.test(last) ? (last.charCodeAt(0) - 0xac00) % 28 : null;
 }
 
