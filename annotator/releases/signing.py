@@ -30,12 +30,18 @@ def check_key(key: Path) -> None:
 
 
 def sign(sums: str, key: Path) -> str:
-    """The signature over the text of SHA256SUMS. ssh-keygen asks for a passphrase where the key has one. StateError when it
-    cannot sign."""
-    done = _run("-Y", "sign", "-f", str(key), "-n", NAMESPACE, data=sums.encode())
-    if done.returncode or not done.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
+    """The signature over the text of SHA256SUMS. ssh-keygen asks for a passphrase where the key has one, at the terminal: so the
+    text goes through a file, as ssh-keygen would look for a window to ask in if it had the text from a pipe. StateError when
+    it cannot sign."""
+    with tempfile.TemporaryDirectory(prefix="annotator-signing-") as private:
+        path = Path(private) / SUMS
+        path.write_bytes(sums.encode())
+        done = _run("-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(path), data=None)
+        made = Path(private) / SIGNATURE
+        signature = made.read_bytes() if made.is_file() else b""
+    if done.returncode or not signature.startswith(b"-----BEGIN SSH SIGNATURE-----"):
         raise StateError(say("ssh-keygen could not sign the release: {why}", why=_say_why(done)))
-    return done.stdout.decode("ascii")
+    return signature.decode("ascii")
 
 
 def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, list[Fault], list[str]]:
@@ -71,9 +77,9 @@ def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, lis
 
 
 def _list_allowed(signers: Path, folder: Path) -> Path:
-    """A file of allowed signers: the given one, or one that allows the public key."""
+    """A file of allowed signers: what the given one says, or one that allows the public key."""
     try:
-        text = signers.read_text("utf-8")
+        text = signers.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         raise ValidationError(
             f"--signed-by: expected a text file of keys, found another at {signers}"
@@ -83,10 +89,10 @@ def _list_allowed(signers: Path, folder: Path) -> Path:
             f"--signed-by: expected a public key, found a private one at {signers}: keep that one to yourself"
         )
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if not lines or not all(line.startswith(KEY_KINDS) for line in lines):
-        return signers
+    if lines and all(line.startswith(KEY_KINDS) for line in lines):
+        text = "".join(f"{ANYBODY} {line}\n" for line in lines)
     allowed = folder / "allowed"
-    allowed.write_text("".join(f"{ANYBODY} {line}\n" for line in lines), encoding="utf-8")
+    allowed.write_text(text, encoding="utf-8", newline="")
     return allowed
 
 
@@ -101,7 +107,8 @@ def _find_program() -> str:
     return found
 
 
-def _run(*arguments: str, data: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+def _run(*arguments: str, data: bytes | None = b"") -> "subprocess.CompletedProcess[bytes]":
+    """Run ssh-keygen on `data`, or with the terminal of this program where that is None."""
     return subprocess.run([_find_program(), *arguments], input=data, capture_output=True, check=False)
 
 

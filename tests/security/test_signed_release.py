@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,9 @@ if options["-Y"] == "sign":
     key = read(options["-f"])
     if b"PRIVATE" not in key: sys.exit("no private key")
     public = hashlib.sha256(key).hexdigest()
-    print("-----BEGIN SSH SIGNATURE-----", public, make(public.encode(), sys.stdin.buffer.read(), options["-n"]), "-----END SSH SIGNATURE-----", sep="\\n")
+    with open(words[-1] + ".sig", "w") as made:
+        seal = make(public.encode(), read(words[-1]), options["-n"])
+        print("-----BEGIN SSH SIGNATURE-----", public, seal, "-----END SSH SIGNATURE-----", sep="\\n", file=made)
 else:
     _, public, seal, _ = read(options["-s"]).decode().split("\\n")[:4]
     allowed = [line.split() for line in open(options["-f"]) if line.strip()]
@@ -121,6 +124,53 @@ def test_a_signed_release_is_whole_and_says_by_whom(world: JudgedWorld, keys: Ke
     allowed.write_text(f"lead@example.org {key.with_suffix('.pub').read_text()}")
     assert verify_release(folder, signers=allowed).signed_by == "lead@example.org"
     assert any("was not checked (--signed-by)" in sentence for sentence in verify_release(folder).unproven)
+
+
+def test_a_key_or_a_list_that_was_saved_with_a_byte_order_mark_is_read(
+    world: JudgedWorld, keys: Keys, tmp_path: Path
+) -> None:
+    key = keys.make("publisher")
+    folder = publish(world, tmp_path, key)
+    public = key.with_suffix(".pub").read_text()
+    for text, name in ((public, "marked"), (f"lead@example.org {public}", "lead@example.org")):
+        (keys.folder / "marked").write_text(text, encoding="utf-8-sig")
+        found = verify_release(folder, signers=keys.folder / "marked")
+        assert (found.faults, found.signed_by) == ((), name)
+
+
+SIGN_AT_A_TERMINAL = """
+import fcntl, sys, termios
+from pathlib import Path
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+from annotator.releases.signing import sign
+print(sign("0  qrels.trec.txt\\n", Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.skipif(REAL is None, reason="there is no ssh-keygen here")
+def test_the_passphrase_of_a_key_is_asked_for_at_the_terminal_also_on_a_desktop(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run([str(REAL), "-q", "-t", "ed25519", "-N", "secret pass", "-f", str(key)], check=True)
+    desktop = {**os.environ, "DISPLAY": ":99", "SSH_ASKPASS": str(tmp_path / "no such window")}
+    desktop.pop("SSH_AUTH_SOCK", None)
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", SIGN_AT_A_TERMINAL, str(key)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        env=desktop,
+    ):
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # the other end is closed
+            while piece := os.read(ours, 4096):
+                shown += piece
+                if piece.endswith(b"assphrase: "):
+                    os.write(ours, b"secret pass\n")
+    os.close(ours)
+    assert b"-----BEGIN SSH SIGNATURE-----" in shown, shown
 
 
 def test_remade_checksums_show(world: JudgedWorld, keys: Keys, tmp_path: Path) -> None:
