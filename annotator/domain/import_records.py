@@ -4,7 +4,7 @@ Judgments, earlier grades and runs point to the import they came with, so that a
 whether it was made in this program or came from outside.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -34,6 +34,22 @@ class ImportRecord:
     figures: Mapping[str, Any] = field(default_factory=dict)
     declared: Mapping[str, Any] | None = None
     pk: int | None = None
+
+
+AFTERWARDS = (
+    "declared_afterwards"  # option of a record that holds nothing but what is declared of an earlier import
+)
+
+
+def find_declared(record: ImportRecord, records: Iterable[ImportRecord]) -> Mapping[str, Any] | None:
+    """Return what is declared of an import: with it, or the latest that was declared of the same file afterwards. `records`: all of
+    the dataset, in their order."""
+    declared = record.declared
+    for other in records:
+        same = record.sha256 is not None and (other.kind, other.sha256) == (record.kind, record.sha256)
+        if same and other.options.get(AFTERWARDS) and (other.pk or 0) > (record.pk or 0):
+            declared = other.declared
+    return declared
 
 
 DECLARED = {

@@ -1,15 +1,16 @@
 """Judgment lines as events: each with an id of its own, so that the same line twice is one judgment.
 
 A rule between the reader and the database. The id covers everything the line says, so a different grade
-later is another event: a revision; and so is the first grade again after it (2, 0, 2), which says that 2 holds.
+later is another event: a revision; and so is the first grade again after it (2, 0, 2), which says that 2 holds,
+also where the first 2 came with an earlier file.
 Refused, with the line: a time that is yet to come.
 """
 
 import json
 import unicodedata
 import uuid
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -69,6 +70,26 @@ def plan_events(dataset: str, lines: Iterable[JudgmentLine], path: str, *, now: 
         events.setdefault(event_id, JudgmentEvent(event_id, username, judged_at, line))
     problems.raise_if_any()
     return EventPlan(_order(events.values()), contradicting)
+
+
+def list_overtaken(events: Iterable[JudgmentEvent], known: Container[str]) -> list[JudgmentEvent]:
+    """Return each last line, without a time, of an annotator on a pair that is stored already while one before it in the file is new.
+
+    Stored as it is, the new one would hold: the order of the lines says that the last does.
+    """
+    last: dict[tuple[str, str, str], tuple[JudgmentEvent, bool]] = {}
+    for event in events:
+        key = (event.username, event.line.query_id, event.line.doc_id)
+        new = event.judged_at is None and event.event_id not in known
+        last[key] = event, new or (key in last and last[key][1])
+    return [
+        event for event, new in last.values() if new and event.judged_at is None and event.event_id in known
+    ]
+
+
+def name_again(dataset: str, event: JudgmentEvent, times_said: int) -> JudgmentEvent:
+    """Return the event with the id of a line that says again what was said so often before."""
+    return replace(event, event_id=_event_id(dataset, event.username, event.line, times_said))
 
 
 def _says_the_same(one: JudgmentLine, other: JudgmentLine) -> bool:

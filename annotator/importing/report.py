@@ -72,9 +72,8 @@ def note_contradicting(count: int) -> tuple[str, ...]:
     if not count:
         return ()
     lines = "1 line contradicts" if count == 1 else f"{count:,} lines contradict"
-    return (
-        f"{lines} an earlier line of the same annotator on the same pair: each is a revision, and the last one holds",
-    )
+    holds = "each is a revision; the latest by its time (judged_at) holds, or else the last line"
+    return (f"{lines} an earlier line of the same annotator on the same pair: {holds}",)
 
 
 def say_contradicting(count: int) -> dict[str, Any]:

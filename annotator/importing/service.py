@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from annotator.accounts.service import require_role
 from annotator.domain.errors import BadInput, ConflictError, Problems
 from annotator.domain.ground_truth import Qrel
-from annotator.domain.import_records import ImportRecord
+from annotator.domain.import_records import AFTERWARDS, ImportKind, ImportRecord, find_declared
 from annotator.domain.messages import count_of
 from annotator.domain.people import Actor
 from annotator.formats.grade_scale import GradeScale, parse_mapping
@@ -30,7 +30,15 @@ from annotator.formats.runs import read_run_file
 from annotator.formats.source import Source
 from annotator.formats.tables import read_table
 from annotator.importing.document_plan import KnownDocument, plan_documents
-from annotator.importing.judgment_plan import JudgmentEvent, check_targets, name_pairs, plan_events, to_rows
+from annotator.importing.judgment_plan import (
+    JudgmentEvent,
+    check_targets,
+    list_overtaken,
+    name_again,
+    name_pairs,
+    plan_events,
+    to_rows,
+)
 from annotator.importing.provenance import read_provenance as read_provenance
 from annotator.importing.provenance import refuse_annotators, split_declaration
 from annotator.importing.qrel_annotators import (
@@ -289,7 +297,7 @@ def import_judgments(
     An annotator not known yet becomes a person without a sign-in (marked simulated when asked for); a pair not
     in the pool joins it. `map_grades` reads other scales (`formats/grade_scale.py`). Refused: an unknown query, a pair that
     a lead has settled, a time to come.
-    `declared`: what is known of how they were made (`provenance.py`).
+    `declared`: what is known of how they were made (`provenance.py`); of a file that is imported already it is kept with that import.
     """
     refuse_annotators(declared, use="this file names its annotators itself")
     scale = GradeScale(parse_mapping(map_grades))
@@ -299,8 +307,7 @@ def import_judgments(
     plan = plan_events(dataset, lines, str(path), now=now)
     events = plan.events
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
-        known = intake_judgments.find_event_ids(session, [event.event_id for event in events])
-        new = [event for event in events if event.event_id not in known]
+        new = _choose_new(session, dataset, events)
         tell(f"storing {count_of(len(new), 'judgment')}")
         rows, notes = _prepare_judgments(session, place, new, str(path), now=now, simulated=simulated)
         notes = (*scale.note_mapped(), *notes, *note_contradicting(plan.contradicting))
@@ -317,7 +324,9 @@ def import_judgments(
                 now=now, format=format_name, options=options, declared=declared,
             )  # fmt: skip
             intake_judgments.add_judgments(session, place.pk, rows, import_record_pk=record)
-    return report
+            return report
+        said = _declare(session, place, actor, "judgments", path, now=now, declared=declared)
+        return replace(report, notes=(*report.notes, *said))
 
 
 def import_qrels(
@@ -379,7 +388,9 @@ def import_qrels(
                 now=now, format=file.known.name, options=options, declared=told,
             )  # fmt: skip
             imported.bring_in(session, place.pk, list_imports(plan, file, now=now, import_record_pk=record))
-    return report
+            return report
+        said = _declare(session, place, actor, "qrels", path, now=now, declared=told)
+        return replace(report, notes=tuple(dict.fromkeys((*notes, *said))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -527,8 +538,7 @@ def _store_annotators(
     further = match_judgments(file, queries, command=command)
     lines = list_annotator_lines((qrel for _, qrel in qrels), further, names)
     plan = plan_events(place.name, lines, str(path), now=now)
-    known = intake_judgments.find_event_ids(session, [event.event_id for event in plan.events])
-    new = [event for event in plan.events if event.event_id not in known]
+    new = _choose_new(session, place.name, plan.events)
     rows, notes = _prepare_judgments(session, place, new, str(path), now=now, simulated=False)
     revised = intake_judgments.count_revisions(session, rows)
     said = (*note_annotators(lines, new=len(new)), *notes)
@@ -544,7 +554,43 @@ def _store_annotators(
             now=now, format=file.known.name, options=options, declared=told,
         )  # fmt: skip
         intake_judgments.add_judgments(session, place.pk, rows, import_record_pk=record)
-    return said
+        return said
+    return (*said, *_declare(session, place, actor, "judgments", path, now=now, declared=told))
+
+
+def _declare(
+    session: Session,
+    place: _Place,
+    actor: Actor,
+    kind: ImportKind,
+    path: Path,
+    *,
+    now: datetime,
+    declared: Mapping[str, Any] | None,
+) -> tuple[str, ...]:
+    """Keep what is declared of a file of which nothing is new, as declared of its earlier imports; returns a note on that."""
+    if declared is None:
+        return ()
+    records = list_import_records(session, place.pk)
+    sha256 = None if path.is_dir() else hash_content(path)
+    earlier = [record for record in records if sha256 and (record.kind, record.sha256) == (kind, sha256)]
+    if not earlier:
+        return (
+            "nothing in this file is new, and no import of it is recorded: what you declare of it is not kept",
+        )
+    if all(find_declared(record, records) == declared for record in earlier):
+        return ()
+    record = ImportRecord(
+        kind=kind,
+        path=str(path),
+        imported_at=now,
+        sha256=sha256,
+        imported_by=actor.person_id,
+        options={AFTERWARDS: True},
+        declared=declared,
+    )
+    add_import_record(session, place.pk, record)
+    return ("what you declare of this file is kept with its earlier import: later releases tell it",)
 
 
 def _name_chosen(**options: Any) -> dict[str, Any]:
@@ -585,6 +631,28 @@ def _record(
         declared=declared,
     )
     return add_import_record(session, place.pk, record)
+
+
+def _choose_new(session: Session, dataset: str, events: Sequence[JudgmentEvent]) -> list[JudgmentEvent]:
+    """Return the events that are not stored yet, in their order; and under an id of its own the last line of an annotator on a pair
+    that says again, after a new one, what an earlier file said."""
+    known = intake_judgments.find_event_ids(session, [event.event_id for event in events])
+    taken = known | {event.event_id for event in events}
+    waiting = {event.event_id: event for event in list_overtaken(events, known)}
+    again: dict[str, JudgmentEvent] = {}
+    times_said = 0
+    while waiting:
+        times_said += 1
+        named = {event_id: name_again(dataset, event, times_said) for event_id, event in waiting.items()}
+        taken |= intake_judgments.find_event_ids(session, [event.event_id for event in named.values()])
+        free = {event_id: event for event_id, event in named.items() if event.event_id not in taken}
+        again |= free
+        waiting = {event_id: event for event_id, event in waiting.items() if event_id not in free}
+    return [
+        again.get(event.event_id, event)
+        for event in events
+        if event.event_id not in known or event.event_id in again
+    ]
 
 
 def _prepare_judgments(

@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 from annotator.domain.coverage import Coverage
-from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord
+from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord, find_declared
 from annotator.domain.people import name_annotator, name_lead
 from annotator.domain.quality import QualityStatus
 from annotator.releases.datasheet import (
@@ -104,11 +104,18 @@ def _list_imports(given: Given, records: Sequence[ImportRecord]) -> list[SheetIm
         (pk or BEFORE_RECORDS, "qrels", path, known, count) for (path, known, pk), count in kept.items()
     ]
     found.sort(key=lambda item: (item[0] == BEFORE_RECORDS, item[0], item[1], item[2]))
-    return [_to_import(by_pk.get(pk), kind, path, known, count) for pk, kind, path, known, count in found]
+    return [
+        _to_import(by_pk.get(pk), kind, path, known, count, records) for pk, kind, path, known, count in found
+    ]
 
 
 def _to_import(
-    record: ImportRecord | None, kind: str, path: str, known: str | None, count: int
+    record: ImportRecord | None,
+    kind: str,
+    path: str,
+    known: str | None,
+    count: int,
+    records: Sequence[ImportRecord],
 ) -> SheetImport:
     if record is None:
         return SheetImport(kind=kind, path=path, format=known, count=count)
@@ -118,7 +125,7 @@ def _to_import(
         format=record.format,
         imported_at=record.imported_at,
         count=count,
-        declared=record.declared,
+        declared=find_declared(record, records),
         options=record.options,
     )
 

@@ -166,3 +166,61 @@ def test_a_provenance_file_that_is_wrong_stops_the_import(
     done = CliRunner().invoke(app, words)
     assert done.exit_code != 0
     assert "whom" in str(done.exception)
+
+
+HEAD = "query_id,doc_id,annotator,grade"
+
+
+@pytest.mark.parametrize(
+    ("files", "holds", "history"),
+    [
+        (["2", "0 2"], 2, [2, 0, 2]),
+        (["2 0", "1 2"], 2, [2, 0, 1, 2]),
+        (["2 0 2", "1 2"], 2, [2, 0, 2, 1, 2]),
+        (["2", "0 2 1"], 1, [2, 0, 1]),
+        (["2", "2 0"], 0, [2, 0]),
+        (["2 0", "0 2"], 0, [2, 0]),
+    ],
+)
+def test_the_last_line_holds_also_where_an_earlier_file_said_it(
+    world: Imported, files: list[str], holds: int, history: list[int]
+) -> None:
+    path = world.path.with_name("further.csv")
+    for day, grades in enumerate(files, 11):
+        path.write_text("\n".join((HEAD, *(f"Q1,丙,花子,{grade}" for grade in grades.split()))), "utf-8")
+        for _ in range(2):  # the second time changes nothing
+            import_judgments(world.database, OPERATOR, "d", path, now=NOW.replace(day=day))
+    found = list_judgments(world.database, OPERATOR, "d")
+    assert [one.grade for one in found if (one.doc_id, one.annotator) == ("丙", "花子")] == [holds]
+    told = list_judgments(world.database, OPERATOR, "d", history=True)
+    assert [one.grade for one in told if (one.doc_id, one.annotator) == ("丙", "花子")] == history
+
+
+def test_which_of_contradicting_lines_holds_is_said(world: Imported) -> None:
+    path = world.path.with_name("timed.csv")
+    path.write_text(f"{HEAD},judged_at\nQ1,丙,花子,2,2019-05-06\nQ1,丙,花子,0,2019-05-05\n", "utf-8")
+    report = import_judgments(world.database, OPERATOR, "d", path, now=LATER)
+    assert report.notes[-1].endswith("the latest by its time (judged_at) holds, or else the last line")
+    found = list_judgments(world.database, OPERATOR, "d")
+    assert [one.grade for one in found if (one.doc_id, one.annotator) == ("丙", "花子")] == [2]
+
+
+def test_what_is_declared_of_a_file_that_is_imported_already_is_kept_with_that_import(
+    world: Imported, tmp_path: Path
+) -> None:
+    def again(path: Path, who: str, **options: Any) -> str:
+        done = import_judgments(
+            world.database, OPERATOR, "d", path, now=LATER, declared={"who": who}, **options
+        )
+        return " ".join(note for note in done.notes if "declare" in note)
+
+    kept = "what you declare of this file is kept with its earlier import: later releases tell it"
+    assert again(world.path, "a", dry_run=True) == kept
+    assert again(world.path, "two") == kept
+    assert again(world.path, "two") == ""
+    assert again(world.path, "two lawyers") == kept
+    other = tmp_path / "same lines.csv"
+    other.write_text(LINES + "\n", encoding="utf-8")
+    assert "what you declare of it is not kept" in again(other, "nobody")
+    sheet = (world.publish(tmp_path) / "DATASHEET.md").read_text(encoding="utf-8")
+    assert "Who judged: two lawyers\n" in sheet
