@@ -350,7 +350,8 @@ def compute_verdict(session: Session, row: DatasetRow) -> Verdict:
 
 
 def find_verdict(report: AgreementReport, row: DatasetRow) -> Verdict | None:
-    """The report's verdict, where the gate of a release would draw the same one from the same judgments."""
+    """The report's verdict, where the gate of a release would draw the same one from the same judgments: whether the report is
+    of the present ones, its caller knows."""
     same = (report.seed, report.resamples, report.kappa_target) == (row.seed, RESAMPLES, row.kappa_target)
     return report.verdict if same else None
 

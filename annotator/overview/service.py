@@ -70,8 +70,8 @@ class Status:
 def show_overview(
     database: Database, actor: Actor, dataset: str, *, agreement: AgreementReport | None = None
 ) -> Overview:
-    """The dataset at a glance, with what to do next, first things first. `agreement`: the report, where one is at hand; else
-    it is measured. For leads."""
+    """The dataset at a glance, with what to do next, first things first. `agreement`: the report, where one is at hand
+    (of a moment ago: then whoever shows it says so); else it is measured. For leads."""
     agreement = agreement or compute_agreement(database, actor, dataset)
     with database.read() as session:
         row = find_dataset(session, dataset)

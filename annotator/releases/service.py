@@ -129,7 +129,8 @@ def check_gates(
     """The gates within a transaction that is open already; whoever calls it has checked the role.
 
     `states`: the pairs' states where the caller has them already; they are read otherwise. `agreement`: a report at hand;
-    its verdict stands where a publish would draw the same one.
+    its verdict stands where a publish would draw the same one from the same judgments. Whoever hands in a report of a moment
+    ago says of when it is.
     """
     from annotator.agreement.service import find_verdict
 

@@ -32,11 +32,19 @@ def find_report(context: PageContext, dataset: str, by: str | None) -> Agreement
     return kept.report
 
 
-def find_kept(context: PageContext, dataset: str, by: str | None = None, *, tell: Tell | None = None) -> Kept:
-    """The report, kept or measured now, for whoever draws it elsewhere. `tell`: gets what is known first."""
+def find_kept(
+    context: PageContext,
+    dataset: str,
+    by: str | None = None,
+    *,
+    quick: float = 0.0,
+    tell: Tell | None = None,
+) -> Kept:
+    """The report, kept or measured now, for whoever draws it elsewhere. `quick`: where something has changed and it takes no
+    more seconds than these, it is measured now. `tell`: gets what is known first."""
     anew = st.session_state.pop(ANEW, False)
     return REPORTS.find(
-        context.database, context.actor, dataset, by=by, now=context.now, anew=anew, tell=tell
+        context.database, context.actor, dataset, by=by, now=context.now, anew=anew, quick=quick, tell=tell
     )
 
 

@@ -1,8 +1,8 @@
 """Keeps the reports of agreement that were measured, so that a page drawn again is there at once.
 
 Stands between the page and `agreement/`. A report is measured anew when what it rests on has changed. While people are
-labeling that is always; then one is kept for as long as it took to measure, times twenty, and the page says of when it is. Two
-who ask for the same at once wait for one measurement. Whoever may not see a report is refused before anything is looked up.
+labeling that is always; then one is kept for as long as it took to measure, times twenty, and the page says of when it is. Where
+somebody acts on it, one that is measured quickly is not kept beyond a change. Two who ask for the same at once wait for one measurement. Whoever may not see a report is refused before anything is looked up.
 """
 
 from collections.abc import Callable, Hashable
@@ -18,6 +18,7 @@ from annotator.storage.database import Database
 
 MOST_KEPT = 12
 LONGEST = timedelta(minutes=10)
+QUICK = 1.0  # seconds: measured anew on the Overview whenever something has changed
 TIMES = 20
 
 Tell = Callable[[int, Value], None]
@@ -33,8 +34,10 @@ class Kept:
     stamp: Hashable
     took: float
 
-    def is_good(self, stamp: Hashable, now: datetime) -> bool:
+    def is_good(self, stamp: Hashable, now: datetime, *, quick: float) -> bool:
         """Whether it may be shown for what is so by now."""
+        if self.stamp != stamp and self.took <= quick:
+            return False
         age = now - self.measured_at
         least = timedelta(seconds=self.took * TIMES)
         return age < (LONGEST if self.stamp == stamp else min(least, LONGEST))
@@ -57,16 +60,18 @@ class KeptReports:
         by: str | None,
         now: datetime,
         anew: bool = False,
+        quick: float = 0.0,
         tell: Tell | None = None,
     ) -> Kept:
-        """The report, from what is kept or measured now (`anew`: in any case). `tell`: gets the pairs and the kappa as soon
+        """The report, from what is kept or measured now (`anew`: in any case; `quick`: where something has changed and it took
+        no more seconds than these). `tell`: gets the pairs and the kappa as soon
         as they are known, where it is measured. NotAllowed for anybody but leads."""
         stamp, name = read_stamp(database, actor, dataset), (database, dataset, by)
         with self.lock:
             turn = self.turns.setdefault(name, Lock())
         with turn:
             found = self.kept.get(name)
-            if found is None or anew or not found.is_good(stamp, now):
+            if found is None or anew or not found.is_good(stamp, now, quick=quick):
                 begun = perf_counter()
                 report = compute_agreement(database, actor, dataset, by=by, tell=tell)
                 found = Kept(report, now, False, stamp, perf_counter() - begun)

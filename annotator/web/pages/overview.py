@@ -7,22 +7,30 @@ from annotator.web import charts
 from annotator.web.agreement_measured import draw_changed, find_kept
 from annotator.web.coverage_view import draw_coverage
 from annotator.web.guidance import draw_chart, draw_note, draw_numbers, draw_steps, require_dataset
-from annotator.web.kept_reports import Kept
+from annotator.web.kept_reports import QUICK, Kept
 from annotator.web.messages import tr
 from annotator.web.page_context import PageContext
 from annotator.web.pair_counts import describe_counts
 from annotator.web.progress_rows import list_annotator_rows, list_query_rows
+from annotator.web.times import show_time
 
 
 def draw(context: PageContext) -> None:
     st.title(tr("Overview"))
     dataset = require_dataset(context)
-    kept = find_kept(context, dataset)
+    kept = find_kept(context, dataset, quick=QUICK)
     found = show_overview(context.database, context.actor, dataset, agreement=kept.report)
     st.header(tr("What to do next"))
     draw_steps(context, found.steps)
     if not found.counts.pairs:
         return
+    if kept.changed:
+        draw_note(
+            tr(
+                "Whether agreement is enough, also for a release, is said here as of {time}; something has changed since.",
+                time=show_time(kept.measured_at),
+            )
+        )
     left, right = st.columns(2, gap="medium")
     with left:
         _draw_agreement(found, kept)

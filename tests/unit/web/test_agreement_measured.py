@@ -13,10 +13,10 @@ from annotator.domain.agreement import Value
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.web import agreement_groupings, agreement_measured
-from annotator.web.kept_reports import Kept
+from annotator.web import agreement_groupings, agreement_measured, kept_reports
+from annotator.web.kept_reports import Kept, KeptReports
 from tests.integration.judged_world import JudgedWorld
-from tests.unit.web.lead_pages import make_world, open_page, run, words
+from tests.unit.web.lead_pages import find, make_world, open_page, run, words
 
 
 @pytest.fixture
@@ -61,11 +61,35 @@ def test_the_overview_and_the_agreement_page_show_one_measurement(
     monkeypatch.setattr(agreement_measured, "REPORTS", reports)
     app = open_page(world, "overview")
     assert "Measured on Jan 2, 2026 03:04; something has changed since." in words(app)
+    assert "Whether agreement is enough, also for a release, is said here as of Jan 2, 2026 03:04;" in words(
+        app
+    )
     app.button(key="measure_again").click()
     run(app)
     assert "something has changed" not in words(app)
     open_page(world, "agreement")
     assert reports.asked == [False, True, False]
+
+
+def test_the_overviews_steps_go_by_what_was_judged_a_moment_ago(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports, shown = KeptReports(), list[Kept]()
+
+    class Reports:
+        def find(self, _: Database, *asked: Any, **more: Any) -> Kept:
+            shown.append(reports.find(world.database, *asked, **more))
+            return shown[-1]
+
+    monkeypatch.setattr(agreement_measured, "REPORTS", Reports())
+    monkeypatch.setattr("annotator.web.pages.overview.QUICK", 60.0)
+    monkeypatch.setattr(kept_reports, "TIMES", 10**5)  # every report would be kept
+    open_page(world, "overview")
+    world.judge(find(world, "花子"), "Q1", "遠い", 3)
+    said = words(open_page(world, "overview"))
+    agreed = [one.report.measured.observed_agreement or 0.0 for one in shown]
+    assert agreed[1] > agreed[0]
+    assert "something has changed" not in said
 
 
 def test_what_is_known_first_is_said_while_the_rest_is_measured(

@@ -48,11 +48,12 @@ class Bench:
         by: str | None = None,
         *,
         anew: bool = False,
+        quick: float = 0.0,
         dataset: str = "d",
         database: Any = None,
     ) -> Kept:
         now = NOW + timedelta(seconds=seconds)
-        return self.kept.find(database, OPERATOR, dataset, by=by, now=now, anew=anew)
+        return self.kept.find(database, OPERATOR, dataset, by=by, now=now, anew=anew, quick=quick)
 
 
 @pytest.fixture
@@ -112,6 +113,15 @@ def test_each_grouping_is_kept_by_itself_and_only_a_few_are(bench: Bench) -> Non
     bench.find(by="0")
     assert bench.measured == MOST_KEPT + 2
     assert len(bench.kept.kept) == len(bench.kept.turns) == MOST_KEPT
+
+
+def test_where_somebody_acts_on_it_a_report_that_is_measured_quickly_is_of_now(bench: Bench) -> None:
+    bench.find(quick=1.0)
+    assert bench.find(1, quick=1.0).report == (1, None)  # type: ignore[comparison-overlap]
+    bench.stamp = 2
+    assert bench.find(2, quick=0.9).changed, "this one takes longer"
+    now = bench.find(3, quick=1.0)
+    assert (bench.measured, now.changed, now.measured_at) == (2, False, NOW + timedelta(seconds=3))
 
 
 def test_the_report_that_was_asked_for_longest_ago_goes_first(bench: Bench) -> None:
