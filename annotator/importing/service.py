@@ -375,10 +375,8 @@ def import_qrels(
         tell(f"storing {count_of(len(plan.rows), 'grade')}")
         notes = (*notes, *note_plan(plan), *joined)
         size, added, stored = len(file.truth.qrels), plan.added, len(plan.rows)
-        report = ImportReport(
-            "qrels", str(path), size, added, stored - added, size - stored, notes, dry_run,
-            figures=say_mapped(file.mapped),
-        )  # fmt: skip
+        counts, mapped = (size, added, stored - added, size - stored), say_mapped(file.mapped)
+        report = ImportReport("qrels", str(path), *counts, notes, dry_run, figures=mapped)
         options = _name_chosen(
             grades_by=grades_by, map_grades=scale.mapping, as_judgments=as_judgments, rejudge=rejudge
         )
@@ -389,8 +387,8 @@ def import_qrels(
             )  # fmt: skip
             imported.bring_in(session, place.pk, list_imports(plan, file, now=now, import_record_pk=record))
             return report
-        said = _declare(session, place, actor, "qrels", path, now=now, declared=told)
-        return replace(report, notes=tuple(dict.fromkeys((*notes, *said))))
+        notes += _declare(session, place, actor, "qrels", path, now=now, declared=told)
+        return replace(report, notes=tuple(dict.fromkeys(notes)))
 
 
 @dataclass(frozen=True, slots=True)
