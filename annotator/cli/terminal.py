@@ -96,9 +96,9 @@ def to_json(value: Any) -> Any:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on stdout, in UTF-8 whatever the terminal's locale."""
+    """One JSON document on stdout, in UTF-8 whatever the terminal's locale. What of a file's name is no text is escaped."""
     text = json.dumps(to_json(value), ensure_ascii=False, indent=2, allow_nan=False)
-    rest = memoryview(text.encode("utf-8") + b"\n")
+    rest = memoryview(text.encode("utf-8", "backslashreplace") + b"\n")
     while (
         rest
     ):  # without a buffer (PYTHONUNBUFFERED) a write may take a part only, and say so by its count alone

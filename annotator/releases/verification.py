@@ -205,9 +205,12 @@ def _read_manifest(folder: Path, faults: list[Fault]) -> dict[str, Any] | None:
 
 def _compare_files(manifest: dict[str, Any], folder: Path) -> list[Fault]:
     """The manifest's list of files against the files: it tells also when SHA256SUMS was made anew."""
+    listed = manifest.get("files")
+    if not isinstance(listed, list):
+        return [Fault(MANIFEST, "a list of files", "none" if listed is None else type(listed).__name__)]
     said = {
         str(entry.get("path")): (entry.get("sha256"), entry.get("bytes"))
-        for entry in manifest.get("files") or []
+        for entry in listed
         if isinstance(entry, dict)
     }
     present = _list_files(folder) - {SUMS, MANIFEST, SIGNATURE}

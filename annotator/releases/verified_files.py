@@ -34,7 +34,7 @@ class VerifiedFile:
         self._file = file
         self._pieces: list[bytes] = []
         whole, size = hashlib.sha256(), 0
-        while piece := file.read(PIECE):
+        while piece := self._read_piece():
             whole.update(piece)
             self._pieces.append(hashlib.sha256(piece).digest())
             size += len(piece)
@@ -48,10 +48,19 @@ class VerifiedFile:
         for number in range(start // PIECE, -(-stop // PIECE)):
             begin = number * PIECE
             self._file.seek(begin)
-            piece = self._file.read(PIECE)
+            piece = self._read_piece()
             if hashlib.sha256(piece).digest() != self._pieces[number]:
                 raise refuse_file(self.name)
             yield piece[max(start - begin, 0) : stop - begin]
+
+    def _read_piece(self) -> bytes:
+        """The next piece, which is whole but at the end of the file: one read may give less (a network's file system, a signal)."""
+        read: list[bytes] = []
+        missing = PIECE
+        while missing and (some := self._file.read(missing)):
+            read.append(some)
+            missing -= len(some)
+        return read[0] if len(read) == 1 else b"".join(read)
 
     def close(self) -> None:
         """Let go of the file. A second call does nothing."""
@@ -87,8 +96,9 @@ def open_verified(folder: Path, name: str, sha256: str) -> VerifiedFile:
 
 
 def refuse_file(name: str) -> ConflictError:
-    """The error for a file that is not the published one."""
-    return ConflictError(say("{name} is not as it was published", name=name))
+    """The error for a file that is not the published one. What of a found name is no text is shown by its number."""
+    shown = name.encode("utf-8", "backslashreplace").decode()
+    return ConflictError(say("{name} is not as it was published", name=shown))
 
 
 def is_plain_below(folder: Path, name: str) -> bool:

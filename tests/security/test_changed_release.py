@@ -78,6 +78,10 @@ def remove_file(folder: Path) -> None:
     (folder / "CHANGES.md").unlink()
 
 
+def add_file_with_a_name_in_euc_kr(folder: Path) -> None:
+    (folder / os.fsdecode("나.txt".encode("euc-kr"))).write_text("{}")
+
+
 def link_file(folder: Path) -> None:
     (folder / "ranked.json").rename(folder.parent / "same.json")
     (folder / "ranked.json").symlink_to(folder.parent / "same.json")
@@ -103,7 +107,17 @@ def take_sums(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [add_file, remove_file, link_file, link_folder, put_pipe, put_folder, take_sums]
+    "change",
+    [
+        add_file,
+        add_file_with_a_name_in_euc_kr,
+        remove_file,
+        link_file,
+        link_folder,
+        put_pipe,
+        put_folder,
+        take_sums,
+    ],
 )
 def test_a_folder_with_other_files_than_the_manifest_names_is_not_served(
     served: Served, change: Callable[[Path], None]
@@ -173,6 +187,22 @@ def test_only_verified_pieces_are_read_from_a_large_file(tmp_path: Path) -> None
         path.write_bytes(published[:10])
         with pytest.raises(ConflictError):
             list(file.read())
+
+
+class GivesLittle(io.BytesIO):
+    """A file that gives less than it is asked for, as a file on a network may."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(min(size or 0, 1_000))
+
+
+def test_a_file_that_is_given_in_small_parts_is_read_whole() -> None:
+    published = os.urandom(verified_files.PIECE + 17)
+    with verified_files.VerifiedFile(
+        "large", GivesLittle(published), hashlib.sha256(published).hexdigest()
+    ) as file:
+        assert b"".join(file.read()) == published
+        assert b"".join(file.read(3, verified_files.PIECE + 5)) == published[3 : verified_files.PIECE + 5]
 
 
 def test_files_are_closed_after_every_answer(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,14 @@
 """What verifying a folder notices, by itself and without a database."""
 
 import hashlib
+import json
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from annotator.cli.terminal import print_json
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import Qrel
 from annotator.releases.content import hash_content
@@ -84,6 +87,16 @@ def test_an_added_file_is_named_wherever_it_lies(tmp_path: Path) -> None:
     assert "beir/added: only files listed in SHA256SUMS / another" in faults(folder)
 
 
+def test_an_added_file_whose_name_is_no_text_is_named_in_json_too(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    folder = publish(tmp_path / "r")
+    name = os.fsdecode("나.txt".encode("euc-kr"))
+    (folder / name).write_text("x")
+    print_json(verify_folder(folder))
+    assert name in [fault["path"] for fault in json.loads(capfdbinary.readouterr().out)["faults"]]
+
+
 def test_checksums_made_anew_do_not_hide_a_change(tmp_path: Path) -> None:
     folder = publish(tmp_path / "r")
     (folder / "judgments.csv").write_text("changed\n")
@@ -103,6 +116,10 @@ def test_checksums_made_anew_do_not_hide_a_change(tmp_path: Path) -> None:
         ),
         ({"counts": {"qrels": 2, "by_grade": {"0": 2}}}, "manifest.json: counts.by_grade "),
         ({"files": []}, "manifest.json: judgments.csv among its files "),
+        ({"files": 5}, "manifest.json: a list of files / int"),
+        ({"files": True}, "manifest.json: a list of files / bool"),
+        ({"files": {"judgments.csv": 1}}, "manifest.json: a list of files / dict"),
+        ({"files": None}, "manifest.json: a list of files / none"),
     ],
 )
 def test_a_manifest_that_does_not_speak_of_these_qrels_is_named(
