@@ -2,7 +2,8 @@
 
 The rules. Numbers are required as "at least" and shares within a tolerance (or half a query, where a share of few
 queries is no whole number). Relevant is a document of grade 1, 2 or 3. A query that no document was graded for
-counts as one without relevant documents. The figures come from `tally.py`, the keys from `requirements.py`.
+counts as one without relevant documents. Of a query with an open disagreement it is not yet known what it lacks: it is
+counted apart, and neither meets nor misses a limit on what queries may lack. The figures come from `tally.py`, the keys from `requirements.py`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -218,6 +219,7 @@ def _split_domains(tally: Tally, rule: Mapping[str, Any]) -> tuple[int, Counts]:
 
 def _rows_of_documents(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
     listed = frozenset(wanted.get("queries_without_relevant", ()))
+    disputed = frozenset(tally.disputed)
     yield _row_of_relevant(tally, wanted, listed)
     yield from _rows_of_mean_and_total(tally, wanted, listed)
     yield _row(_UNGRADED, "", show_ids(tally.ungraded), True)
@@ -228,13 +230,17 @@ def _rows_of_documents(tally: Tally, wanted: Requirements) -> Iterator[CoverageR
         "most_with_one_grade": tally.one_grade,
     }
     for key, ids in ids_by_key.items():
-        lacking = [query_id for query_id in ids if query_id not in listed]
+        unlisted = [query_id for query_id in ids if query_id not in listed]
+        lacking = [query_id for query_id in unlisted if query_id not in disputed]
         most = wanted.get(key)
         required = "" if most is None else say("at most {most:,}", most=most) if most else say("none")
         measured = show_ids(lacking)
-        if len(lacking) < len(ids):
-            listed_so = len(ids) - len(lacking)
+        if len(unlisted) < len(ids):
+            listed_so = len(ids) - len(unlisted)
             measured = say("{found}, and {listed} listed as such", found=measured, listed=listed_so)
+        if len(lacking) < len(unlisted):
+            unknown = len(unlisted) - len(lacking)
+            measured = say("{found}, and {unknown:,} not yet known", found=measured, unknown=unknown)
         yield _row(_BY_KEY[key], required, measured, len(lacking) <= (most or 0))
 
 
@@ -329,6 +335,11 @@ def _list_figures(tally: Tally, wanted: Requirements) -> dict[str, Any]:
     numbers = [number for _, number in tally.relevant]
     listed: list[str] = list(wanted.get("queries_without_relevant", ()))
     known = {query_id for query_id, _ in tally.relevant} if listed else set()
+    disputed = frozenset(tally.disputed)
+
+    def list_known(ids: list[str]) -> list[str]:
+        return [query_id for query_id in ids if query_id not in disputed]
+
     return {
         "queries": tally.queries,
         "size_tier": find_size_tier(tally.queries),
@@ -351,10 +362,11 @@ def _list_figures(tally: Tally, wanted: Requirements) -> dict[str, Any]:
             "most": max(numbers, default=None),
         },
         "queries_ungraded": _first(tally.ungraded),
-        "queries_without_relevant": _first(tally.without_relevant),
-        "queries_without_grade_2": _first(tally.without_grade_2),
-        "queries_with_one_relevant": _first(tally.one_relevant),
-        "queries_with_one_grade": _first(tally.one_grade),
+        "queries_without_relevant": _first(list_known(tally.without_relevant)),
+        "queries_without_grade_2": _first(list_known(tally.without_grade_2)),
+        "queries_with_one_relevant": _first(list_known(tally.one_relevant)),
+        "queries_with_one_grade": _first(list_known(tally.one_grade)),
+        "queries_disputed": _first(tally.disputed),
         "listed_without_relevant": listed,
         "listed_but_unknown": [query_id for query_id in listed if query_id not in known],
     }  # fmt: skip

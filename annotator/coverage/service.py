@@ -21,6 +21,7 @@ from annotator.domain.agreement import Measured
 from annotator.domain.coverage import Coverage, QueryFacts
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.ground_truth import GroundTruth, WrongCount
+from annotator.domain.settling import OPEN, settle
 from annotator.formats.empty_lists import EmptyList, list_empty_lists
 from annotator.formats.empty_lists import say_empty_lists as say_empty_lists
 from annotator.formats.format import Format
@@ -215,13 +216,30 @@ def read_requirements(name: str) -> dict[str, Any]:
 
 
 def list_facts(truth: GroundTruth) -> Iterator[QueryFacts]:
-    """The queries of a file with how many documents each has at each grade; a grade above 3 counts as 3."""
+    """The queries of a file with how many documents each has at each grade; a grade above 3 counts as 3.
+
+    Disputed is one with a document that the file's annotators judge differently and the file does not settle.
+    """
     counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     for qrel in truth.qrels:
         counts[qrel.query_id][min(qrel.grade, 3)] += 1
+    disputed = _list_disputed(truth)
     for query in truth.queries:
         none, one, two, three = counts.get(query.query_id, (0, 0, 0, 0))
-        yield QueryFacts(query, (none, one, two, three))
+        yield QueryFacts(query, (none, one, two, three), query.query_id in disputed)
+
+
+def _list_disputed(truth: GroundTruth) -> set[str]:
+    settled = {(qrel.query_id, qrel.doc_id) for qrel in truth.qrels} if truth.further_judgments else set()
+    given: defaultdict[tuple[str, str], list[int | None]] = defaultdict(list)
+    for line in truth.further_judgments:
+        if (line.query_id, line.doc_id) not in settled:
+            given[line.query_id, line.doc_id].append(line.grade)
+    return {
+        query_id
+        for (query_id, _), answers in given.items()
+        if settle([grade for grade in answers if grade is not None], answers.count(None), None).status in OPEN
+    }
 
 
 def measure_dataset_coverage(
@@ -233,11 +251,14 @@ def measure_dataset_coverage(
     """
     dataset_pk = key_of(row.pk)
     counts: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    disputed: set[int] = set()
     for state in iterate_pair_states(session, dataset_pk) if states is None else states:
         if state.settlement.grade is not None:
             counts[state.query_pk][state.settlement.grade] += 1
+        elif state.settlement.status in OPEN:
+            disputed.add(state.query_pk)
     facts = (
-        QueryFacts(query, (grades[0], grades[1], grades[2], grades[3]))
+        QueryFacts(query, (grades[0], grades[1], grades[2], grades[3]), query_pk in disputed)
         for query_pk, query in list_queries(session, dataset_pk).items()
         for grades in (counts.get(query_pk, [0, 0, 0, 0]),)
     )

@@ -27,7 +27,7 @@ class Tally:
     `by_field`, `by_field_and_category`: of the further fields that were asked for. `across`, `domains_within`: the queries
     that a field of their own marks as across domains, and the domains of the others.
     `relevant` lists the number of relevant documents of each query; the `without_…` and `one_…` lists hold
-    query ids, in order.
+    query ids, in order, also of `disputed` queries, of which that is not yet known.
     """
 
     queries: int = 0
@@ -50,6 +50,7 @@ class Tally:
     without_grade_2: list[str] = field(default_factory=list)
     one_relevant: list[str] = field(default_factory=list)
     one_grade: list[str] = field(default_factory=list)
+    disputed: list[str] = field(default_factory=list)
 
 
 def tally_queries(
@@ -117,6 +118,8 @@ def _count_documents(tally: Tally, fact: QueryFacts) -> None:
     for grade, number in enumerate(fact.by_grade):
         tally.by_grade[grade] += number
     tally.relevant.append((query_id, relevant))
+    if fact.disputed:
+        tally.disputed.append(query_id)
     if not any(fact.by_grade):
         tally.ungraded.append(query_id)
     if not relevant:

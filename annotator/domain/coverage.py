@@ -14,10 +14,14 @@ ByGrade = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class QueryFacts:
-    """A query, and how many of its documents are settled at each grade 0, 1, 2, 3."""
+    """A query, and how many of its documents are settled at each grade 0, 1, 2, 3.
+
+    `disputed`: a lead's decision on another of its documents is open, so what it lacks is not yet known.
+    """
 
     query: Query
     by_grade: ByGrade = (0, 0, 0, 0)
+    disputed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

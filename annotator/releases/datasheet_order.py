@@ -37,7 +37,7 @@ def write_order(sheet: "Datasheet") -> Iterator[str]:
     left_out = order["queries_without_relevant"]
     if left_out:
         yield (
-            f"`ranked.json` leaves out {left_out:,} {'query' if left_out == 1 else 'queries'} without a relevant document: its "
-            "evaluator divides by the number of relevant documents."
+            f"`ranked.json` leaves out {left_out:,} {'query' if left_out == 1 else 'queries'} without a relevant document among those "
+            "settled: its evaluator divides by the number of relevant documents."
         )
     yield ""

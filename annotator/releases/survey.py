@@ -87,7 +87,7 @@ class Survey:
             if query_pk not in self.of_query:
                 continue
             zero, one, two, three = self.of_query[query_pk]
-            yield QueryFacts(query, (zero, one, two, three))
+            yield QueryFacts(query, (zero, one, two, three), query_pk in self._with_open_pairs)
 
     def list_without_relevant(self, queries: Mapping[int, Query]) -> list[str]:
         """The query_ids with a settled grade, but none from 1 on, in the queries' order. Not those with an open disagreement:

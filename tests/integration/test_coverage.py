@@ -126,3 +126,31 @@ def test_overview_gate_and_check_say_the_same_of_what_a_further_column_requires(
     ]
     assert (overview.required, overview.met) == (checked.required, checked.met) == (3, 3)
     assert (gate.required, gate.measured) == (3, 3)
+
+
+def test_gate_overview_and_datasheet_say_alike_that_it_is_not_yet_known_what_a_disputed_query_lacks(
+    database: Database, tmp_path: Path
+) -> None:
+    world = JudgedWorld(database)
+    hanako, minjun, lead = world.person("花子"), world.person("민준"), world.person("editor", "lead")
+    for query_id, doc_id, grades in (("Q1", "甲", (0, 0)), ("Q1", "乙", (0, 2)), ("Q2", "甲", (3, 3))):
+        if doc_id == "甲":
+            world.query(query_id, f"検索 {query_id}")
+        world.pair(query_id, doc_id)
+        world.judge(hanako, query_id, doc_id, grades[0])
+        world.judge(minjun, query_id, doc_id, grades[1])
+    wanted = {"most_without_relevant": 0, "most_without_grade_2": 0}
+    change_settings(database, OPERATOR, "d", {}, requirements=wanted, now=NOW)
+    gates = {gate.name: gate for gate in check_release(database, lead, "d").gates}
+    assert (gates["relevant"].measured, gates["relevant"].met) == (0, True)
+    assert (gates["coverage"].required, gates["coverage"].measured) == (2, 2)
+    said = "none, and 1 not yet known"
+    rows = say(show_overview(database, lead, "d").coverage)
+    for name in ("queries without a relevant document", "queries without a document of grade 2 or 3"):
+        assert rows[name] == (said, True)
+    waived = {"kappa": "few", "quality_control": "none", "disagreements": "later"}
+    made = publish_release(database, lead, "d", "1.0.0", exports_dir=tmp_path, now=NOW, overrides=waived)
+    sheet = (made.path / "DATASHEET.md").read_text("utf-8")
+    assert f"| queries without a relevant document | none | {said} | yes |" in sheet
+    assert "leaves out 1 query without a relevant document among those settled" in sheet
+    assert "no relevant document among those judged" not in sheet

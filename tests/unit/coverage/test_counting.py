@@ -9,7 +9,7 @@ import pytest
 from annotator.coverage.counting import find_size_tier, measure_coverage
 from annotator.coverage.service import list_facts, read_requirements
 from annotator.domain.coverage import Coverage, CoverageRow, QueryFacts
-from annotator.domain.ground_truth import GroundTruth, Qrel, Query
+from annotator.domain.ground_truth import GroundTruth, JudgmentLine, Qrel, Query
 from annotator.formats.registry import read_truth
 from annotator.formats.source import Source
 
@@ -219,6 +219,55 @@ def test_queries_known_to_have_no_relevant_document_do_not_count_as_lacking() ->
     coverage = measure_coverage(facts, {"most_without_relevant": 0, "queries_without_relevant": both})
     assert find(coverage, "queries without a relevant document").met
     assert coverage.figures["listed_but_unknown"] == ["not there"]
+
+
+def test_of_a_query_with_an_open_disagreement_it_is_not_yet_known_what_it_lacks() -> None:
+    facts = [
+        QueryFacts(Query("q1", "検索"), (2, 0, 0, 0), disputed=True),
+        QueryFacts(Query("q2", "검색"), (1, 0, 0, 2)),
+        QueryFacts(Query("q3", "x"), (1, 1, 0, 0), disputed=True),
+    ]
+    limits = {"most_without_relevant": 0, "most_without_grade_2": 0, "most_with_one_relevant": 0}
+    coverage = measure_coverage(facts, limits | {"most_with_one_grade": 0})
+    measured = {row.name: (row.measured, row.met) for row in coverage.rows if row.met is not None}
+    assert measured == {
+        "queries without a relevant document": ("none, and 1 not yet known", True),
+        "queries without a document of grade 2 or 3": ("none, and 2 not yet known", True),
+        "queries with one relevant document": ("none, and 1 not yet known", True),
+        "queries with one grade only": ("none, and 1 not yet known", True),
+    }
+    assert coverage.figures["queries_without_relevant"] == {"count": 0, "query_ids": []}
+    assert coverage.figures["queries_disputed"] == {"count": 2, "query_ids": ["q1", "q3"]}
+    known = [fact("q4", (1, 0, 0, 0)), fact("q5", (1, 0, 0, 0)), *facts]
+    listed = {**limits, "queries_without_relevant": ["q5", "q3"]}
+    assert measure(known, "queries without a relevant document", **listed) == CoverageRow(
+        "queries without a relevant document",
+        "none",
+        "1 (q4), and 1 listed as such, and 1 not yet known",
+        False,
+    )
+
+
+def test_a_file_whose_annotators_differ_on_what_it_does_not_settle_has_a_disputed_query() -> None:
+    def judged(query_id: str, annotator: str, grade: int | None) -> JudgmentLine:
+        outcome = "unrateable" if grade is None else "graded"
+        return JudgmentLine(1, query_id, "문서", annotator, outcome, grade)
+
+    truth = GroundTruth(
+        tuple(Query(f"q{number}", "x") for number in range(1, 6)),
+        (Qrel("q4", "문서", 0),),
+        further_judgments=(
+            judged("q1", "a", 0),
+            judged("q1", "b", 2),
+            judged("q2", "a", 0),
+            judged("q2", "b", None),
+            judged("q3", "a", 0),
+            judged("q4", "a", 0),
+            judged("q4", "b", 3),
+            judged("q5", "a", None),
+        ),
+    )
+    assert [one.query.query_id for one in list_facts(truth) if one.disputed] == ["q1", "q2"]
 
 
 def test_a_grade_above_3_counts_as_3_and_a_query_without_qrels_is_counted() -> None:

@@ -134,5 +134,6 @@ def test_a_query_with_an_open_disagreement_is_not_said_to_have_no_relevant_docum
         ]
     )
     assert survey.list_without_relevant(QUERIES) == ["Q2", "Q3"]
+    assert [fact.query.query_id for fact in survey.list_facts(QUERIES) if fact.disputed] == ["Q1"]
     reopened = count([state(1, 1, 0, 0), state(2, 1, 0, 0, errors=(2,))])
     assert reopened.list_without_relevant(QUERIES) == []
