@@ -137,11 +137,11 @@ def _read_qrels(
 def _read_annotators(
     rest: dict[str, Any], place: Place, problems: TreeProblems
 ) -> list[tuple[str, int | None]]:
-    """The grades of annotator_1 and annotator_2, None for *cannot rate*. The second without the first stays an unknown key."""
+    """The grades of annotator_1 and annotator_2, None for *cannot rate*. Either may be missing."""
     grades: list[tuple[str, int | None]] = []
     for name in ANNOTATORS:
         if rest.get(name) is None:
-            break
+            continue
         grade = problems.own_grade(rest.pop(name), (*place, name))
         if grade is not None:
             grades.append((name, grade if isinstance(grade, int) else None))
@@ -196,7 +196,7 @@ def _write_qrel(qrel: Qrel) -> str:
     metadata = qrel.metadata
     if "law_type" in metadata:
         text += f',\n          "law_type": {write_value(metadata["law_type"], "          ")}'
-    for name, (_, grade) in zip(ANNOTATORS, qrel.annotator_grades, strict=False):
+    for name, (_, grade) in zip(_list_slots(qrel), qrel.annotator_grades, strict=False):
         text += f',\n          "{name}": {grade}'
     if qrel.note is not None:
         text += f',\n          "notes": {quote(qrel.note)}'
@@ -207,9 +207,15 @@ def _write_qrel(qrel: Qrel) -> str:
     return text + "\n        }"
 
 
+def _list_slots(qrel: Qrel) -> tuple[str, ...]:
+    """The places of a qrel's grades: the first two; but the second alone where the file that it came from had its one grade there."""
+    names = tuple(name for name, _ in qrel.annotator_grades)
+    return names if qrel.origin == "imported" and names == ANNOTATORS[1:] else ANNOTATORS
+
+
 def _further_keys(qrel: Qrel) -> Iterator[str]:
     """The keys of a qrel's metadata that have no place of their own here, and are not taken."""
-    taken = {"relevance", "law_type", *ANNOTATORS[: len(qrel.annotator_grades)]}
+    taken = {"relevance", "law_type", *_list_slots(qrel)[: len(qrel.annotator_grades)]}
     taken |= {"notes"} if qrel.note is not None else set()
     taken |= {"description"} if qrel.description is not None else set()
     for key, value in qrel.metadata.items():

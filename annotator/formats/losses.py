@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotator.domain.grades import GRADES, RELEVANT_FROM
-from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Query
+from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Qrel, Query
 from annotator.formats.format import Format
 from annotator.formats.text import describe
 
+ANNOTATOR_PLACES = ("annotator_1", "annotator_2")
 MAX_NAMED = 5
 
 
@@ -150,6 +151,7 @@ def _qrels(truth: GroundTruth, known: Format) -> Iterator[Loss]:
         if qrel.annotator_grades:
             held["annotator_grades"] += len(qrel.annotator_grades)
             held["two_annotators"] += len(qrel.annotator_grades[2:])
+            held["names"] += not _keeps_names(qrel)
     for feature, word in (("descriptions", "description"), ("notes", "note"), ("origins", "origin")):
         if held[feature] and feature not in known.features:
             yield Loss(f"{_number(held[feature], word)} left out")
@@ -159,6 +161,19 @@ def _qrels(truth: GroundTruth, known: Format) -> Iterator[Loss]:
     lost = held["two_annotators" if both else "annotator_grades"]
     if lost:
         yield Loss(f"{_number(lost, 'grade')} of {'further ' if both else ''}annotators left out")
+    if both and held["names"]:
+        qrels = _number(held["names"], "qrel")
+        yield Loss(
+            f"names of annotators left out, of {qrels}: {known.name} has the first two grades of each as "
+            f"{' and '.join(ANNOTATOR_PLACES)}, whoever gave them"
+        )
+
+
+def _keeps_names(qrel: Qrel) -> bool:
+    """Whether the first two grades stand in a file with two places for them under the names of their annotators."""
+    names = tuple(name for name, _ in qrel.annotator_grades[:2])
+    alone = names == ANNOTATOR_PLACES[1:] and qrel.origin == "imported"
+    return alone or names == ANNOTATOR_PLACES[: len(names)]
 
 
 def _judgments(truth: GroundTruth) -> Iterator[Loss]:

@@ -84,3 +84,22 @@ def test_the_first_two_grades_by_pseudonym_order_are_written_and_total_relevant_
         "b",
         "c",
     ]
+
+
+def test_the_second_annotators_grade_is_read_and_written_back_also_where_the_first_gave_none() -> None:
+    judged = {
+        "a": {"relevance": 1, "annotator_1": None, "annotator_2": 1},
+        "b": {"relevance": 1, "annotator_2": 2},
+        "c": {"relevance": 1, "annotator_1": 3, "annotator_2": None},
+        "d": {"relevance": 1, "annotator_1": None, "annotator_2": None},
+    }
+    queries = [{"query_id": "Q", "query_text": "t", "ground_truth": judged}]
+    truth = law.read(Source("f", json.dumps({"queries": queries}).encode()))
+    assert [qrel.annotator_grades for qrel in truth.qrels] == [
+        (("annotator_2", 1),),
+        (("annotator_2", 2),),
+        (("annotator_1", 3),),
+        (),
+    ]
+    written = json.loads(write(truth))["queries"][0]["ground_truth"]
+    assert written == judged

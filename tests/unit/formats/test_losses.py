@@ -1,5 +1,7 @@
 """What is said of a conversion before it writes: every loss with its count, and the ones that would be wrong."""
 
+from dataclasses import replace
+
 from annotator.domain.ground_truth import Document, GroundTruth, Qrel, Query
 from annotator.formats.losses import find_losses, list_wrong
 from annotator.formats.registry import find_format
@@ -135,3 +137,18 @@ def test_the_iteration_of_trec_is_no_loss_there() -> None:
 def test_values_that_a_table_turns_into_texts_are_named() -> None:
     truth = GroundTruth((Query("Q", "t", metadata={"team": "x", "weight": 2}),), (Qrel("Q", "d", 1),))
     assert says("csv", truth) == ["metadata of queries turned into texts: weight (1)"]
+
+
+def test_names_that_the_two_places_of_law_do_not_hold_are_lost() -> None:
+    grades = (("annotator_2", 3), ("annotator_5", 1))
+    qrels = (
+        Qrel("Q", "a", 2, annotator_grades=grades),
+        Qrel("Q", "b", 2, annotator_grades=RICH.qrels[2].annotator_grades),
+    )
+    assert says("law", GroundTruth((Query("Q", "t"),), qrels)) == [
+        "names of annotators left out, of 1 qrel: law has the first two grades of each as annotator_1 and annotator_2, whoever gave them"
+    ]
+    assert says("csv", GroundTruth((Query("Q", "t"),), qrels)) == []
+    second = Qrel("Q", "a", 2, annotator_grades=(("annotator_2", 3),))
+    assert says("law", GroundTruth((Query("Q", "t"),), (second,))) == []
+    assert len(says("law", GroundTruth((Query("Q", "t"),), (replace(second, origin="single"),)))) == 2
