@@ -203,6 +203,11 @@ def _print_report(report: "CheckReport") -> None:
         typer.echo(f"Grades mapped from another scale: {said}")
     if report.agreement is not None:
         _print_annotators(report, report.agreement)
+    if report.mixed_annotators:
+        typer.echo(
+            "annotator_1 and annotator_2 are the first two annotators of each pair here, not two people: the manifest and the "
+            "judgments.csv beside the file say how well the annotators agree"
+        )
     if report.unrateable:
         counts = ", ".join(f"{name} {count:,}" for name, count in report.unrateable.items())
         typer.echo(f"Documents that annotators could not rate (unrateable): {counts}")

@@ -27,6 +27,7 @@ from annotator.formats.empty_lists import say_empty_lists as say_empty_lists
 from annotator.formats.format import Format
 from annotator.formats.json_tree import is_comment
 from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
+from annotator.formats.released_law import has_mixed_places
 from annotator.formats.repeated_texts import list_repeated_texts
 from annotator.formats.repeated_texts import say_repeated_texts as say_repeated_texts
 from annotator.formats.source import Source
@@ -60,6 +61,7 @@ class CheckReport:
     `agreement`: of the annotators whose own grades the file holds; `differing`: the documents on which they differ;
     `unrateable`: how many documents each of them could not rate.
     `repeated_texts`: query texts that a file without ids has more than once, with their places.
+    `mixed_annotators`: whether the file has grades of several people in one place, so that nothing is said of agreement.
     `empty_lists`: queries without a relevant document, at which the evaluator of the format stops.
     `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file
     has none of its own ("all=1" unless another is given: every listed document counts as relevant).
@@ -83,6 +85,7 @@ class CheckReport:
     wrong_counts: tuple[WrongCount, ...] = ()
     repeated_texts: tuple[tuple[str, tuple[int, ...]], ...] = ()
     empty_lists: tuple[EmptyList, ...] = ()
+    mixed_annotators: bool = False
 
 
 def check_file(
@@ -118,6 +121,7 @@ def check_file(
     if problems:
         return CheckReport(source.path, known.name, False, problems=problems, hint=hint)
     tell("counting")
+    mixed = known.name == "law" and has_mixed_places(source)
     counts = Counter(qrel.grade for qrel in truth.qrels)
     return CheckReport(
         file=source.path,
@@ -130,8 +134,9 @@ def check_file(
         grades_by=grades_by,
         coverage=measure_coverage(list_facts(truth), requirements),
         mapped_grades=source.scale.figures or None,
-        agreement=_measure_annotators(truth),
-        differing=tuple(_list_differing(truth)),
+        agreement=None if mixed else _measure_annotators(truth),
+        differing=() if mixed else tuple(_list_differing(truth)),
+        mixed_annotators=mixed,
         unrateable=Counter(line.annotator for line in truth.further_judgments if line.grade is None),
         wrong_counts=truth.wrong_counts,
         repeated_texts=list_repeated_texts(known, truth),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.ground_truth import JudgmentLine, Qrel
 from annotator.domain.import_records import ImportRecord
+from annotator.formats.released_law import has_mixed_places
 from annotator.importing.qrel_source import QrelFile
 
 
@@ -19,6 +20,11 @@ def name_annotators(file: QrelFile, declared: Mapping[str, str]) -> dict[str, st
     `declared`: a name for each of them, or empty. Raises ValidationError if the file holds no annotators' grades, if it has none
     of a declared annotator, or if an annotator in it has no declared name.
     """
+    if file.known.name == "law" and has_mixed_places(file.source):
+        raise ValidationError(
+            f"--as-judgments: {file.path} belongs to a release with more annotators than its two places: annotator_1 and annotator_2 are "
+            "the first two of each pair, whoever they are; the judgments.csv beside it names them (annotator import judgments)"
+        )
     graded = (name for qrel in file.truth.qrels for name, _ in qrel.annotator_grades)
     names = list(dict.fromkeys((*graded, *(line.annotator for line in file.truth.further_judgments))))
     if not names:
