@@ -73,7 +73,7 @@ def compare_since(
     seed: int,
 ) -> SinceVersion:
     """Both sides of this version. `versions`: of each judgment's guideline; `known`: all versions, ascending."""
-    before, since, between = split_rows(found.judged, versions, version)
+    before, since, between, unknown = split_rows(found.judged, versions, version)
     asked = Asked(found, before, since, resamples, seed)
     parts = [_compare(asked, None, np.ones(len(before), dtype=np.bool_), version)]
     about = led.get(version, {})
@@ -87,19 +87,23 @@ def compare_since(
         tuple(parts),
         between,
         bool(found.simulated),
+        unknown,
     )
 
 
-def split_rows(judged: Judged, versions: Ints, version: int) -> tuple[Flags, Flags, int]:
+def split_rows(judged: Judged, versions: Ints, version: int) -> tuple[Flags, Flags, int, int]:
     """The rows of pairs judged wholly before a version, those of pairs judged wholly since, and how many shared pairs are on
-    neither side."""
+    neither side: judged partly before, and judged by somebody under a version that nobody knows (0)."""
     pairs, place = number(judged.pair)
     later = versions >= version
     all_later, any_later = np.ones(len(pairs), dtype=np.bool_), np.zeros(len(pairs), dtype=np.bool_)
     np.logical_and.at(all_later, place, later)
     np.logical_or.at(any_later, place, later)
-    between = int((any_later & ~all_later).sum())
-    return ~any_later[place], all_later[place], between
+    known = np.ones(len(pairs), dtype=np.bool_)
+    np.logical_and.at(known, place, versions > 0)
+    between = int((known & any_later & ~all_later).sum())
+    unknown = int((~known & (np.bincount(place, minlength=len(pairs)) > 1)).sum())
+    return (known & ~any_later)[place], (known & all_later)[place], between, unknown
 
 
 def _compare(asked: Asked, category: str | None, rows: Flags, version: int) -> SincePart:

@@ -37,7 +37,8 @@ class SincePart:
 class SinceVersion:
     """Agreement before and since `version`. `versions`: those that can be asked for, with how many decisions led to each.
     `parts`: the whole dataset first, then the categories of those decisions. `between`: shared pairs that were judged partly
-    before and partly since, and so are on neither side. `simulated`: some of the annotators are not people."""
+    before and partly since, and so are on neither side; neither are `unknown` shared pairs of which a judgment came with a file, since nobody knows its
+    guideline. `simulated`: some of the annotators are not people."""
 
     dataset: str
     version: int
@@ -45,3 +46,4 @@ class SinceVersion:
     parts: tuple[SincePart, ...]
     between: int
     simulated: bool = False
+    unknown: int = 0

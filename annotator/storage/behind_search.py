@@ -39,10 +39,14 @@ SELECT a.seconds FROM current_judgment a
 WHERE {_COUNTS.format(c="a")} AND a.annotator_pk = :first AND a.seconds IS NOT NULL"""
 _OF_VERSIONS = """
 SELECT w.pair_pk FROM current_judgment w JOIN rubric r ON r.pk = w.rubric_pk WHERE {counts}
-GROUP BY w.pair_pk HAVING min(r.version) = :version_low AND max(r.version) = :version_high"""
+GROUP BY w.pair_pk HAVING min(CASE WHEN w.imported = 0 THEN r.version ELSE 0 END) = :version_low
+  AND (max(r.version) = :version_high OR :version_low = 0)"""
+_UNTIMED = """
+SELECT w.pair_pk FROM current_judgment w WHERE {counts}
+GROUP BY w.pair_pk HAVING sum(CASE WHEN w.imported < 2 THEN 1 ELSE 0 END) < 2"""
 _IN_SPAN = (
-    "sum(CASE WHEN {c}.made_at < :begin_{at} THEN 1 ELSE 0 END) < 2 "
-    "AND sum(CASE WHEN {c}.made_at <= :end_{at} THEN 1 ELSE 0 END) >= 2"
+    "sum(CASE WHEN {c}.imported < 2 AND {c}.made_at < :begin_{at} THEN 1 ELSE 0 END) < 2 "
+    "AND sum(CASE WHEN {c}.imported < 2 AND {c}.made_at <= :end_{at} THEN 1 ELSE 0 END) >= 2"
 )
 _OF_SPAN = f"""
 SELECT w.pair_pk FROM current_judgment w WHERE {{counts}} GROUP BY w.pair_pk HAVING {_IN_SPAN.format(c="w", at="{at}")}"""
@@ -58,12 +62,14 @@ class Found(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Group:
     """What keeps to a group; nothing: all pairs. `queries`, `documents`: its keys. `versions`: the first and the last
-    guideline that a pair was judged under. `spans`: in each of them it was judged a second time; the first and the last
+    guideline that a pair was judged under, 0 where that is not known of all its judgments. `untimed`: it is not known when
+    it was judged a second time. `spans`: in each of them it was judged a second time; the first and the last
     second, since 1970."""
 
     queries: Collection[int] | None = None
     documents: Collection[int] | None = None
     versions: tuple[int, int] | None = None
+    untimed: bool = False
     spans: Sequence[tuple[int, int]] = ()
 
 
@@ -174,6 +180,8 @@ def _write_within(session: Session, wanted: Wanted, subject: str, values: dict[s
     if wanted.group.versions is not None:
         values.update(zip(("version_low", "version_high"), wanted.group.versions, strict=True))
         within += f" AND {subject}.pair_pk IN ({_OF_VERSIONS.format(counts=counts)})"
+    if wanted.group.untimed:
+        within += f" AND {subject}.pair_pk IN ({_UNTIMED.format(counts=counts)})"
     for at, span in enumerate(wanted.group.spans):
         values.update(zip((f"begin_{at}", f"end_{at}"), span, strict=True))
         if len(wanted.annotators) == 2 or wanted.below is not None:

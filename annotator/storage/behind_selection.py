@@ -126,11 +126,13 @@ def _find_group(session: Session, dataset_pk: int, by: str | None, value: str | 
     """What keeps to the group, by the rules of `agreement/groups.py`."""
     if by is None or by == "annotator":
         return Group()
+    if by == "guideline_version" and value is None:
+        return Group(versions=(0, 0))
     if by == "guideline_version":
         low, _, high = (value or "").partition("–")
         return Group(versions=(int(low), int(high or low))) if low.isdecimal() else Group(queries=())
     if by == "week":
-        return Group(spans=(_find_week(value or ""),))
+        return Group(untimed=True) if value is None else Group(spans=(_find_week(value),))
     if by.startswith(DOCUMENT):
         _pairs, attributes = read_document_labels(session, dataset_pk, by)
         return Group(documents=[pk for pk, label in attributes.items() if label == value])

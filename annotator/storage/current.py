@@ -21,7 +21,7 @@ from sqlmodel import col
 from annotator.domain.import_records import find_import
 from annotator.storage.dispute_tables import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.disputes import derive_disputes
-from annotator.storage.import_records import is_time_known
+from annotator.storage.import_records import IMPORTED, is_time_known
 from annotator.storage.receipt_order import order_answers
 from annotator.storage.statements import prepare, run
 from annotator.storage.tables import (
@@ -43,8 +43,10 @@ STALE = """
 _DERIVE = (
     """
 INSERT INTO current_judgment
-  (pair_pk, annotator_pk, judgment_pk, dataset_pk, outcome, grade, purpose, rubric_pk, seconds, made_at, stale)
+  (pair_pk, annotator_pk, judgment_pk, dataset_pk, outcome, grade, purpose, rubric_pk, seconds, made_at, imported, stale)
 SELECT j.pair_pk, j.annotator_pk, j.pk, :dataset_pk, j.outcome, j.grade, j.purpose, j.rubric_pk, j.seconds, {made_at}, """
+    + IMPORTED
+    + ", "
     + STALE
     + """
 FROM judgment j JOIN pair p ON p.pk = j.pair_pk AND p.retired_at IS NULL
@@ -56,7 +58,7 @@ WHERE j.pair_pk IN {pairs} AND j.purpose IN ('independent', 'conditional') AND N
 ON CONFLICT (pair_pk, annotator_pk) DO UPDATE
 SET judgment_pk = excluded.judgment_pk, outcome = excluded.outcome,
     grade = excluded.grade, purpose = excluded.purpose, rubric_pk = excluded.rubric_pk, seconds = excluded.seconds,
-    made_at = excluded.made_at, stale = excluded.stale
+    made_at = excluded.made_at, imported = excluded.imported, stale = excluded.stale
 WHERE current_judgment.judgment_pk <> excluded.judgment_pk
 """
 )

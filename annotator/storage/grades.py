@@ -23,16 +23,18 @@ MOST_OF_THE_TABLE = (
     8  # a dataset with more than this part of all judgments is read by walking through the table
 )
 PAIRS_AT_ONCE = 50_000  # PostgreSQL's values hold the judgments of so many pairs (by their keys) at the most
+_RUBRIC = "CASE WHEN c.imported = 0 THEN coalesce(c.rubric_pk, 0) ELSE 0 END"
+_MADE_AT = "CASE WHEN c.imported < 2 THEN coalesce(c.made_at, 0) ELSE 0 END"
 _FROM = """FROM current_judgment c CROSS JOIN pair p
 WHERE p.pk = c.pair_pk AND {of_dataset} AND c.purpose = 'independent' AND c.outcome = 'graded' AND p.retired_at IS NULL"""
 _NUMBERS = (
-    "SELECT p.query_pk, c.pair_pk, (c.annotator_pk * {rubrics} + coalesce(c.rubric_pk, 0)) * 4 + c.grade, "
-    "coalesce(c.made_at, 0), coalesce(c.seconds, -1.0) " + _FROM
+    "SELECT p.query_pk, c.pair_pk, (c.annotator_pk * {rubrics} + {rubric}) * 4 + c.grade, "
+    "{made_at}, coalesce(c.seconds, -1.0) " + _FROM
 )
 _BYTES = (
     "SELECT string_agg(int8send(p.query_pk) || int8send(c.pair_pk) "
-    "|| int8send((CAST(c.annotator_pk AS BIGINT) * {rubrics} + coalesce(c.rubric_pk, 0)) * 4 + c.grade) "
-    "|| int8send(coalesce(c.made_at, 0)) || float8send(coalesce(c.seconds, -1.0)), CAST('' AS BYTEA)) "
+    "|| int8send((CAST(c.annotator_pk AS BIGINT) * {rubrics} + {rubric}) * 4 + c.grade) "
+    "|| int8send({made_at}) || float8send(coalesce(c.seconds, -1.0)), CAST('' AS BYTEA)) "
     + _FROM
     + " GROUP BY c.pair_pk / {at_once}"
 )
@@ -43,8 +45,8 @@ _SIZES = prepare(
 
 
 class Grades(NamedTuple):
-    """A row for each judgment that counts, in no particular order; primary keys but for the last three. `made_at`: when, in
-    whole seconds since 1970, UTC; `seconds`: how long it took, NaN where nobody knows."""
+    """A row for each judgment that counts, in no particular order; primary keys but for the last three. `rubric`: 0 where it
+    came with a file; `made_at`: when, in whole seconds since 1970, UTC, 0 where the file does not say; `seconds`: how long it took, NaN where nobody knows."""
 
     query: "Ints"
     pair: "Ints"
@@ -82,7 +84,11 @@ def _read_numbers(
     import numpy as np
 
     of_dataset = f"c.dataset_pk{' + 0' if walk else ''} = {dataset_pk:d}"
-    rows: Any = run(session, prepare(_NUMBERS.format(rubrics=rubrics, of_dataset=of_dataset)), {}).cursor
+    rows: Any = run(
+        session,
+        prepare(_NUMBERS.format(rubrics=rubrics, of_dataset=of_dataset, rubric=_RUBRIC, made_at=_MADE_AT)),
+        {},
+    ).cursor
     numbers = np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, 5)
     return list(numbers.T)
 
@@ -93,7 +99,11 @@ def _read_bytes(session: Session, dataset_pk: int, rubrics: int) -> "Sequence[In
     import numpy as np
 
     statement = _BYTES.format(
-        rubrics=rubrics, of_dataset=f"c.dataset_pk = {dataset_pk:d}", at_once=PAIRS_AT_ONCE
+        rubrics=rubrics,
+        of_dataset=f"c.dataset_pk = {dataset_pk:d}",
+        at_once=PAIRS_AT_ONCE,
+        rubric=_RUBRIC,
+        made_at=_MADE_AT,
     )
     driver: Any = session.connection().connection.driver_connection
     with driver.cursor(binary=True) as cursor:

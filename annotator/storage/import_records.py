@@ -18,6 +18,11 @@ IMPORT = case(
 """What `find_import` says of a judgment, as SQL."""
 
 
+IMPORTED = """CASE WHEN j.import_record_pk IS NULL AND substr(j.event_id, 15, 1) <> '5' THEN 0
+  WHEN j.judged_at = j.received_at THEN 2 ELSE 1 END"""
+"""Of a judgment `j`: 0 made in this program, 1 it came with a file, 2 with a file that does not say when it was made."""
+
+
 def is_time_known(judgment: JudgmentRow) -> bool:
     """Whether it is known when a judgment was made. Where the file did not say, the moment of the import is stored."""
     if find_import(judgment.event_id, judgment.import_record_pk) is None:

@@ -392,7 +392,9 @@ class CurrentJudgmentRow(SQLModel, table=True):
 
     Derived from `judgment` by `storage/current.py` and by nothing else; narrow, so that a million are
     read quickly. `stale`: 1 made under an older standard, 2 on an older text, 3 both; 0 neither.
-    `rubric_pk`, `seconds` and `made_at` (the press, in whole seconds since 1970, UTC) are the judgment's own.
+    `rubric_pk`, `seconds` and `made_at` (the press, in whole seconds since 1970, UTC) are the judgment's own. `imported`: 0 made
+    in this program, 1 it came with a file, which says when it was made; 2 with one that does not, and `made_at` is when it
+    was imported. Under which guideline an imported one was made nobody knows.
     """
 
     __tablename__ = "current_judgment"
@@ -422,6 +424,7 @@ class CurrentJudgmentRow(SQLModel, table=True):
     rubric_pk: int | None = None
     seconds: float | None = None
     made_at: int | None = Field(default=None, sa_type=BigInteger)
+    imported: int = number_column(0)
 
 
 class ImportedQrelRow(SQLModel, table=True):

@@ -110,6 +110,14 @@ def _draw_notes(found: SinceVersion) -> None:
                 found.between,
             )
         )
+    if found.unknown:
+        said.append(
+            tr_n(
+                "{n:,} pair with a judgment from a file is on neither side: nobody knows the guideline that it was made under.",
+                "{n:,} pairs with judgments from files are on neither side: nobody knows the guideline that these were made under.",
+                found.unknown,
+            )
+        )
     said.append(
         tr(
             "They are different pairs: a difference may also come from easier or harder ones. Lines: 95 % intervals. Hollow: too few to say much."

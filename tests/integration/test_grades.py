@@ -1,22 +1,26 @@
 """Reading the grades that count, on both databases: which rows, and each figure of theirs."""
 
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import select, text, update
 from sqlmodel import col
 
-from annotator.agreement.service import compute_agreement, list_groupings, read_stamp
+from annotator.agreement.service import compute_agreement, list_groupings, list_pairs_behind, read_stamp
 from annotator.datasets.service import change_settings
-from annotator.domain.agreement import Value
+from annotator.domain.agreement import Selection, Value
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
+from annotator.importing.service import import_judgments
+from annotator.labeling.service import list_judgments
 from annotator.storage.current import derive_current
 from annotator.storage.database import Database
 from annotator.storage.grades import Grades, read_grades
-from annotator.storage.tables import JudgmentRow, PairRow, RubricRow
+from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow, RubricRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 MINUTE = 60
@@ -90,6 +94,43 @@ def test_a_time_is_cut_to_its_second_and_an_unknown_duration_is_none(
     found = world.read()
     assert found.made_at.tolist() == [int(at.timestamp())]
     assert np.isnan(found.seconds).tolist() == [True]
+
+
+def test_of_an_imported_judgment_nobody_claims_the_guideline_nor_a_time_that_its_file_does_not_give(
+    world: World, database: Database, tmp_path: Path
+) -> None:
+    given = ("2019-05-06T07:08:09Z", "2019-05-07T07:08:09Z")
+    lines = [f"q1 d,d1 d,ann d,1,{given[0]}", f"q1 d,d1 d,bo d,1,{given[1]}"]
+    lines += [f"{pair},{who} d,2," for pair in ("q1 d,d2 d", "q2 d,d1 d") for who in ("ann", "bo")]
+    file = tmp_path / "j.csv"
+    file.write_text("\n".join(["query_id,doc_id,annotator,grade,judged_at", *lines]), encoding="utf-8")
+    import_judgments(database, OPERATOR, "d", file, now=NOW)
+    found = world.read()
+    assert set(found.rubric.tolist()) == {0}
+    times = [int(datetime.fromisoformat(one).timestamp()) for one in given]
+    assert sorted(found.made_at.tolist()) == [0] * 4 + times
+    world.judge(world.person("cho"), "q2 d", "d1 d", 1)
+    migration = import_module("annotator.storage.migrations.versions.0015_which_judgments_came_with_a_file")
+    with database.write() as session:
+        columns = select(col(CurrentJudgmentRow.judgment_pk), col(CurrentJudgmentRow.imported))
+        known = dict(session.execute(columns.order_by(col(CurrentJudgmentRow.judgment_pk))).tuples().all())
+        assert sorted(known.values()) == [0, 1, 1, 2, 2, 2, 2]
+        session.execute(update(CurrentJudgmentRow).values(imported=0))
+        session.execute(text(migration.FILL))
+        assert dict(session.execute(columns).tuples().all()) == known
+    listed = list_judgments(database, OPERATOR, "d")
+    assert sum(one.judged_at is None for one in listed) == 4, "the same rule as that of the judgments' list"
+    for by, expected in (
+        ("week", [("2019-W19", 1), (None, 2)]),
+        ("guideline_version", [(None, 3)]),
+    ):
+        groups = compute_agreement(database, OPERATOR, "d", by=by, resamples=0).groups
+        assert [(one.value, one.measured.pairs) for one in groups] == expected
+        for value, pairs in expected:
+            for names in ((), ("ann d",), ("ann d", "bo d")):
+                selection = Selection(kind="shared", annotators=names, by=by, value=value)
+                behind = list_pairs_behind(database, OPERATOR, "d", selection, limit=9, now=NOW)
+                assert (behind.total, len(behind.pairs)) == (pairs, pairs)
 
 
 def test_only_this_datasets_pairs_in_the_pool_are_read(world: World, database: Database) -> None:

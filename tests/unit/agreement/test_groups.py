@@ -58,6 +58,17 @@ def test_a_pair_belongs_to_the_version_it_was_judged_under_or_to_both() -> None:
     assert _name_rows(labels) == ["1", "1", "1–2", "1–2", "2–10", "2–10", "2"]
 
 
+def test_what_is_not_known_of_a_pair_puts_it_into_the_last_group() -> None:
+    judged = _judged((1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1), (4, 0), (4, 1), (4, 2))
+    versions = label_by_version(judged, np.array([0, 0, 2, 2, 0, 2, 1, 2, 2]))
+    assert list(versions.values) == ["1–2", "2", None]
+    assert _name_rows(versions) == [None] * 2 + ["2"] * 2 + [None] * 2 + ["1–2"] * 3
+    week = 7 * 24 * 60 * 60
+    weeks = label_by_week(judged, np.array([0, 0, 1, 1, 0, 1, 0, 3, 2]) * week)
+    assert list(weeks.values) == ["1970-W02", "1970-W04", None]
+    assert _name_rows(weeks) == [None] * 2 + ["1970-W02"] * 2 + [None] * 2 + ["1970-W04"] * 3
+
+
 @pytest.mark.parametrize(
     ("times", "week"),
     [

@@ -89,10 +89,19 @@ def test_what_may_be_chance_or_is_too_little_is_not_yet_known() -> None:
 def test_pairs_judged_partly_before_and_partly_since_are_on_neither_side() -> None:
     columns = ([1, 1, 1, 1, 1, 1], [1, 1, 2, 2, 3, 3], [0, 1] * 3, [0, 1, 2, 3, 0, 0])
     judged = Judged(*(np.array(column, dtype=np.int64) for column in columns))
-    before, since, between = split_rows(judged, np.array([1, 1, 1, 2, 3, 2]), 2)
+    before, since, between, unknown = split_rows(judged, np.array([1, 1, 1, 2, 3, 2]), 2)
     assert before.tolist() == [True, True, False, False, False, False]
     assert since.tolist() == [False, False, False, False, True, True]
-    assert between == 1
+    assert (between, unknown) == (1, 0)
+
+
+def test_pairs_of_which_nobody_knows_the_guideline_are_on_neither_side() -> None:
+    columns = ([1] * 7, [1, 1, 2, 2, 3, 3, 4], [0, 1] * 3 + [0], [0] * 7)
+    judged = Judged(*(np.array(column, dtype=np.int64) for column in columns))
+    before, since, between, unknown = split_rows(judged, np.array([0, 0, 0, 2, 2, 2, 0]), 2)
+    assert not before.any()
+    assert since.tolist() == [False, False, False, False, True, True, False]
+    assert (between, unknown) == (0, 2)
 
 
 def test_the_version_is_the_one_asked_for_or_the_latest_that_decisions_led_to() -> None:
