@@ -69,6 +69,31 @@ def check_earlier_names(file: QrelFile, names: Mapping[str, str], records: Itera
                 )
 
 
+def note_same_names(
+    file: QrelFile, declared: Mapping[str, str], records: Iterable[ImportRecord]
+) -> tuple[str, ...]:
+    """Return a warning where an earlier file's annotators bear the same names and nobody says who they are: both become one
+    person. `records`: the imports of the dataset."""
+    if declared:
+        return ()
+    unnamed = {
+        record.path: None
+        for record in records
+        if record.kind == "judgments"
+        and record.options.get("as_judgments")
+        and not record.options.get("annotators")
+        and record.sha256 != file.sha256
+    }
+    if not unnamed:
+        return ()
+    return (
+        (
+            f"warning: {', '.join(unnamed)} was imported without saying who its annotators are: those of the same name are taken "
+            "for the same people; if they are others, say who they are with --provenance before you import"
+        ),
+    )
+
+
 def list_annotator_lines(
     qrels: Iterable[Qrel], further: Iterable[JudgmentLine], names: Mapping[str, str]
 ) -> list[JudgmentLine]:

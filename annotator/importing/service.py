@@ -47,6 +47,7 @@ from annotator.importing.qrel_annotators import (
     list_annotator_lines,
     name_annotators,
     note_annotators,
+    note_same_names,
 )
 from annotator.importing.qrel_plan import list_imports, note_plan, plan_qrels
 from annotator.importing.qrel_source import (
@@ -534,7 +535,8 @@ def _store_annotators(
     """Store the annotators' own grades of a ground truth as their judgments, as `import_judgments` does; returns notes."""
     told, people = split_declaration(declared)
     names = name_annotators(file, people)
-    check_earlier_names(file, names, list_import_records(session, place.pk))
+    records = list_import_records(session, place.pk)
+    check_earlier_names(file, names, records)
     queries, command = _list_texts(session, place, file)
     further = match_judgments(file, queries, command=command)
     lines = list_annotator_lines((qrel for _, qrel in qrels), further, names)
@@ -542,7 +544,7 @@ def _store_annotators(
     new = _choose_new(session, place.name, plan.events)
     rows, notes = _prepare_judgments(session, place, new, str(path), now=now, simulated=False)
     revised = intake_judgments.count_revisions(session, rows)
-    said = (*note_annotators(lines, new=len(new)), *notes)
+    said = (*note_annotators(lines, new=len(new)), *note_same_names(file, people, records), *notes)
     if rows:
         report = ImportReport(
             "judgments", str(path), len(lines), len(new) - revised, revised, len(lines) - len(new), said, dry_run,

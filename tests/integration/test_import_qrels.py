@@ -437,6 +437,15 @@ def test_names_of_annotators_are_refused_for_a_file_that_names_them_itself(desk:
         import_judgments(desk.database, OPERATOR, "d", path, now=NOW, declared={"annotators": NAMES})
 
 
+def test_annotators_of_two_files_who_bear_one_name_are_told_apart_or_warned_of(desk: Desk) -> None:
+    assert "warning" not in "; ".join(desk.bring(LAW, as_judgments=True).notes)
+    other = {**LAW, "version": "2.0"}
+    notes = desk.bring(other, as_judgments=True, dry_run=True).notes
+    assert [note for note in notes if "taken for the same people" in note and "--provenance" in note]
+    named = desk.bring(other, as_judgments=True, dry_run=True, declared={"annotators": NAMES}).notes
+    assert not [note for note in named if "taken for the same people" in note]
+
+
 @pytest.mark.parametrize("first", [None, {"annotators": {**NAMES, "annotator_2": "Kim"}}])
 def test_the_same_file_is_not_taken_a_second_time_as_the_grades_of_other_people(
     desk: Desk, first: dict[str, Any] | None
