@@ -40,14 +40,14 @@ def write_errors(problems: "Sequence[FormatError]") -> str:
     if path is None or (not problems and not path.exists()):
         return ""
     from annotator.domain.messages import count_of
-    from annotator.formats.spreadsheet import BOM, write_sheet
+    from annotator.formats.spreadsheet import write_sheet
 
     rows = [
         (problem.path, problem.line, *_split(problem.expected), problem.found, str(problem))
         for problem in problems
     ]
     try:
-        if path.exists() and not path.read_bytes().startswith((BOM + ",".join(COLUMNS)).encode()):
+        if path.exists() and not path.read_bytes().startswith("".join(write_sheet(COLUMNS, [])).encode()):
             return (
                 f"--errors: {path} is another file and was not written over; name one that is not there"
                 * bool(problems)

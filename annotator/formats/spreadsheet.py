@@ -2,7 +2,8 @@
 
 UTF-8 with a byte order mark, without which Excel reads no Japanese and no Korean; lines end in CR LF. A text that a spreadsheet
 would run as a formula gets an apostrophe before it, and so does one that begins with an apostrophe itself: taking one away
-gives every text back as it was. Numbers stay numbers, negative ones too. Files that programs read (qrels, judgments.csv, run files)
+gives every text back as it was. Every text stands in quotes: a spreadsheet that splits lines at semicolons or tabs too, as many
+languages set it, would else make a cell of its own, and a formula, of what follows one. Numbers stay numbers, negative ones too. Files that programs read (qrels, judgments.csv, run files)
 are written exactly and by other writers: which file is of which kind is said in docs/files.md.
 """
 
@@ -71,7 +72,8 @@ class MarkedId(str):
 
 def _write_rows(rows: Iterable[Sequence[object]]) -> str:
     made = io.StringIO()
-    csv.writer(made, lineterminator="\r\n").writerows([[_write_cell(cell) for cell in row] for row in rows])
+    quoted = csv.writer(made, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
+    quoted.writerows([[_write_cell(cell) for cell in row] for row in rows])
     return made.getvalue()
 
 

@@ -153,7 +153,7 @@ def test_the_files_of_a_chart_are_made_without_leaving_the_browser(
     assert sorted(kept) == ["d-groups.csv", "d-groups.png", "d-groups.svg"]
     assert kept["d-groups.svg"].startswith(b"<svg") and "設定".encode() in kept["d-groups.svg"]
     assert kept["d-groups.png"].startswith(b"\x89PNG") and len(kept["d-groups.png"]) > 3_000
-    assert kept["d-groups.csv"].decode("utf-8-sig").startswith("category,pairs,")
+    assert kept["d-groups.csv"].decode("utf-8-sig").startswith('"category","pairs",')
     assert elsewhere == []
 
 

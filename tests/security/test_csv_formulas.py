@@ -59,7 +59,16 @@ def test_figures_stay_numbers_negative_ones_too_and_times_are_utc() -> None:
 
 def test_a_spreadsheet_reads_japanese_and_korean_by_the_byte_order_mark_and_lines_end_in_cr_lf() -> None:
     text = "".join(write_sheet(["質問", "등급"], [["検索 🔎", 'a "b", c']]))
-    assert text == '\ufeff質問,등급\r\n検索 🔎,"a ""b"", c"\r\n'
+    assert text == '\ufeff"質問","등급"\r\n"検索 🔎","a ""b"", c"\r\n'
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_spreadsheet_that_splits_at_another_character_makes_no_formula_of_the_rest_of_a_text(
+    separator: str,
+) -> None:
+    text = "".join(write_sheet(["title", "n"], [[f"memo{mark}=cmd|' /C calc'!A0", -1] for mark in ",;\t"]))
+    rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=separator))
+    assert not [cell for row in rows for cell in row if cell.startswith("=")]
 
 
 def test_every_file_for_people_is_free_of_formulas(database: Database) -> None:

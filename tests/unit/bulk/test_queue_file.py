@@ -42,7 +42,7 @@ def faults(data: bytes) -> list[str]:
 
 def test_a_spreadsheet_is_told_by_a_byte_order_mark_and_finds_the_columns_to_fill_in_first() -> None:
     data = b"".join(write_queue([line(query="検索, 질의 🔎", notes='A: "a"\nB: b')]))
-    assert data.startswith(b"\xef\xbb\xbfquery_id,doc_id,grade,rationale,reason,seen,why,")
+    assert data.startswith(b'\xef\xbb\xbf"query_id","doc_id","grade","rationale","reason","seen","why",')
     (row,) = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
     assert tuple(row) == COLUMNS
     assert (row["query"], row["notes"], row["grade"]) == ("検索, 질의 🔎", 'A: "a"\nB: b', "")

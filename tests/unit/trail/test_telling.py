@@ -48,4 +48,4 @@ def test_what_happened_to_a_pair_is_told_in_a_sentence(
 
 def test_the_file_says_which_records_hide_what_was_said() -> None:
     shown, hidden = "".join(write_csv([EVENT, replace(EVENT, after=None, hidden=True)])).splitlines()[1:]
-    assert shown.endswith(',"{""grade"": 2}",') and hidden.endswith(",,,true")
+    assert shown.endswith(',"{""grade"": 2}",""') and hidden.endswith(',"","","true"')
