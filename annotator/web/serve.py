@@ -31,6 +31,7 @@ ACCEPTED_AT_ONCE = (
 LOG_EVERY = 60.0  # seconds between two lines about connections that cannot be accepted
 OPEN_WORK_SECONDS = 4  # that downloads and requests have to end after the signal to stop
 SHUTDOWN_SECONDS = 8.0  # after which the process ends whatever is still open
+LAST_LINE_SECONDS = 1.0
 
 log = structlog.stdlib.get_logger("annotator.web")
 
@@ -187,11 +188,18 @@ class LoopErrors:
 
 
 def end_process() -> None:
-    """End at once: some thread does not. Transactions that are open are undone by the database, as after a crash."""
+    """End at once: some thread does not. Transactions that are open are undone by the database, as after a crash.
+    Whoever reads the log may have stopped reading: then the last line waits for them only LAST_LINE_SECONDS."""
+    telling = threading.Thread(target=_tell_of_the_end, daemon=True)
+    telling.start()
+    telling.join(LAST_LINE_SECONDS)
+    os._exit(0)
+
+
+def _tell_of_the_end() -> None:
     log.warning("the server was ended with work still open")
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)
 
 
 def bind(host: str, port: int, backlog: int) -> socket.socket:

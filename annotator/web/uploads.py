@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
+import structlog
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -34,6 +35,7 @@ MOST_FILES_OF_A_SESSION = 10
 MOST_BYTES_OF_ALL = 400 * 1024 * 1024
 KEPT_SECONDS = 90  # after the connection broke; Streamlit itself keeps a session for 120
 SWEEP_SECONDS = 15
+log = structlog.stdlib.get_logger("annotator.web")
 UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)")
 
 
@@ -185,11 +187,14 @@ def note_file_fields() -> Iterator[None]:
 
 
 async def free_files_of_ended_sessions() -> None:
-    """Until cancelled."""
+    """Until cancelled; a sweep that fails is logged, and the next one comes all the same."""
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
-        if Runtime.exists():
-            UPLOADS.free_ended(Runtime.instance(), now=time.monotonic())
+        try:
+            if Runtime.exists():
+                UPLOADS.free_ended(Runtime.instance(), now=time.monotonic())
+        except Exception:
+            log.exception("files of ended sessions were not freed")
 
 
 class UploadGuard:

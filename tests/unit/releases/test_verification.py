@@ -123,7 +123,7 @@ def test_checksums_made_anew_do_not_hide_a_change(tmp_path: Path) -> None:
     ],
 )
 def test_a_manifest_that_does_not_speak_of_these_qrels_is_named(
-    tmp_path: Path, changes: dict, fault: str
+    tmp_path: Path, changes: dict[str, object], fault: str
 ) -> None:
     assert any(found.startswith(fault) for found in faults(publish(tmp_path / "r", **changes)))
 

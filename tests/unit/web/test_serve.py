@@ -44,6 +44,29 @@ def test_the_server_may_open_more_files_than_a_system_begins_with_and_never_fewe
         resource.setrlimit(resource.RLIMIT_NOFILE, (before, hard))
 
 
+END_WITH_A_FULL_LOG = """
+import os, sys, threading
+from annotator.log import set_up_logs
+from annotator.web import serve
+set_up_logs("json", "INFO")
+serve.LAST_LINE_SECONDS = 0.1
+threading.Thread(target=lambda: sys.stderr.write("x" * 200_000), daemon=True).start()
+threading.Thread(target=lambda: sys.stdout.write("x" * 200_000), daemon=True).start()
+threading.Timer(0.2, serve.end_process).start()
+threading.Event().wait()
+"""
+
+
+def test_the_server_ends_although_nobody_reads_its_log_any_more() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", END_WITH_A_FULL_LOG], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            assert process.wait(timeout=20) == 0
+        finally:
+            process.kill()
+
+
 def test_that_no_connection_can_be_accepted_is_one_line_of_log_a_minute_and_other_errors_are_as_ever() -> (
     None
 ):

@@ -1,5 +1,7 @@
 """Who may upload a file, how much of it is taken, and when it is freed."""
 
+import asyncio
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,9 +10,11 @@ import pytest
 from starlette.responses import Response
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
+from streamlit.runtime import Runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from structlog.testing import capture_logs
 
 from annotator.web import uploads
 from annotator.web.uploads import MOST_BYTES, UploadRefused, Uploads
@@ -215,3 +219,25 @@ def test_only_who_sent_a_file_may_take_it_back(
     monkeypatch.setattr(uploads, "require_signed_in", lambda _: signed_in)
     client = TestClient(uploads.UploadGuard(streamlit))
     assert client.delete("/_stcore/upload_file/s/f").status_code == status
+
+
+def test_a_sweep_that_fails_is_logged_and_the_next_one_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    sweeps = 0
+
+    def fail_first() -> bool:
+        nonlocal sweeps
+        sweeps += 1
+        if sweeps == 1:
+            raise RuntimeError("a session that cannot be closed")
+        if sweeps == 3:
+            raise asyncio.CancelledError
+        return False
+
+    monkeypatch.setattr(uploads, "SWEEP_SECONDS", 0)
+    monkeypatch.setattr(Runtime, "exists", fail_first)
+    with capture_logs() as lines, ThreadPoolExecutor(1) as apart:
+        swept = apart.submit(asyncio.run, uploads.free_files_of_ended_sessions())
+        with pytest.raises((asyncio.CancelledError, CancelledError)):
+            swept.result()
+    assert sweeps == 3
+    assert [line["event"] for line in lines] == ["files of ended sessions were not freed"]
