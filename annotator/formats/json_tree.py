@@ -172,6 +172,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
+def _integer(found: str) -> int:
+    _number(found)
+    return int(found)
+
+
 def _number(found: str) -> float:
     value = float(found)
     if not math.isfinite(value):
@@ -183,7 +188,9 @@ def _constant(found: str) -> Any:
     raise _Refused(f"JSON without {found}")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_number, parse_constant=_constant)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
+)
 _LENIENT = json.JSONDecoder()
 
 

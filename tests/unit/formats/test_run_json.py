@@ -190,3 +190,10 @@ def test_the_largest_rank_is_one_that_every_database_holds() -> None:
     assert messages('{"query_id": "q", "doc_id": "a", "rank": 2147483648}') == [
         "f:1: expected rank to be a whole number from 0, found 2147483648"
     ]
+
+
+@pytest.mark.parametrize("key", ["response_time", "latency_ms", "total"])
+def test_a_whole_number_that_no_float_can_hold_is_refused_with_its_line(key: str) -> None:
+    text = '{"query_id": "a", "results": []}\n{"query_id": "b", "results": [], "%s": 1%s}' % (key, "0" * 400)  # noqa: UP031
+    with pytest.raises(BadInput, match=r"run\.json:2: expected a number that fits"):
+        read_run_file(text.encode(), "run.json")
