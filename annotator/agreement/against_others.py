@@ -4,7 +4,7 @@ All comparisons of an annotator stand in one table, their grades in the rows and
 not suffer where any two annotators share few pairs, as the mean over annotator pairs does (docs/statistics.md).
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,10 +32,20 @@ class AgreesLess:
     everybody: float
 
 
-def measure_against_others(couples: Couples, names: Sequence[str]) -> dict[str, Value]:
+def estimate_against_others(couples: Couples, annotators: int) -> tuple[tuple[int, Estimate], ...]:
+    """Estimate the kappa with all the others together of each annotator who has comparisons: (number, estimate)."""
+    who: Ints = np.concatenate([couples.first, couples.second])
+    cell = np.concatenate([couples.cell, _TURNED[couples.cell]])
+    query = np.tile(couples.query, 2)
+    return tuple(estimate_tables(who, cell, query, queries=couples.queries, tables=annotators))
+
+
+def measure_against_others(
+    estimates: Iterable[tuple[int, Estimate]], names: Sequence[str]
+) -> dict[str, Value]:
     """Return each annotator's kappa with all the others together, with its 95 % interval; who shares no pair is not in it."""
     found = {}
-    for who, own in _list_estimates(couples, len(names)):
+    for who, own in estimates:
         ci95 = cluster_interval(own)
         if np.isnan(own.value):
             found[names[who]] = Value(None, None, NO_VARIATION)
@@ -44,12 +54,13 @@ def measure_against_others(couples: Couples, names: Sequence[str]) -> dict[str, 
     return found
 
 
-def find_less(couples: Couples, names: Sequence[str], named: Collection[str] = ()) -> tuple[AgreesLess, ...]:
-    """Find who agrees surely less with the others than everybody does, those first who weigh most. `named`: of whom
-    something worse is said already; they are left out, since beside them all others look bad."""
-    couples = couples.leave_out(*(names.index(name) for name in named))
+def find_less(
+    couples: Couples, estimates: Iterable[tuple[int, Estimate]], names: Sequence[str]
+) -> tuple[AgreesLess, ...]:
+    """Find who agrees surely less with the others than everybody does, those first who weigh most. `couples` and the
+    `estimates` of them are without those of whom something worse is said already: beside them all others look bad."""
     estimates = [
-        (who, own) for who, own in _list_estimates(couples, len(names))
+        (who, own) for who, own in estimates
         if own.couples >= FEW_PAIRS and int(own.seen.sum()) >= FEW_QUERIES and not np.isnan(own.value)
     ]  # fmt: skip
     if len(estimates) < 3:
@@ -66,11 +77,3 @@ def find_less(couples: Couples, names: Sequence[str], named: Collection[str] = (
             found.append(AgreesLess(names[who], value, own.couples, everybody.value))
     found.sort(key=lambda one: (-(one.everybody - (one.kappa.value or 0.0)) * one.couples, one.annotator))
     return tuple(found)
-
-
-def _list_estimates(couples: Couples, annotators: int) -> Iterator[tuple[int, Estimate]]:
-    """Each annotator who has comparisons, by number."""
-    who: Ints = np.concatenate([couples.first, couples.second])
-    cell = np.concatenate([couples.cell, _TURNED[couples.cell]])
-    query = np.tile(couples.query, 2)
-    return estimate_tables(who, cell, query, queries=couples.queries, tables=annotators)

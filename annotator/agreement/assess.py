@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotator.agreement.against_others import find_less, measure_against_others
+from annotator.agreement.against_others import estimate_against_others, find_less, measure_against_others
 from annotator.agreement.checks import find_failing
 from annotator.agreement.confused import find_confused
 from annotator.agreement.constant import find_constants
@@ -56,9 +56,9 @@ def assess(
     couples = list_couples(judged)
     constants = find_constants(judged, couples, names)
     named = [one.annotator for one in constants.people]
-    leanings = _add_to_leanings(
-        measured.leanings, leave_one_out(judged, len(names)), measure_against_others(couples, names), names
-    )
+    estimates = estimate_against_others(couples, len(names))
+    kappas = measure_against_others(estimates, names)
+    leanings = _add_to_leanings(measured.leanings, leave_one_out(judged, len(names)), kappas, names)
     periods: tuple[Period, ...] = ()
     changes: tuple[Change, ...] = ()
     if made_at is not None:
@@ -66,13 +66,15 @@ def assess(
         periods, changes = find_periods(timed, completed, names), find_changes(timed, completed, names)
     others = couples.leave_out(*(names.index(name) for name in named))
     rest = leave_out(measured, others, named)
+    if named:
+        estimates = estimate_against_others(others, len(names))
     findings = diagnose(
         measured=measured,
         rest=rest,
         verdict=verdict,
         constants=constants,
         leanings=find_leaning(leanings, couples, names, named),
-        less=find_less(couples, names, named),
+        less=find_less(others, estimates, names),
         groups=groups,
         changes=changes,
         quick=() if seconds is None else find_quick(judged, seconds, couples, names),

@@ -113,11 +113,11 @@ def test_of_an_imported_judgment_nobody_claims_the_guideline_nor_a_time_that_its
     migration = import_module("annotator.storage.migrations.versions.0015_which_judgments_came_with_a_file")
     with database.write() as session:
         columns = select(col(CurrentJudgmentRow.judgment_pk), col(CurrentJudgmentRow.imported))
-        known = dict(session.execute(columns.order_by(col(CurrentJudgmentRow.judgment_pk))).tuples().all())
+        known = dict(session.execute(columns.order_by(col(CurrentJudgmentRow.judgment_pk))).all())
         assert sorted(known.values()) == [0, 1, 1, 2, 2, 2, 2]
         session.execute(update(CurrentJudgmentRow).values(imported=0))
         session.execute(text(migration.FILL))
-        assert dict(session.execute(columns).tuples().all()) == known
+        assert dict(session.execute(columns).all()) == known
     listed = list_judgments(database, OPERATOR, "d")
     assert sum(one.judged_at is None for one in listed) == 4, "the same rule as that of the judgments' list"
     for by, expected in (

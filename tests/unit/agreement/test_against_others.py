@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
-from annotator.agreement.against_others import find_less, measure_against_others
+from annotator.agreement.against_others import estimate_against_others, find_less, measure_against_others
 from annotator.agreement.constant import find_constants
 from annotator.agreement.couples import list_couples
 from annotator.agreement.judged import Judged, sort_judged
@@ -18,7 +18,7 @@ from tests.unit.agreement.simulated import simulate
 @pytest.mark.parametrize("seed", range(3))
 def test_kappa_with_the_others_is_that_of_all_comparisons_in_one_table(seed: int) -> None:
     work = simulate(seed, annotators=4, overlap=3, right=0.6)
-    found = measure_against_others(list_couples(work.judged), "abcd")
+    found = measure_against_others(estimate_against_others(list_couples(work.judged), 4), "abcd")
     by_pair: dict[int, list[tuple[int, int]]] = {}
     for pair, who, grade in zip(work.judged.pair, work.judged.annotator, work.judged.grade, strict=True):
         by_pair.setdefault(int(pair), []).append((int(who), int(grade)))
@@ -78,7 +78,8 @@ def _judge_all(wrong: dict[int, int], queries: int = 400, few: int = 5) -> Judge
 
 
 def _find(wrong: dict[int, int]) -> list[str]:
-    return [one.annotator for one in find_less(list_couples(_judge_all(wrong)), NAMES)]
+    couples = list_couples(_judge_all(wrong))
+    return [one.annotator for one in find_less(couples, estimate_against_others(couples, len(NAMES)), NAMES)]
 
 
 NAMES = ("a", "b", "c", "d", "e", "f", "few")
