@@ -25,7 +25,6 @@ from annotator.adjudication.ruling import Barred as Barred
 from annotator.adjudication.ruling import Ruling, check_ruling
 from annotator.adjudication.ruling import WordsOwed as WordsOwed
 from annotator.adjudication.standing import check_state, find_repeated
-from annotator.datasets.service import to_rubric
 from annotator.domain.decisions import Decision
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.messages import say
@@ -38,7 +37,7 @@ from annotator.storage.cases import list_answers, list_judged_by
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.deciding import Wish, settle_pairs
 from annotator.storage.disclosing import add_seen, find_pair_pks, note_seen
-from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.find import find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.holds import (
     Lead,
     end_holds,

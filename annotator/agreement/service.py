@@ -44,7 +44,7 @@ from annotator.agreement.since_version import choose_version, compare_since
 from annotator.agreement.speed import limit_quick
 from annotator.agreement.verdict import judge
 from annotator.calibration.service import list_results
-from annotator.domain.agreement import AgreementReport, Measured, Selection, Value, Verdict
+from annotator.domain.agreement import AgreementReport, LeftOutJudgment, Measured, Selection, Value, Verdict
 from annotator.domain.behind import OwnAgreement, PairBehind, PairsBehind
 from annotator.domain.calibration import AnnotatorResult
 from annotator.domain.consensus import Consensus
@@ -64,7 +64,6 @@ from annotator.storage.groupings import DOCUMENT, read_document_labels, read_que
 from annotator.storage.groupings import GROUP_FIELDS as GROUP_FIELDS
 from annotator.storage.groupings import list_groupings as find_groupings
 from annotator.storage.left_out import (
-    LeftOutJudgment,
     check_kind,
     count_left_out,
     count_outdated,

@@ -44,12 +44,12 @@ from annotator.storage.assigning import (
     end_leases_of,
     end_leases_of_others,
     list_assigned,
-    list_people_here,
     list_queries_with_work,
     list_running_leases,
 )
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.find import find_dataset, find_person, key_of
+from annotator.storage.people import list_people_here
 from annotator.storage.tables import DatasetRow
 
 NAMED = 5

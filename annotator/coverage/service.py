@@ -32,8 +32,7 @@ from annotator.formats.repeated_texts import list_repeated_texts
 from annotator.formats.repeated_texts import say_repeated_texts as say_repeated_texts
 from annotator.formats.source import Source
 from annotator.storage.find import key_of
-from annotator.storage.judged import list_queries
-from annotator.storage.pairs import PairState, iterate_pair_states
+from annotator.storage.pairs import PairState, iterate_pair_states, list_queries
 from annotator.storage.tables import DatasetRow
 
 TEMPLATES: tuple[str, ...] = ("nablarch", "law")

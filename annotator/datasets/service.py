@@ -21,12 +21,12 @@ from annotator.datasets.settings import NO_REQUIREMENTS as NO_REQUIREMENTS
 from annotator.datasets.settings import ON_DISPUTES, RULES, SETTINGS, read_setting
 from annotator.datasets.settings import write_setting as write_setting
 from annotator.domain.errors import ConflictError, StateError, ValidationError
-from annotator.domain.grades import DEFAULT_RUBRIC, GradeDefinition, Rubric
+from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
 from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules
 from annotator.domain.people import Actor
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.find import find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.pool import select_documents_left
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -186,21 +186,6 @@ def read_current_rubric(database: Database, actor: Actor, name: str) -> tuple[in
         require_role(session, actor, key_of(row.pk), "annotator")
         rubric = find_rubric(session, key_of(row.pk))
         return rubric.version, to_rubric(rubric)
-
-
-def to_rubric(row: RubricRow) -> Rubric:
-    """The domain record of a stored rubric version."""
-    grades = tuple(
-        GradeDefinition(
-            grade=entry["grade"],
-            name=entry["name"],
-            definition=entry["definition"],
-            positive_examples=tuple(entry["positive_examples"]),
-            negative_examples=tuple(entry["negative_examples"]),
-        )
-        for entry in row.grades
-    )
-    return Rubric(grades=grades, guideline=row.guideline, title=row.title)
 
 
 def _rubric_row(dataset_pk: int, rubric: Rubric, now: datetime) -> RubricRow:

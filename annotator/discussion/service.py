@@ -46,7 +46,7 @@ from annotator.storage.disputes import derive_disputes, list_disputes
 from annotator.storage.find import find_dataset, key_of
 from annotator.storage.objecting import find_own_decision, list_new, read_decisions
 from annotator.storage.open_work import count_judged, list_busy_queries
-from annotator.storage.questions import read_present_text
+from annotator.storage.shown import read_present_text
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, QueryRow
 from annotator.storage.trail import Action, Event, add_events
 from annotator.storage.worklist import make_worklist

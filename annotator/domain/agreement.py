@@ -5,6 +5,7 @@ Computed by the stage `agreement`; `as_json` gives the documented shape of `agre
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 from annotator.domain.messages import Message, say_n
@@ -298,3 +299,20 @@ def say_who_counts(report: AgreementReport) -> Message:
 
 def _values(values: Mapping[str, Value]) -> dict[str, Any]:
     return {name: value.as_json() for name, value in values.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutJudgment:
+    """A judgment that does not count. `pair`: the pair's key; `purpose`: for what it was given. `hidden`: who asks has
+    still to judge its pair, so that nothing is told but the purpose and the time."""
+
+    event_id: str
+    pair: str
+    query_id: str
+    doc_id: str
+    annotator: str
+    outcome: str
+    grade: int | None
+    purpose: str
+    judged_at: datetime
+    hidden: bool = False

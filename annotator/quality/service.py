@@ -36,12 +36,11 @@ from annotator.quality.refusals import check_numbers, say_all_outside, say_nothi
 from annotator.quality.sampling import Settled, Stratum, count_strata, draw_pairs, find_seats, find_target
 from annotator.quality.trail import list_errors, list_undecided, tell_draws
 from annotator.quality.wording import say_nothing_drawn, say_status
-from annotator.storage.assigning import list_people_here
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosing import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.find import find_dataset, find_person, key_of
 from annotator.storage.pairs import list_pair_states
-from annotator.storage.people import list_present_roles
+from annotator.storage.people import list_people_here, list_present_roles
 from annotator.storage.quality import (
     SettledPairs,
     add_draw,

@@ -28,9 +28,9 @@ from annotator.storage.questions import (
     find_same_question,
     list_questions_by,
     list_questions_of,
-    read_present_text,
     was_shown,
 )
+from annotator.storage.shown import read_present_text
 from annotator.storage.tables import DatasetRow
 from annotator.storage.trail import Event, add_events
 

@@ -21,7 +21,7 @@ from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
 from annotator.coverage.service import measure_coverage
-from annotator.datasets.service import ABOUT, to_rubric
+from annotator.datasets.service import ABOUT
 from annotator.domain.agreement import AgreementReport, Verdict
 from annotator.domain.coverage import Coverage
 from annotator.domain.errors import (
@@ -79,11 +79,11 @@ from annotator.releases.versions import check_version, suggest_version
 from annotator.releases.writing import Made, Order, write_release
 from annotator.storage.candidates import count_documents
 from annotator.storage.database import Database, lock_releases
-from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.find import find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.import_records import list_import_records
-from annotator.storage.judged import iterate_documents, iterate_judged_queries, list_queries
+from annotator.storage.judged import iterate_documents, iterate_judged_queries
 from annotator.storage.lessons import count_causes, count_led
-from annotator.storage.pairs import PairState, iterate_pair_states
+from annotator.storage.pairs import PairState, iterate_pair_states, list_queries
 from annotator.storage.releases import (
     add_pseudonyms,
     add_release,

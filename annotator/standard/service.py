@@ -14,7 +14,6 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.accounts.service import require_person, require_role
-from annotator.datasets.service import to_rubric
 from annotator.domain.errors import ConflictError, NotFound, StateError
 from annotator.domain.grades import Rubric
 from annotator.domain.messages import say
@@ -33,7 +32,7 @@ from annotator.standard.merging import find_conflicts as find_conflicts
 from annotator.standard.merging import merge_standards
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disputes import mark_disputes_stale
-from annotator.storage.find import find_dataset, find_pair_pk, find_rubric, key_of
+from annotator.storage.find import find_dataset, find_pair_pk, find_rubric, key_of, to_rubric
 from annotator.storage.lessons import Named, add_led, take_marks_off
 from annotator.storage.outdated import (
     OLDER_STANDARD,

@@ -1,11 +1,9 @@
 """Reads and writes who was given which query, and what there is to do. For `assignment/service.py`; rows stay here."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from sqlalchemy import Select, case, delete, exists, func, literal, or_, select, text
+from sqlalchemy import case, delete, exists, func, literal, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -22,9 +20,7 @@ from annotator.storage.labeling_tables import (
 )
 from annotator.storage.tables import (
     CurrentJudgmentRow,
-    MembershipRow,
     PairRow,
-    PersonRow,
     QueryRow,
 )
 
@@ -36,51 +32,6 @@ SELECT p.query_pk, count(*) FROM pair p WHERE p.query_pk IN ({queries}) AND p.la
       SELECT 1 FROM current_judgment c WHERE c.pair_pk = p.pk AND c.annotator_pk = d.person_pk AND c.outcome <> 'later'))
 GROUP BY p.query_pk
 """
-
-
-@dataclass(frozen=True, slots=True)
-class PersonHere:
-    """Somebody with a role here or everywhere, or with judgments or queries here. `roles`: (role, categories,
-    languages) of those that hold here; `active`: has done something here or was given something."""
-
-    pk: int
-    username: str
-    name: str
-    roles: tuple[tuple[str, list[str] | None, list[str] | None], ...]
-    can_sign_in: bool
-    disabled: bool
-    active: bool
-
-
-def list_people_here(session: Session, dataset_pk: int) -> list[PersonHere]:
-    """Everybody who may label here, or has judged or was given something here, by username."""
-    active: set[int] = set(session.scalars(_select_assigned(dataset_pk)))
-    active.update(
-        session.scalars(
-            select(col(QueryAnswersRow.annotator_pk))
-            .where(col(QueryAnswersRow.dataset_pk) == dataset_pk)
-            .distinct()
-        )
-    )
-    here = or_(col(MembershipRow.dataset_pk) == dataset_pk, col(MembershipRow.dataset_pk).is_(None))
-    held: dict[int, list[tuple[str, list[str] | None, list[str] | None]]] = {}
-    for row in session.scalars(select(MembershipRow).where(here).order_by(col(MembershipRow.pk))):
-        held.setdefault(row.person_pk, []).append((row.role, row.categories, row.languages))
-    people = session.scalars(
-        select(PersonRow).where(col(PersonRow.pk).in_(active | held.keys())).order_by(col(PersonRow.username))
-    )
-    return [
-        PersonHere(
-            pk=row.pk or 0,
-            username=row.username,
-            name=row.name,
-            roles=tuple(held.get(row.pk or 0, ())),
-            can_sign_in=row.password_hash is not None and row.disabled_at is None,
-            disabled=row.disabled_at is not None,
-            active=(row.pk or 0) in active,
-        )
-        for row in people
-    ]
 
 
 def list_queries_with_work(
@@ -286,12 +237,3 @@ def count_alike(
         (key, category, answers or 0, spread, pairs)
         for key, category, answers, spread, pairs in session.execute(statement)
     ]
-
-
-def _select_assigned(dataset_pk: int) -> Select[Any]:
-    return (
-        select(col(AssignmentRow.person_pk))
-        .join(QueryRow, col(QueryRow.pk) == col(AssignmentRow.query_pk))
-        .where(col(QueryRow.dataset_pk) == dataset_pk)
-        .distinct()
-    )

@@ -11,9 +11,9 @@ from annotator.domain.cases import CaseFacts
 from annotator.storage.cases import list_answers
 from annotator.storage.deciding import list_proposals
 from annotator.storage.discussing import read_discussions
-from annotator.storage.handing import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.holds import find_latest_hold
 from annotator.storage.queue import QueueReader
+from annotator.storage.shown import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.statements import prepare, read_json, run
 from annotator.storage.tables import DatasetRow
 

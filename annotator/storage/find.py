@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.errors import NotFound
+from annotator.domain.grades import GradeDefinition, Rubric
 from annotator.domain.messages import say
 from annotator.storage.labeling_tables import RepeatRow
 from annotator.storage.tables import DatasetRow, PairRow, PersonRow, RubricRow
@@ -69,3 +70,18 @@ def find_pair_pk(session: Session, dataset_pk: int, person_pk: int | None, key: 
         )
     )
     return session.scalar(repeat)
+
+
+def to_rubric(row: RubricRow) -> Rubric:
+    """The domain record of a stored rubric version."""
+    grades = tuple(
+        GradeDefinition(
+            grade=entry["grade"],
+            name=entry["name"],
+            definition=entry["definition"],
+            positive_examples=tuple(entry["positive_examples"]),
+            negative_examples=tuple(entry["negative_examples"]),
+        )
+        for entry in row.grades
+    )
+    return Rubric(grades=grades, guideline=row.guideline, title=row.title)

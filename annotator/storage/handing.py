@@ -3,7 +3,6 @@
 What is read here for an annotator holds no rank, no score, no system and nobody's grade.
 """
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,11 +13,11 @@ from sqlmodel import col
 from annotator.domain.labeling import HandedPair, Outdated, OwnAnswer
 from annotator.storage.checks import Handout
 from annotator.storage.outdated import describe_outdated
+from annotator.storage.shown import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.statements import prepare, read_json, run
 from annotator.storage.tables import DatasetRow, DocumentRow, DocumentTextRow, PairRow
 from annotator.storage.worklist import Worklist
 
-SHOWN_CHARACTERS = 200_000
 _HANDED = prepare(
     """
 SELECT p.pk, p.key, q.query_id, q.text AS query, q.narrative, q.language, d.doc_id, d.title, d.url, d.media_type, d.text_sha256, d.extra,
@@ -90,15 +89,6 @@ def _show(
         answer=OwnAnswer(row.outcome, row.grade, row.note, row.reason) if own and row.outcome else None,
         outdated=outdated.get(handout.pair_pk) if own else None,
     )
-
-
-def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str, str]:
-    """The columns that the lead chose, as text; a list or object as JSON."""
-    return {
-        column: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for column in shown
-        if (value := extra.get(column)) not in (None, "")
-    }
 
 
 def list_rubric_versions(session: Session, dataset_pk: int) -> dict[int, int]:

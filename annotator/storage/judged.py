@@ -7,7 +7,6 @@ not depend on a database's collation. Pairs that a remap retired are left out.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import ColumnElement, Text, cast, select, type_coerce
 from sqlalchemy.orm import Session
@@ -21,7 +20,7 @@ from annotator.storage.document_order import list_orders
 from annotator.storage.find import key_of
 from annotator.storage.import_records import IMPORT
 from annotator.storage.imported import ImportedQrel, list_imported_places, list_kept_imports
-from annotator.storage.pairs import QUERIES_AT_ONCE, list_query_pks, settle_again
+from annotator.storage.pairs import QUERIES_AT_ONCE, list_query_pks, read_queries, settle_again
 from annotator.storage.plain import fetch_plain
 from annotator.storage.pool import select_documents_left
 from annotator.storage.reopened import OpenError, list_open_errors
@@ -31,7 +30,6 @@ from annotator.storage.tables import (
     DocumentTextRow,
     JudgmentRow,
     PairRow,
-    QueryRow,
     RubricRow,
 )
 
@@ -43,19 +41,10 @@ def iterate_judged_queries(session: Session, dataset_pk: int) -> Iterator[Judged
     """Every query in the queries' order, with its pairs in no particular order, and what led to their settlement."""
     versions, errors = _list_versions(session, dataset_pk), list_open_errors(session, dataset_pk)
     for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
-        queries = _list_queries(session, query_pks)
+        queries = read_queries(session, query_pks)
         pairs = _list_pairs(session, dataset_pk, query_pks, queries, versions, errors)
         for query_pk in query_pks:
             yield queries[query_pk], pairs[query_pk]
-
-
-def list_queries(session: Session, dataset_pk: int) -> dict[int, Query]:
-    """The dataset's queries in their order, by query_pk."""
-    found: dict[int, Query] = {}
-    for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
-        some = _list_queries(session, query_pks)
-        found.update((query_pk, some[query_pk]) for query_pk in query_pks)
-    return found
 
 
 def iterate_documents(session: Session, dataset_pk: int) -> Iterator[Document]:
@@ -79,16 +68,6 @@ def iterate_documents(session: Session, dataset_pk: int) -> Iterator[Document]:
     rows = session.execute(statement, execution_options={"yield_per": ROWS_AT_ONCE})
     for doc_id, title, url, media_type, extra, text in rows:
         yield Document(doc_id, title, text or "", url, media_type, extra)
-
-
-def _list_queries(session: Session, query_pks: Sequence[int]) -> dict[int, Query]:
-    columns = (
-        col(QueryRow.pk), col(QueryRow.query_id), col(QueryRow.text), col(QueryRow.category),
-        col(QueryRow.language), col(QueryRow.query_type), col(QueryRow.difficulty),
-        col(QueryRow.primary_domain), col(QueryRow.narrative), col(QueryRow.extra),
-    )  # fmt: skip
-    rows: Any = session.execute(select(*columns).where(col(QueryRow.pk).in_(query_pks)))
-    return {pk: Query(*values) for pk, *values in rows}
 
 
 def _list_pairs(

@@ -7,14 +7,12 @@ with the current judgments (`pair.judged`): a million judgments are counted in a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy import ColumnElement, case, func, select, text
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
-from annotator.domain.agreement import LeftOut
+from annotator.domain.agreement import LeftOut, LeftOutJudgment
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say
 from annotator.storage.tables import (
@@ -51,23 +49,6 @@ WHERE j.purpose NOT IN ('independent', 'conditional') AND p.pk = j.pair_pk AND p
   AND p.retired_at IS NULL
 GROUP BY j.purpose
 """)
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOutJudgment:
-    """A judgment that does not count. `pair`: the pair's key; `purpose`: for what it was given. `hidden`: who asks has
-    still to judge its pair, so that nothing is told but the purpose and the time."""
-
-    event_id: str
-    pair: str
-    query_id: str
-    doc_id: str
-    annotator: str
-    outcome: str
-    grade: int | None
-    purpose: str
-    judged_at: datetime
-    hidden: bool = False
 
 
 def hide_left_out(one: LeftOutJudgment) -> LeftOutJudgment:

@@ -15,6 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.ground_truth import Query
 from annotator.domain.settling import Decided, Settlement, settle
 from annotator.storage.bulk import split
 from annotator.storage.find import key_of
@@ -163,3 +164,22 @@ def _gather(rows: Iterable[Any]) -> tuple[dict[int, dict[int, int]], dict[int, i
             last, given = pair_pk, {annotator_pk: grade}
             grades[pair_pk] = given
     return grades, unrateable
+
+
+def list_queries(session: Session, dataset_pk: int) -> dict[int, Query]:
+    """The dataset's queries in their order, by query_pk."""
+    found: dict[int, Query] = {}
+    for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
+        some = read_queries(session, query_pks)
+        found.update((query_pk, some[query_pk]) for query_pk in query_pks)
+    return found
+
+
+def read_queries(session: Session, query_pks: Sequence[int]) -> dict[int, Query]:
+    columns = (
+        col(QueryRow.pk), col(QueryRow.query_id), col(QueryRow.text), col(QueryRow.category),
+        col(QueryRow.language), col(QueryRow.query_type), col(QueryRow.difficulty),
+        col(QueryRow.primary_domain), col(QueryRow.narrative), col(QueryRow.extra),
+    )  # fmt: skip
+    rows: Any = session.execute(select(*columns).where(col(QueryRow.pk).in_(query_pks)))
+    return {pk: Query(*values) for pk, *values in rows}

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, or_, select
+from sqlalchemy import ColumnElement, Select, delete, func, or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -11,6 +13,7 @@ from annotator.domain.accounts import Membership
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.storage.database import lock_dataset
+from annotator.storage.labeling_tables import AssignmentRow, QueryAnswersRow
 from annotator.storage.statements import prepare, run
 from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow, QueryRow
 
@@ -183,3 +186,57 @@ def _is_held(person_pk: int, dataset_pk: int | None) -> tuple[ColumnElement[bool
     return col(MembershipRow.person_pk) == person_pk, where.is_(
         None
     ) if dataset_pk is None else where == dataset_pk
+
+
+@dataclass(frozen=True, slots=True)
+class PersonHere:
+    """Somebody with a role here or everywhere, or with judgments or queries here. `roles`: (role, categories,
+    languages) of those that hold here; `active`: has done something here or was given something."""
+
+    pk: int
+    username: str
+    name: str
+    roles: tuple[tuple[str, list[str] | None, list[str] | None], ...]
+    can_sign_in: bool
+    disabled: bool
+    active: bool
+
+
+def list_people_here(session: Session, dataset_pk: int) -> list[PersonHere]:
+    """Everybody who may label here, or has judged or was given something here, by username."""
+    active: set[int] = set(session.scalars(_select_assigned(dataset_pk)))
+    active.update(
+        session.scalars(
+            select(col(QueryAnswersRow.annotator_pk))
+            .where(col(QueryAnswersRow.dataset_pk) == dataset_pk)
+            .distinct()
+        )
+    )
+    here = or_(col(MembershipRow.dataset_pk) == dataset_pk, col(MembershipRow.dataset_pk).is_(None))
+    held: dict[int, list[tuple[str, list[str] | None, list[str] | None]]] = {}
+    for row in session.scalars(select(MembershipRow).where(here).order_by(col(MembershipRow.pk))):
+        held.setdefault(row.person_pk, []).append((row.role, row.categories, row.languages))
+    people = session.scalars(
+        select(PersonRow).where(col(PersonRow.pk).in_(active | held.keys())).order_by(col(PersonRow.username))
+    )
+    return [
+        PersonHere(
+            pk=row.pk or 0,
+            username=row.username,
+            name=row.name,
+            roles=tuple(held.get(row.pk or 0, ())),
+            can_sign_in=row.password_hash is not None and row.disabled_at is None,
+            disabled=row.disabled_at is not None,
+            active=(row.pk or 0) in active,
+        )
+        for row in people
+    ]
+
+
+def _select_assigned(dataset_pk: int) -> Select[Any]:
+    return (
+        select(col(AssignmentRow.person_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(AssignmentRow.query_pk))
+        .where(col(QueryRow.dataset_pk) == dataset_pk)
+        .distinct()
+    )

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, select
+from sqlalchemy import ColumnElement, Select, exists, func, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.storage.find import key_of
 from annotator.storage.labeling_tables import LeaseRow, QuestionRow, RepeatRow
+from annotator.storage.shown import TEXT_IS_PRESENT
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -107,21 +108,6 @@ def list_questions_by(session: Session, dataset_pk: int, person_pk: int) -> list
     return _read(session, dataset_pk, person_pk, own)[::-1]
 
 
-def read_present_text(session: Session, pair_pk: int, *, characters: int) -> str | None:
-    """The beginning of the present text of a pair's document."""
-    statement = (
-        select(func.substr(col(DocumentTextRow.text), 1, characters))
-        .join(DocumentRow, _IS_PRESENT)
-        .join(PairRow, col(PairRow.document_pk) == col(DocumentRow.pk))
-        .where(col(PairRow.pk) == pair_pk)
-    )
-    return session.scalar(statement)
-
-
-_IS_PRESENT = and_(
-    col(DocumentTextRow.document_pk) == col(DocumentRow.pk),
-    col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256),
-)
 _LEAD = aliased(PersonRow)
 
 
@@ -138,7 +124,7 @@ def _select() -> Select[tuple[object, ...]]:
         .join(PairRow, col(PairRow.pk) == col(QuestionRow.pair_pk))
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
         .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
-        .outerjoin(DocumentTextRow, _IS_PRESENT)
+        .outerjoin(DocumentTextRow, TEXT_IS_PRESENT)
         .join(PersonRow, col(PersonRow.pk) == col(QuestionRow.annotator_pk))
         .outerjoin(_LEAD, col(_LEAD.pk) == col(QuestionRow.answered_by_pk))
     )  # fmt: skip

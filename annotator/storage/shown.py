@@ -1,8 +1,11 @@
 """Reads the document of a pair as far as it is shown, for its rendering. No rank, score, system or grade is read."""
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -42,3 +45,32 @@ def find_shown(
     )
     found = session.execute(statement).first()
     return None if found is None else ShownDocument(*found)
+
+
+SHOWN_CHARACTERS = 200_000
+
+
+def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str, str]:
+    """The columns that the lead chose, as text; a list or object as JSON."""
+    return {
+        column: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for column in shown
+        if (value := extra.get(column)) not in (None, "")
+    }
+
+
+def read_present_text(session: Session, pair_pk: int, *, characters: int) -> str | None:
+    """The beginning of the present text of a pair's document."""
+    statement = (
+        select(func.substr(col(DocumentTextRow.text), 1, characters))
+        .join(DocumentRow, TEXT_IS_PRESENT)
+        .join(PairRow, col(PairRow.document_pk) == col(DocumentRow.pk))
+        .where(col(PairRow.pk) == pair_pk)
+    )
+    return session.scalar(statement)
+
+
+TEXT_IS_PRESENT = and_(
+    col(DocumentTextRow.document_pk) == col(DocumentRow.pk),
+    col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256),
+)

@@ -19,14 +19,13 @@ from annotator.agreement.service import (
     iterate_pairs_behind,
 )
 from annotator.datasets.service import read_current_rubric
-from annotator.domain.agreement import Selection
+from annotator.domain.agreement import LeftOutJudgment, Selection
 from annotator.domain.behind import PairBehind
 from annotator.domain.errors import AnnotatorError, NotFound
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.formats.spreadsheet import write_sheet
 from annotator.storage.database import Database
-from annotator.storage.left_out import LeftOutJudgment
 from annotator.web.agreement_address import Parameters, list_parameters, read_selection
 from annotator.web.agreement_routes import FIGURES, LEFT_OUT, PAIRS
 from annotator.web.agreement_tables import TABLES, Asked, list_rows
