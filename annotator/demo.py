@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from annotator.accounts.service import add_person, change_person, find_actor, list_people
-from annotator.calibration.service import list_checks, mark_file
-from annotator.datasets.service import (
+from annotator.dataset.service import (
     change_settings,
     create_dataset,
     list_datasets,
@@ -30,10 +28,12 @@ from annotator.importing.service import (
     import_queries,
     import_run,
 )
+from annotator.labeling.calibration_service import list_checks, mark_file
+from annotator.labeling.questions_service import answer_question, ask_question, list_questions
 from annotator.labeling.service import list_judgments, submit_judgments
+from annotator.people.service import add_person, change_person, find_actor, list_people
+from annotator.pooling.proposals_service import propose
 from annotator.pooling.service import list_pairs, pool_runs
-from annotator.proposals.service import propose
-from annotator.questions.service import answer_question, ask_question, list_questions
 from annotator.storage.database import Database
 
 DATASET = "demo"

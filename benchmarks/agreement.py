@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.agreement.grades_sql import Grades, read_grades
 from annotator.storage.database import Database
-from annotator.storage.find import find_dataset, key_of
-from annotator.storage.grades import Grades, read_grades
+from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.schema import upgrade_schema
 from benchmarks.agreement_load import fill
 from benchmarks.labeling_load import DATASET, open_database

@@ -13,11 +13,12 @@ import numpy as np
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from annotator.datasets.service import create_dataset
+from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.bulk import add_rows
 from annotator.storage.database import Database
-from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.lookup import find_dataset, find_rubric, key_of
+from annotator.storage.missing_judgments import derive_work
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -27,7 +28,6 @@ from annotator.storage.tables import (
     PairRow,
     QueryRow,
 )
-from annotator.storage.work import derive_work
 from benchmarks.labeling_load import DATASET, NOW, add_people, trust
 
 DEPTH, PEOPLE, WEEKS = 30, 20, 8

@@ -14,9 +14,9 @@ from itertools import combinations
 
 import numpy as np
 
-from annotator.agreement.judged import CATEGORIES, Floats, Judged, sort_judged
+from annotator.agreement.judgment_table import CATEGORIES, Floats, Judged, sort_judged
 from annotator.agreement.measure import measure
-from annotator.domain.agreement import Measured, Value
+from annotator.agreement.records import Measured, Value
 
 SMALL = "--datasets 4 --resamples 10 --sizes '20 queries, 2 annotators'"  # what the tests start it with
 APART = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype(float)

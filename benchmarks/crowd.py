@@ -13,18 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import text
 
-from annotator.datasets.service import create_dataset
+from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.bulk import add_rows
 from annotator.storage.database import Database
-from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.lookup import find_dataset, find_rubric, key_of
+from annotator.storage.missing_judgments import derive_work
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     JudgmentRow,
     PairRow,
 )
-from annotator.storage.work import derive_work
 from benchmarks.agreement_load import add_queries
 from benchmarks.labeling_load import DATASET, NOW, add_people, trust
 

@@ -20,7 +20,7 @@ from playwright.sync_api import Page
 from sqlalchemy import text
 
 from annotator.storage.database import Database
-from annotator.web.signed_in import COOKIE
+from annotator.web.session import COOKIE
 from benchmarks.disputes_load import LEADS, PEOPLE, fill
 from benchmarks.labeling_load import DATASET, serve
 from benchmarks.press_to_paint import open_page

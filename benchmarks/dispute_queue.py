@@ -19,15 +19,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.adjudication.impact_service import bring_up_to_date, recompute
+from annotator.adjudication.queue_records import SORTS, QueueFilter
+from annotator.adjudication.queue_service import list_queue
 from annotator.adjudication.service import adjudicate, show_case
-from annotator.disputes.service import list_queue
 from annotator.domain.people import OPERATOR, Actor
-from annotator.domain.queue import SORTS, QueueFilter
-from annotator.impact.service import bring_up_to_date, recompute
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.find import find_dataset, key_of
+from annotator.storage.impact_scores import note_all_due, note_due
+from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.scores import note_all_due, note_due
 from annotator.storage.tables import PersonRow
 from benchmarks.disputes_load import LEADS, PEOPLE, fill
 from benchmarks.labeling_load import DATASET, open_database, serve, show

@@ -21,11 +21,12 @@ from uuid import UUID, uuid4
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from annotator.datasets.service import create_dataset
+from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.bulk import add_rows
 from annotator.storage.database import Database
-from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.lookup import find_dataset, find_rubric, key_of
+from annotator.storage.missing_judgments import derive_work
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -38,7 +39,6 @@ from annotator.storage.tables import (
     PersonRow,
     QueryRow,
 )
-from annotator.storage.work import derive_work
 from benchmarks.press_to_paint import find_free_port
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

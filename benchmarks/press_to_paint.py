@@ -26,11 +26,11 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
-from annotator.accounts.service import add_person
-from annotator.datasets.service import create_dataset
+from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.importing.service import import_documents, import_pairs, import_queries
 from annotator.labeling.service import list_judgments
+from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from benchmarks.import_100k import make_files

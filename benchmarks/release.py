@@ -19,15 +19,16 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from annotator.datasets.service import create_dataset
+from annotator.adjudication.decided import derive_decided
+from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
+from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.bulk import add_rows
-from annotator.storage.current import derive_current
+from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.decided import derive_decided
-from annotator.storage.dispute_tables import AdjudicationRow
-from annotator.storage.disputes import derive_disputes
-from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.disagreements import derive_disputes
+from annotator.storage.lookup import find_dataset, find_rubric, key_of
+from annotator.storage.missing_judgments import derive_work
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import (
     DocumentRow,
@@ -39,7 +40,6 @@ from annotator.storage.tables import (
     ProvenanceRow,
     QueryRow,
 )
-from annotator.storage.work import derive_work
 
 SMALL = "--qrels 500"  # what the tests start it with
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

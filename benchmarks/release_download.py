@@ -24,12 +24,12 @@ from typing import Any
 
 from sqlmodel import col, select
 
-from annotator.accounts.service import add_person, find_actor
 from annotator.domain.people import OPERATOR
+from annotator.people.service import add_person, find_actor
 from annotator.releases.files import MANIFEST, SUMS, write_json
 from annotator.releases.service import check_release, publish_release
 from annotator.storage.database import Database
-from annotator.storage.find import find_dataset
+from annotator.storage.lookup import find_dataset
 from annotator.storage.tables import ReleaseRow
 from benchmarks.release import NOW, fill
 

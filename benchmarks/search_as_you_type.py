@@ -20,10 +20,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlencode
 
-from annotator.accounts.service import add_person
-from annotator.datasets.service import create_dataset
+from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.importing.service import import_documents, import_pairs, import_queries
+from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from benchmarks.press_to_paint import PASSWORD, find_free_port, start_server

@@ -31,8 +31,8 @@ from urllib.parse import urlencode
 
 import streamlit
 
-from annotator.accounts.service import add_person
 from annotator.domain.people import OPERATOR
+from annotator.people.service import add_person
 from annotator.storage.database import Database
 from benchmarks.labeling_load import DATASET, NOW, Client, fill, open_database
 from benchmarks.press_to_paint import find_free_port, start_server

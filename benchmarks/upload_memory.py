@@ -23,7 +23,7 @@ from threading import Event, Thread
 from playwright.sync_api import Browser, Page, Request
 
 from annotator.storage.database import Database
-from annotator.web.signed_in import COOKIE
+from annotator.web.session import COOKIE
 from annotator.web.uploads import KEPT_SECONDS, MOST_BYTES_OF_ALL, SWEEP_SECONDS
 from benchmarks.disputes_load import LEADS, PEOPLE, fill
 from benchmarks.labeling_load import DATASET, serve

@@ -32,14 +32,14 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.accounts.service import add_person, find_actor
-from annotator.calibration.service import list_checks
-from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR
+from annotator.labeling.calibration_service import list_checks
+from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import submit_judgments
+from annotator.people.service import add_person, find_actor
 from annotator.quality.service import draw_sample
-from annotator.questions.service import ask_question
 from annotator.storage.database import Database
+from annotator.storage.pairs import pair_key
 from annotator.storage.quality_tables import QualityPairRow
 from annotator.storage.tables import PairRow
 

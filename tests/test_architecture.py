@@ -15,10 +15,9 @@ import pytest
 PROJECT = Path(__file__).parents[1]
 PROGRAM = PROJECT / "annotator"
 ROOMS_OF_PLAIN_DATA = ("domain", "formats")
-STAGES = (
-    "importing", "pooling", "labeling", "agreement", "adjudication", "releases", "overview", "datasets", "accounts",
-    "published", "coverage", "conversion", "remapping", "standard", "calibration", "assignment", "proposals",
-    "questions", "work", "quality",
+SLICES = (
+    "people", "dataset", "guideline", "importing", "pooling", "labeling", "agreement", "adjudication", "quality", "releases",
+    "overview",
 )  # fmt: skip
 HEAVY = (
     "streamlit", "starlette", "uvicorn", "pandas", "numpy", "pyarrow", "scipy", "sklearn", "altair", "bm25s",
@@ -35,6 +34,11 @@ def name_of(path: Path) -> str:
     return path.relative_to(PROJECT).as_posix()
 
 
+def room_of(path: Path) -> str:
+    """The folder below annotator/: a slice, `domain`, `web` and so on."""
+    return path.relative_to(PROGRAM).parts[0]
+
+
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
@@ -48,8 +52,11 @@ def list_calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 MODULES = list_modules(PROGRAM)
 TESTS = list_modules(PROJECT / "tests", PROJECT / "benchmarks", PROJECT / "docs")
-SERVICES = [path for path in MODULES if path.name == "service.py"]
-RULES = [path for path in MODULES if path.parent.name in STAGES and path.name != "service.py"]
+IN_SLICES = [path for path in MODULES if room_of(path) in SLICES]
+SERVICES = [path for path in IN_SLICES if path.stem == "service" or path.stem.endswith("_service")]
+RECORDS = [path for path in IN_SLICES if path.stem == "records" or path.stem.endswith("_records")]
+QUERIES = [path for path in IN_SLICES if path.stem.endswith("_sql")]
+RULES = [path for path in IN_SLICES if path not in SERVICES and path not in QUERIES]
 
 
 def test_the_contracts_about_imports_hold() -> None:
@@ -61,8 +68,8 @@ def test_the_contracts_about_imports_hold() -> None:
 
 
 def test_the_rooms_are_looked_at() -> None:
-    rooms = {path.parent.name for path in MODULES}
-    assert rooms >= {*STAGES, *ROOMS_OF_PLAIN_DATA, "storage", "cli", "web"}
+    rooms = {room_of(path) for path in MODULES if path.parent != PROGRAM}
+    assert rooms == {*SLICES, *ROOMS_OF_PLAIN_DATA, "storage", "cli", "web"}
 
 
 @pytest.mark.parametrize("path", MODULES + TESTS, ids=name_of)
@@ -72,8 +79,8 @@ def test_a_file_says_what_it_does(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_what_is_public_has_a_docstring(path: Path) -> None:
-    """Classes and functions of a service, and of the rooms of plain data."""
-    if path.name != "service.py" and path.parent.name not in ROOMS_OF_PLAIN_DATA:
+    """Classes and functions of a service, of a slice's records, and of the rooms of plain data."""
+    if path not in SERVICES + RECORDS and room_of(path) not in ROOMS_OF_PLAIN_DATA:
         return
     kinds = (ast.FunctionDef, ast.ClassDef)
     public = [node for node in parse(path).body if isinstance(node, kinds) and not node.name.startswith("_")]
@@ -143,7 +150,7 @@ def test_a_rule_does_not_know_the_database_not_even_its_types(path: Path) -> Non
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_only_a_service_opens_a_write_transaction(path: Path) -> None:
-    if path in SERVICES or path.parent.name == "storage":
+    if path in SERVICES + QUERIES or room_of(path) == "storage":
         return
     writes = [
         line for line, name in list_calls(parse(path)) if re.fullmatch(r"(.*\.)?(database|db)\.write", name)

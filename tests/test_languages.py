@@ -23,7 +23,7 @@ DRAWING = frozenset({
 })  # fmt: skip
 # Text that is the same in every language: names of things, formats, and what only a program reads.
 SAME_EVERYWHERE: dict[str, frozenset[str]] = {
-    "annotator/web/pages/account.py": frozenset({" (): "}),  # name (username): roles
+    "annotator/web/people/account_page.py": frozenset({" (): "}),  # name (username): roles
 }
 
 

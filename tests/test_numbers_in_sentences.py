@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from annotator.domain.messages import LANGUAGES, Message, fill_english
-from annotator.web.messages import tr, use_language
+from annotator.web.kit.messages import tr, use_language
 from tests.message_survey import list_sentences
 
 ROOT = Path(__file__).parents[1]

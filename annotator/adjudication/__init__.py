@@ -1,1 +1,1 @@
-"""The disagreement queue and decisions."""
+"""The queue of disagreements, decisions, their impact, discussion, bulk decisions and history."""

@@ -1,20 +1,20 @@
 """A case as a lead sees it: the pair, its judgments anonymous and shuffled, what was decided and what else speaks of it.
 
 Stands on the decision page. It holds no annotator's name and no rank, score or system, so that neither
-sways the decision; and a digest of what was shown (`domain/seen.py`), so that a decision on something else is refused.
+sways the decision; and a digest of what was shown (`adjudication/seen.py`), so that a decision on something else is refused.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from annotator.domain.answers import Answer
-from annotator.domain.decisions import Decision
-from annotator.domain.discussion import Turn
+from annotator.adjudication.decisions import Decision
+from annotator.adjudication.discussion import Turn
+from annotator.adjudication.records import Answer
 from annotator.domain.disputes import NOTHING, Reason, Stage
 from annotator.domain.grades import Rubric
-from annotator.domain.letters import give_letters, name_checker
 from annotator.domain.messages import Message
+from annotator.domain.shuffling import give_letters, name_checker
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,15 +19,15 @@ from annotator.adjudication.case import (
     hide_names,
     list_letters,
 )
+from annotator.adjudication.cases import CaseFacts, HowFar, Known
+from annotator.adjudication.decisions import Decision
+from annotator.adjudication.discussion import say_wait
 from annotator.adjudication.likeness import Sketches
-from annotator.domain.cases import CaseFacts, HowFar, Known
-from annotator.domain.decisions import Decision
-from annotator.domain.discussion import say_wait
+from annotator.adjudication.seconding import list_visible, takes_two
+from annotator.adjudication.seen import digest_seen
 from annotator.domain.disputes import Reason
 from annotator.domain.grades import Rubric
 from annotator.domain.messages import say
-from annotator.domain.seconding import list_visible, takes_two
-from annotator.domain.seen import digest_seen
 
 BARRED = say("you judged this pair yourself; another lead must decide it")
 MOST_NEIGHBOURS = 100

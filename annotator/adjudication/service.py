@@ -13,32 +13,20 @@ from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
-from annotator.accounts.service import require_person, require_role
 from annotator.adjudication.case import Case as Case
 from annotator.adjudication.case import CaseBatch as CaseBatch
 from annotator.adjudication.case import CaseJudgment as CaseJudgment
 from annotator.adjudication.case import CaseOrigin as CaseOrigin
 from annotator.adjudication.case import list_letters, name_answer
+from annotator.adjudication.case_sql import find_case_pk, list_case_facts
+from annotator.adjudication.decision_check import Barred as Barred
+from annotator.adjudication.decision_check import Ruling, check_ruling
+from annotator.adjudication.decision_check import WordsOwed as WordsOwed
+from annotator.adjudication.decisions import Decision
+from annotator.adjudication.decisions_sql import Wish, settle_pairs
 from annotator.adjudication.describing import BARRED, Setting, describe_case, find_neighbours
-from annotator.adjudication.likeness import MOST_CHARACTERS, WARN_FROM, Sketches
-from annotator.adjudication.ruling import Barred as Barred
-from annotator.adjudication.ruling import Ruling, check_ruling
-from annotator.adjudication.ruling import WordsOwed as WordsOwed
-from annotator.adjudication.standing import check_state, find_repeated
-from annotator.domain.decisions import Decision
-from annotator.domain.errors import NotAllowed, NotFound, ValidationError
-from annotator.domain.messages import say
-from annotator.domain.people import Actor
-from annotator.domain.queue import EVERYTHING_OPEN, QueueFilter, check_sort
-from annotator.domain.settling import Decided
-from annotator.impact.service import recompute
-from annotator.storage.case_facts import find_case_pk, list_case_facts
-from annotator.storage.cases import list_answers, list_judged_by
-from annotator.storage.database import Database, lock_dataset
-from annotator.storage.deciding import Wish, settle_pairs
-from annotator.storage.disclosing import add_seen, find_pair_pks, note_seen
-from annotator.storage.find import find_dataset, find_rubric, key_of, to_rubric
-from annotator.storage.holds import (
+from annotator.adjudication.impact_service import recompute
+from annotator.adjudication.lead_holds_sql import (  # fmt: skip
     Lead,
     end_holds,
     find_given,
@@ -50,18 +38,30 @@ from annotator.storage.holds import (
     put_off,
     renew_holds,
     take_holds,
-)  # fmt: skip
-from annotator.storage.neighbours import (
+)
+from annotator.adjudication.likeness import MOST_CHARACTERS, WARN_FROM, Sketches
+from annotator.adjudication.neighbours import (  # fmt: skip
     describe_documents,
     list_documents,
     read_how_far,
     read_place,
     read_texts,
-)  # fmt: skip
-from annotator.storage.queue import QueueReader
-from annotator.storage.queue_head import count_left, list_head
+)
+from annotator.adjudication.queue_head_sql import count_left, list_head
+from annotator.adjudication.queue_records import EVERYTHING_OPEN, QueueFilter, check_sort
+from annotator.adjudication.queue_sql import QueueReader
+from annotator.adjudication.standing import check_state, find_repeated
+from annotator.adjudication.storage_cases import list_answers, list_judged_by
+from annotator.domain.errors import NotAllowed, NotFound, ValidationError
+from annotator.domain.messages import say
+from annotator.domain.people import Actor
+from annotator.domain.settling import Decided
+from annotator.people.service import require_person, require_role
+from annotator.storage.audit_log import Event, add_events
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.disclosures import add_seen, find_pair_pks, note_seen
+from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.tables import DatasetRow
-from annotator.storage.trail import Event, add_events
 
 MOST_AT_ONCE = 10
 MOST_TEXTS = 300
@@ -140,13 +140,13 @@ def adjudicate(
     seconds: float | None = None,
 ) -> Decision | None:
     """Settle a dispute, decide it anew, or take a decision back: append a revision and return it. `grade`: 0-3,
-    "unrateable" or "withdrawn". None: it stands as a proposal until another lead says the same (`domain/seconding.py`), or
+    "unrateable" or "withdrawn". None: it stands as a proposal until another lead says the same (`adjudication/seconding.py`), or
     was one and is taken back.
 
     `seen` is the case's digest. ConflictError, saying what changed, when the judgments or the decision changed since; of two
     leads who decide at once, one gets it. The same decision sent twice is one. NotAllowed for anybody but a lead who did not
     judge the pair; StateError when nothing is disputed, or nothing decided that could be taken back; ValidationError for the
-    grade, the cause, the time or the texts, WordsOwed where they are missing (`domain/decisions.py`). `seconds`: how long the
+    grade, the cause, the time or the texts, WordsOwed where they are missing (`adjudication/decisions.py`). `seconds`: how long the
     pair was open before the lead.
     """
     lead_pk = require_person(actor)

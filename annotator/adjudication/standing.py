@@ -6,14 +6,14 @@ Asked by `service.py` within the transaction of the decision, so that of two lea
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from annotator.adjudication.cases import CaseFacts
+from annotator.adjudication.decision_check import Ruling, WordsOwed
+from annotator.adjudication.decisions import Decision, owes_words
 from annotator.adjudication.describing import digest_case, list_decisions
-from annotator.adjudication.ruling import Ruling, WordsOwed
-from annotator.domain.answers import Answer
-from annotator.domain.cases import CaseFacts
-from annotator.domain.decisions import Decision, owes_words
+from annotator.adjudication.records import Answer
+from annotator.adjudication.seen import digest_seen, read_revision
 from annotator.domain.errors import ConflictError, StateError
 from annotator.domain.messages import Message, say
-from annotator.domain.seen import digest_seen, read_revision
 from annotator.domain.settling import Decided, read_decision
 
 

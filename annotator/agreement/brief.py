@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from annotator.agreement.claims import cluster_interval
-from annotator.agreement.couples import estimate_kappa, list_couples
-from annotator.agreement.drift import TOO_FEW_QUERIES
-from annotator.agreement.judged import Judged
+from annotator.agreement.diagnosis.drift import TOO_FEW_QUERIES
+from annotator.agreement.judgment_pairs import estimate_kappa, list_couples
+from annotator.agreement.judgment_table import Judged
 from annotator.agreement.measure import measure
-from annotator.domain.agreement import Measured, Value
+from annotator.agreement.records import Measured, Value
 
 
 def measure_briefly(judged: Judged, names: Sequence[str]) -> Measured:

@@ -10,9 +10,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from annotator.agreement.couples import Estimate
-from annotator.domain.agreement import Interval
-from annotator.domain.enough_pairs import FEW_QUERIES
+from annotator.agreement.enough_pairs import FEW_QUERIES
+from annotator.agreement.judgment_pairs import Estimate
+from annotator.agreement.records import Interval
 
 FALSE_CLAIMS = 0.02
 SHOWN = 0.95

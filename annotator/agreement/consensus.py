@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annotator.agreement.consensus_records import Consensus, EstimatedAnnotator, EstimatedPair, Match
 from annotator.agreement.dawid_skene import DawidSkene, find_likelier
-from annotator.agreement.judged import Ints
-from annotator.domain.consensus import Consensus, EstimatedAnnotator, EstimatedPair, Match
+from annotator.agreement.judgment_table import Ints
 from annotator.domain.grades import GRADES
 
 SETTLED = ("unanimous", "adjudicated")

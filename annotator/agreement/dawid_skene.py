@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from annotator.agreement.judged import CATEGORIES, TINY, Floats, Ints
+from annotator.agreement.judgment_table import CATEGORIES, TINY, Floats, Ints
 
 MOST_ROUNDS = 5_000
 SMALL_CHANGE = 1e-6

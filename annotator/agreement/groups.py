@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from annotator.agreement.judged import Flags, Ints, Judged, number
+from annotator.agreement.judgment_table import Flags, Ints, Judged, number
 
 DAY = 86_400
 

@@ -7,7 +7,7 @@ do not see it; a table beside it holds them too. Refuses nothing: what has no va
 from collections.abc import Mapping, Sequence
 
 from annotator.agreement.html_parts import show_value
-from annotator.domain.agreement import Period, Value
+from annotator.agreement.records import Period, Value
 from annotator.domain.svg import clean, cut, draw_text, frame_picture
 
 LEFT, WIDTH, ROW, TOP = 230, 420, 26, 34

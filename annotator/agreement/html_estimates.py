@@ -1,7 +1,7 @@
 """The estimates of the agreement report, where they were asked for: beside what leads decided, and never in its place."""
 
+from annotator.agreement.consensus_records import NO_QRELS, Consensus, Match
 from annotator.agreement.html_parts import name, paragraph, section, table
-from annotator.domain.consensus import NO_QRELS, Consensus, Match
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import show_percent
 

@@ -6,7 +6,7 @@ Tables with coloured cells, so that they can be read aloud, copied and printed; 
 from collections.abc import Sequence
 
 from annotator.agreement.html_parts import name, scrollable, text
-from annotator.domain.agreement import PairAgreement
+from annotator.agreement.records import PairAgreement
 from annotator.domain.cell_colours import colour_cell, colour_share
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import show_percent

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from annotator.agreement.html_parts import paragraph, section, table, text
-from annotator.domain.agreement import AgreementReport
+from annotator.agreement.records import AgreementReport
 
 METHOD = (
     (

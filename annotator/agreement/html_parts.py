@@ -6,7 +6,7 @@ The page takes nothing from elsewhere and runs nothing; it follows the reader's 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
-from annotator.domain.agreement import Value
+from annotator.agreement.records import Value
 from annotator.domain.svg import clean
 
 KINDS = ("unweighted", "linear", "quadratic")

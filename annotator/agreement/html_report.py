@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from annotator.agreement import html_charts, html_matrices
+from annotator.agreement.consensus_records import Consensus
 from annotator.agreement.html_estimates import show_estimates
 from annotator.agreement.html_method import show_left_out, show_method
 from annotator.agreement.html_parts import (
@@ -25,7 +26,14 @@ from annotator.agreement.html_parts import (
     table,
     text,
 )
-from annotator.domain.agreement import (
+from annotator.agreement.pair_ranking import (
+    choose_people_by_period,
+    rank_groups,
+    rank_leanings,
+    rank_pairs,
+    say_left_out_pairs,
+)
+from annotator.agreement.records import (
     AgreementReport,
     GroupAgreement,
     Leaning,
@@ -33,15 +41,7 @@ from annotator.domain.agreement import (
     Value,
     say_who_counts,
 )
-from annotator.domain.consensus import Consensus
 from annotator.domain.grades import GRADES
-from annotator.domain.pair_ranking import (
-    choose_people_by_period,
-    rank_groups,
-    rank_leanings,
-    rank_pairs,
-    say_left_out_pairs,
-)
 
 VERDICTS = {"met": "The target is met", "not met": "The target is not met", "unknown": "It is not yet known"}
 LOOK = {"met": "verdict", "not met": "verdict unmet", "unknown": "verdict unknown"}

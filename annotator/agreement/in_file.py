@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotator.agreement.judged import sort_judged
+from annotator.agreement.judgment_table import sort_judged
 from annotator.agreement.measure import measure
-from annotator.domain.agreement import Measured
+from annotator.agreement.records import Measured
 
 
 class GivenGrade(NamedTuple):

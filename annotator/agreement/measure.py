@@ -1,6 +1,6 @@
 """Measures one set of judgments: every coefficient, its interval, and why it is undefined where it is.
 
-Stands between the judgments as columns (judged.py) and the report. The coefficients are functions of summed
+Stands between the judgments as columns (judgment_table.py) and the report. The coefficients are functions of summed
 counts, so a value and its resamples come out of one formula.
 """
 
@@ -11,9 +11,13 @@ from math import isnan
 
 import numpy as np
 
-from annotator.agreement import cohen, fleiss, gwet, krippendorff
-from annotator.agreement.bootstrap import FEWEST_QUERIES, Block, Resamples, interval, intervals
-from annotator.agreement.judged import (
+from annotator.agreement.coefficients import cohen, fleiss, gwet, krippendorff
+from annotator.agreement.coefficients.kappas import CUTS, TWO_BY_TWO, compute_at, name_cut
+from annotator.agreement.coefficients.observed import observed_agreement
+from annotator.agreement.coefficients.paradox import compute_paradox, compute_paradoxes
+from annotator.agreement.enough_pairs import warn_of_few
+from annotator.agreement.intervals import FEWEST_QUERIES, Block, Resamples, interval, intervals
+from annotator.agreement.judgment_table import (
     CATEGORIES,
     CELLS,
     Floats,
@@ -28,12 +32,8 @@ from annotator.agreement.judged import (
     flatten,
     number,
 )
-from annotator.agreement.kappas import CUTS, TWO_BY_TWO, compute_at, name_cut
-from annotator.agreement.observed import observed_agreement
 from annotator.agreement.pairwise import SHAPE, PairSums, compute_mean_leanings, sum_pairs
-from annotator.agreement.paradox import compute_paradox, compute_paradoxes
-from annotator.domain.agreement import Leaning, Measured, PairAgreement, Value
-from annotator.domain.enough_pairs import warn_of_few
+from annotator.agreement.records import Leaning, Measured, PairAgreement, Value
 from annotator.domain.messages import say
 
 NO_SHARED_PAIR = say("no pair was judged independently by two annotators")

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from annotator.agreement.judged import Floats, Ints, Judged, number, order_judged
+from annotator.agreement.judgment_table import Floats, Ints, Judged, number, order_judged
 
 
 class Read(Protocol):

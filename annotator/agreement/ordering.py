@@ -7,8 +7,8 @@ ties in ranking problems, Biometrika 33(3).
 
 import numpy as np
 
-from annotator.agreement.couples import Couples
-from annotator.agreement.judged import CATEGORIES, CELLS, number
+from annotator.agreement.judgment_pairs import Couples
+from annotator.agreement.judgment_table import CATEGORIES, CELLS, number
 
 FEW_ORDERED = 30
 AT_ONCE = 100_000

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annotator.agreement.judged import CATEGORIES, sort_judged
+from annotator.agreement.behind import FEW_IN_ROW, FEW_OWN, OwnAgreement
+from annotator.agreement.judgment_table import CATEGORIES, sort_judged
 from annotator.agreement.measure import measure
-from annotator.domain.behind import FEW_IN_ROW, FEW_OWN, OwnAgreement
 
 ME = 0
 

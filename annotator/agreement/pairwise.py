@@ -1,6 +1,6 @@
 """Cohen's kappa of every two annotators and of the dataset, and who grades higher, with intervals: all tables at once.
 
-Stands between the counted tables (judged.py) and the report. Some annotator pairs at a time, so that 200 annotators need no more
+Stands between the counted tables (judgment_table.py) and the report. Some annotator pairs at a time, so that 200 annotators need no more
 memory than 20. In a crowd most annotator pairs share pairs of one query only. A resample draws all of these so and so many times or
 not at all: the kappa is the same in each, and the table need not be summed.
 """
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from annotator.agreement import cohen
-from annotator.agreement.bootstrap import Resamples, intervals
-from annotator.agreement.judged import CATEGORIES, CELLS, Floats, Ints, Tables, divide, flatten
-from annotator.agreement.kappas import NAMES, compute_all, compute_at
-from annotator.domain.agreement import Interval
+from annotator.agreement.coefficients import cohen
+from annotator.agreement.coefficients.kappas import NAMES, compute_all, compute_at
+from annotator.agreement.intervals import Resamples, intervals
+from annotator.agreement.judgment_table import CATEGORIES, CELLS, Floats, Ints, Tables, divide, flatten
+from annotator.agreement.records import Interval
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -7,17 +7,17 @@ compared.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from annotator.agreement.assess import assess
 from annotator.agreement.brief import measure_briefly
+from annotator.agreement.diagnosis.assess import assess
+from annotator.agreement.enough_pairs import warn_of_few
 from annotator.agreement.groups import Labels
-from annotator.agreement.judged import number, sum_tables
+from annotator.agreement.judgment_table import number, sum_tables
 from annotator.agreement.measure import mean_kappas, measure
 from annotator.agreement.named import Named
-from annotator.domain.agreement import AgreementReport, GroupAgreement, LeftOut, Measured, Value
-from annotator.domain.calibration import AnnotatorResult
-from annotator.domain.enough_pairs import warn_of_few
+from annotator.agreement.records import AgreementReport, GroupAgreement, LeftOut, Measured, Value
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
+from annotator.labeling.domain_calibration import AnnotatorResult
 
 MOST_GROUPS = 200
 

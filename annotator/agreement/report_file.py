@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from annotator.domain.consensus import Consensus
+from annotator.agreement.consensus_records import Consensus
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.formats.spreadsheet import write_sheet

@@ -57,7 +57,7 @@ def disagreements(
     json: JsonOption = False,
 ) -> None:
     """List the pairs whose judgments differ or that wait for a lead otherwise, open ones first."""
-    from annotator.disputes.service import find_disagreements
+    from annotator.adjudication.queue_service import find_disagreements
 
     opened, actor = open_as(database, lead)
     wanted = read_filter(
@@ -65,7 +65,7 @@ def disagreements(
         grades=grades, distance=distance, taste=taste,
     )  # fmt: skip
     if file is not None:
-        from annotator.bulk.service import export_queue
+        from annotator.adjudication.bulk_service import export_queue
 
         _check_target(file)
         pieces = export_queue(opened, actor, dataset, wanted, sort, now=now(), tell=tell_progress())
@@ -113,7 +113,7 @@ def adjudicate(
 ) -> None:
     """Decide disagreements from a file: all of its lines, or none."""
     del errors  # read where the command ends: see errors_file.py
-    from annotator.bulk.service import adjudicate_file
+    from annotator.adjudication.bulk_service import adjudicate_file
 
     opened, actor = open_as(database, lead)
     data = _read_file(file, encoding)
@@ -151,7 +151,7 @@ def order(
 ) -> None:
     """Put documents in order where grades do not: releases list those of one grade and mean so."""
     del errors  # read where the command ends: see errors_file.py
-    from annotator.bulk.service import order_documents
+    from annotator.adjudication.bulk_service import order_documents
 
     opened, actor = open_as(database, lead)
     data = _read_file(file, encoding)

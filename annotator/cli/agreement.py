@@ -20,8 +20,8 @@ from annotator.cli.terminal import (
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.domain.agreement import AgreementReport, Leaning, Value
-    from annotator.domain.consensus import Consensus
+    from annotator.agreement.consensus_records import Consensus
+    from annotator.agreement.records import AgreementReport, Leaning, Value
 
 
 def agreement(

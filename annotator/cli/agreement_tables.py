@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from annotator.agreement.records import say_who_counts
 from annotator.cli.terminal import print_table
-from annotator.domain.agreement import say_who_counts
 from annotator.domain.messages import count_of, show_percent
 
 if TYPE_CHECKING:
-    from annotator.domain.agreement import AgreementReport, Leaning, PairAgreement, Value
-    from annotator.domain.consensus import Consensus
+    from annotator.agreement.consensus_records import Consensus
+    from annotator.agreement.records import AgreementReport, Leaning, PairAgreement, Value
 
 KINDS = ("unweighted", "linear", "quadratic")
 MOST_PAIRS = 50
@@ -30,8 +30,8 @@ def print_report(report: "AgreementReport") -> None:
 
 def print_estimates(found: "Consensus") -> None:
     """How often each estimate gives the lead's grade, and how each annotator would err."""
+    from annotator.agreement.consensus_records import NO_QRELS
     from annotator.agreement.service import say_estimates
-    from annotator.domain.consensus import NO_QRELS
 
     typer.echo("\n" + "\n".join((NO_QRELS, *say_estimates(found))))
     _print(
@@ -146,7 +146,7 @@ def _print_pairs(report: "AgreementReport") -> None:
 def _choose_listed(report: "AgreementReport") -> "Sequence[PairAgreement]":
     """The annotator pairs of the table; of too many to read, those who lower the dataset's kappa most, and how many are not
     among them and why is printed."""
-    from annotator.domain.pair_ranking import rank_pairs, say_left_out_pairs
+    from annotator.agreement.pair_ranking import rank_pairs, say_left_out_pairs
 
     pairs = report.measured.annotator_pairs
     if len(pairs) <= MOST_PAIRS:

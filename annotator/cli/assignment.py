@@ -20,7 +20,7 @@ from annotator.cli.terminal import (
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.assignment.service import Standing, WaitingPerson, WaitingQuery
+    from annotator.labeling.assignment_service import Standing, WaitingPerson, WaitingQuery
 
 
 def assign(
@@ -42,18 +42,18 @@ def assign(
     json: JsonOption = False,
 ) -> None:
     """Give queries to people (--to), take them back (--from), or show who waits on whom (--list)."""
-    from annotator.assignment import service
+    from annotator.labeling import assignment_service
 
     if bool(to) + bool(from_) + list_ != 1:
         raise typer.BadParameter("expected one of --to, --from and --list; see --help")
     opened, actor = open_as(database, as_)
     if list_:
-        _show(service.show_assignment(opened, actor, dataset, now=now()), dataset, json=json)
+        _show(assignment_service.show_assignment(opened, actor, dataset, now=now()), dataset, json=json)
         return
-    chosen = service.Selection(
+    chosen = assignment_service.Selection(
         query_ids=None if queries is None else _read_ids(queries), category=category, language=language
     )
-    act = service.assign if to else service.take_back
+    act = assignment_service.assign if to else assignment_service.take_back
     done = act(opened, actor, dataset, to or from_ or [], chosen, now=now())
     if json:
         print_json(done)
@@ -73,7 +73,7 @@ def reassign(
     json: JsonOption = False,
 ) -> None:
     """Hand every query given to one person on to another, and free the pairs they hold. What was judged stays."""
-    from annotator.assignment.service import reassign as hand_on
+    from annotator.labeling.assignment_service import reassign as hand_on
 
     opened, actor = open_as(database, as_)
     done = hand_on(opened, actor, dataset, leaver=from_, to=to, now=now())

@@ -36,7 +36,7 @@ def mark(
     json: JsonOption = False,
 ) -> None:
     """Mark pairs as training or gold: all of the file's lines, or none."""
-    from annotator.calibration.service import mark_file
+    from annotator.labeling.calibration_service import mark_file
 
     opened, actor = open_as(database, as_)
     done = mark_file(opened, actor, dataset, read_bytes(file), str(file), now=now(), dry_run=dry_run)
@@ -60,8 +60,8 @@ def unmark(
     json: JsonOption = False,
 ) -> None:
     """Make a marked pair ordinary work again, except for those who have answered it."""
-    from annotator.calibration.service import list_checks, unmark_pair
     from annotator.domain.errors import NotFound
+    from annotator.labeling.calibration_service import list_checks, unmark_pair
 
     opened, actor = open_as(database, as_)
     marked = {(one.query_id, one.doc_id): one for one in list_checks(opened, OPERATOR, dataset, now=now())}
@@ -78,7 +78,7 @@ def unmark(
 @app.command("list")
 def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
     """List the marked pairs."""
-    from annotator.calibration.service import list_checks
+    from annotator.labeling.calibration_service import list_checks
 
     found = list_checks(open_database(database), OPERATOR, dataset, now=now())
     if json:
@@ -95,7 +95,7 @@ def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonO
 @app.command()
 def results(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
     """Show what training, gold pairs and repeats say of each annotator, by name."""
-    from annotator.calibration.service import compute_results
+    from annotator.labeling.calibration_service import compute_results
 
     found = compute_results(open_database(database), OPERATOR, dataset, now=now())
     if json:

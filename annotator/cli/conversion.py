@@ -13,10 +13,10 @@ from annotator.cli.terminal import EncodingOption, JsonOption, print_json, print
 from annotator.domain.messages import count_of, show_percent
 
 if TYPE_CHECKING:
-    from annotator.conversion.service import Conversion, WrittenFile
-    from annotator.coverage.service import CheckReport
-    from annotator.domain.agreement import Measured
+    from annotator.agreement.records import Measured
+    from annotator.dataset.coverage_service import CheckReport
     from annotator.formats.source import Source
+    from annotator.importing.conversion_service import Conversion, WrittenFile
 
 MOST_DIFFERING = 50  # of the documents on which annotators differ, on the screen
 
@@ -68,7 +68,7 @@ def convert(
 ) -> None:
     """Turn one evaluator's ground-truth file into another's, without a database."""
     del errors  # read where the command ends: see errors_file.py
-    from annotator.conversion.service import prepare_conversion, write_conversion
+    from annotator.importing.conversion_service import prepare_conversion, write_conversion
 
     gc.disable()  # a million records, all kept to the end: see cli/importing.py
     prepared = prepare_conversion(
@@ -155,7 +155,12 @@ def check(
 ) -> None:
     """Validate a ground-truth file, and show what it covers beside what is required. Without a database."""
     del errors  # read where the command ends: see errors_file.py
-    from annotator.coverage.service import check_file, read_requirements, say_empty_lists, say_repeated_texts
+    from annotator.dataset.coverage_service import (
+        check_file,
+        read_requirements,
+        say_empty_lists,
+        say_repeated_texts,
+    )
     from annotator.domain.errors import BadInput, GateNotMet
 
     gc.disable()
@@ -273,7 +278,7 @@ def _show_annotators(report: "CheckReport") -> dict[str, Any] | None:
 
 
 def _show_report(report: "CheckReport") -> dict[str, Any]:
-    from annotator.coverage.service import split_place
+    from annotator.dataset.coverage_service import split_place
 
     shown: dict[str, Any] = {
         "file": report.file,

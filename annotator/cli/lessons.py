@@ -14,7 +14,7 @@ from annotator.cli.terminal import (
 def lessons(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
     """Sum up what decided disputes teach the guideline, most to be gained first."""
     from annotator.domain.people import OPERATOR
-    from annotator.lessons.service import list_lessons
+    from annotator.guideline.feedback_service import list_lessons
 
     found = list_lessons(open_database(database), OPERATOR, dataset, now=now())
     if json:

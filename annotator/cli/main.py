@@ -16,8 +16,10 @@ from annotator.cli import (
     assignment,
     calibration,
     conversion,
-    datasets,
+    dataset,
     errors_file,
+    guideline,
+    history,
     importing,
     labeling,
     lessons,
@@ -28,10 +30,8 @@ from annotator.cli import (
     remapping,
     serving,
     settling,
-    standard,
     status,
     terminal,
-    trail,
 )
 from annotator.cli.format_help import CommandOnFormats
 
@@ -67,9 +67,9 @@ def choose(
 
 app.command()(serving.demo)
 app.command()(serving.serve)
-app.add_typer(datasets.app, name="dataset")
+app.add_typer(dataset.app, name="dataset")
 app.add_typer(people.app, name="people")
-app.add_typer(standard.app, name="rubric")
+app.add_typer(guideline.app, name="rubric")
 app.add_typer(importing.app, name="import")
 app.command("remap")(remapping.remap)
 app.command("pool")(pooling.pool)
@@ -85,7 +85,7 @@ app.command("adjudicate")(adjudication.adjudicate)
 app.command("order")(adjudication.order)
 app.command("settle")(settling.settle)
 app.command("status")(status.status)
-app.command("trail")(trail.trail)
+app.command("trail")(history.trail)
 app.command("lessons")(lessons.lessons)
 app.add_typer(quality.app, name="qc")
 app.add_typer(releases.app, name="release")

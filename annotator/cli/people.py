@@ -44,7 +44,7 @@ def add(
     json: JsonOption = False,
 ) -> None:
     """Add somebody who can sign in; prints a one-time password unless one is given."""
-    from annotator.accounts.service import add_person
+    from annotator.people.service import add_person
 
     password = _read_password() if password_stdin else None
     made = add_person(
@@ -67,7 +67,7 @@ def list_(
     json: JsonOption = False,
 ) -> None:
     """List people with their roles."""
-    from annotator.accounts.service import list_people
+    from annotator.people.service import list_people
 
     people = list_people(open_database(database), OPERATOR, dataset=dataset)
     if json:
@@ -106,8 +106,8 @@ def set_(
     json: JsonOption = False,
 ) -> None:
     """Change somebody's name, role, expertise or password. A new password signs them out everywhere."""
-    from annotator.accounts.service import change_person, remove_role
     from annotator.domain.accounts import PersonChange
+    from annotator.people.service import change_person, remove_role
 
     given = {"categories": categories, "languages": languages}
     expertise = {kind: _read_names(names) for kind, names in given.items() if names is not None}
@@ -141,8 +141,8 @@ def disable(user: UserArgument, database: DatabaseOption = None, json: JsonOptio
     """Let somebody neither sign in nor act any more. What they judged stays."""
     from dataclasses import asdict
 
-    from annotator.accounts.service import disable_person
-    from annotator.assignment.service import list_left
+    from annotator.labeling.assignment_service import list_left
+    from annotator.people.service import disable_person
 
     opened = open_database(database)
     person = disable_person(opened, OPERATOR, user, now=now())

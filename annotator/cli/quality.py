@@ -19,7 +19,7 @@ from annotator.cli.terminal import (
 from annotator.domain.messages import count_of, show_percent
 
 if TYPE_CHECKING:
-    from annotator.domain.quality import ErrorRate, QualityDraw, QualityPreview, QualityStatus
+    from annotator.quality.records import ErrorRate, QualityDraw, QualityPreview, QualityStatus
 
 app = typer.Typer(
     help="Quality control: a third expert's blind check of settled grades.", no_args_is_help=True
@@ -53,7 +53,7 @@ def draw(
     json: JsonOption = False,
 ) -> None:  # fmt: skip
     """Draw settled pairs at random for somebody to judge once more, blind: they get them among their other pairs."""
-    from annotator.domain.quality import DEFAULT_RATE
+    from annotator.quality.records import DEFAULT_RATE
     from annotator.quality.service import draw_sample, preview_sample
 
     if rate is not None and size is not None:
@@ -95,7 +95,7 @@ def status(
 
 def to_dict(found: "QualityStatus") -> dict[str, Any]:
     """Every field of the status and the verdict by the dataset's own rule, as JSON has them."""
-    from annotator.domain.quality import CONFIDENCE, LIMIT
+    from annotator.quality.records import CONFIDENCE, LIMIT
 
     whole: dict[str, Any] = to_json(found)
     whole["rates"] = {kind: rate.as_json() for kind, rate in found.rates.items()}

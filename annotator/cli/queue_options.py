@@ -9,8 +9,8 @@ import typer
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.domain.queue import QueueFilter, Shown
-    from annotator.impact.service import Tell
+    from annotator.adjudication.impact_service import Tell
+    from annotator.adjudication.queue_records import QueueFilter, Shown
 
 ShowOption = Annotated[
     str | None,
@@ -54,8 +54,8 @@ def read_filter(
     taste: bool | None = None,
 ) -> "QueueFilter":
     """The part of the queue that the options name. ValidationError for a word that is none."""
+    from annotator.adjudication.queue_records import SHOWN, QueueFilter, read_reasons
     from annotator.domain.errors import ValidationError
-    from annotator.domain.queue import SHOWN, QueueFilter, read_reasons
 
     if show not in SHOWN:
         raise ValidationError(f"--show: expected one of {', '.join(SHOWN)}, found {show!r}")

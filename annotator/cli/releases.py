@@ -23,8 +23,8 @@ from annotator.domain.messages import count_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from annotator.published.service import ReleaseDiff, Trace
     from annotator.releases.gates import Gate
+    from annotator.releases.published_service import ReleaseDiff, Trace
     from annotator.storage.database import Database
 
 app = typer.Typer(help="Releases: gates, publishing, comparison, verification.", no_args_is_help=True)
@@ -125,7 +125,7 @@ def diff(
 ) -> None:
     """Say what a release changed: every grade with its reason, queries, texts; and which version that calls for."""
     from annotator.domain.people import OPERATOR
-    from annotator.published.service import compare_releases
+    from annotator.releases.published_service import compare_releases
 
     opened, _ = _open(database)
     found = compare_releases(opened, OPERATOR, dataset, before, after, now=now())
@@ -146,7 +146,7 @@ def trace(
 ) -> None:
     """Show what a published grade rests on: judgments, notes, guideline versions, the decision and its rationale."""
     from annotator.domain.people import OPERATOR
-    from annotator.published.service import trace_qrel
+    from annotator.releases.published_service import trace_qrel
 
     opened, _ = _open(database)
     found = trace_qrel(opened, OPERATOR, dataset, version, query_id, doc_id, now=now())
@@ -244,7 +244,7 @@ def _show_sides(gate: "Gate") -> tuple[Any, Any]:
 
 def _print_diff(found: "ReleaseDiff") -> None:
     """Everything that differs, one line each, after the version it calls for."""
-    from annotator.published.service import say_advice
+    from annotator.releases.published_service import say_advice
 
     typer.echo(f"{found.dataset} {found.before} to {found.after}")
     typer.echo(say_advice(found).replace("**", ""))

@@ -20,7 +20,7 @@ from annotator.cli.terminal import (
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.remapping.report import RemapReport
+    from annotator.importing.remapping_report import RemapReport
 
 NAMED = 10
 
@@ -35,7 +35,7 @@ def remap(
     json: JsonOption = False,
 ) -> None:
     """Give documents new ids: one to one takes the judgments along, else the grades become suggestions."""
-    from annotator.remapping.service import remap_documents
+    from annotator.importing.remapping_service import remap_documents
 
     opened, actor = open_as(database, lead)
     report = remap_documents(opened, actor, dataset, path, now=now(), encoding=encoding, dry_run=dry_run)

@@ -13,7 +13,7 @@ PortOption = Annotated[int, typer.Option(min=1, max=65535, help="The port to lis
 
 def serve(host: HostOption = "127.0.0.1", port: PortOption = 8501, database: DatabaseOption = None) -> None:
     """Serve the app; brings the database's schema up to date first. Ctrl+C ends it."""
-    from annotator.accounts.service import has_anybody_who_signs_in
+    from annotator.people.service import has_anybody_who_signs_in
     from annotator.releases.service import finish_publishing
     from annotator.settings import Settings
     from annotator.web.serve import is_loopback, serve_app

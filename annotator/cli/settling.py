@@ -26,8 +26,8 @@ from annotator.cli.terminal import (
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.bulk.policies import PolicyPreview
-    from annotator.storage.many_cases import Batch
+    from annotator.adjudication.bulk_sql import Batch
+    from annotator.adjudication.policies import PolicyPreview
 
 COLUMNS = ("number", "policy", "pairs", "still hold", "by", "at", "undone by", "undone at", "rationale")
 
@@ -59,8 +59,8 @@ def settle(
     json: JsonOption = False,
 ) -> None:
     """Settle at once what differs only by taste: neighbouring grades on one side of relevance."""
-    from annotator.bulk.service import list_batches, preview_policy, settle_by_policy, undo_batch
-    from annotator.impact.service import bring_up_to_date
+    from annotator.adjudication.bulk_service import list_batches, preview_policy, settle_by_policy, undo_batch
+    from annotator.adjudication.impact_service import bring_up_to_date
 
     _check_use(policy=policy, undo=undo, batches=batches, dry_run=dry_run)
     opened, actor = open_as(database, lead)
@@ -121,7 +121,7 @@ def _show_preview(found: "PolicyPreview") -> None:
 
 
 def _name(policy: str) -> str:
-    from annotator.domain.policies import POLICY_NAMES
+    from annotator.adjudication.domain_policies import POLICY_NAMES
 
     return POLICY_NAMES[policy]
 

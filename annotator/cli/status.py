@@ -11,7 +11,7 @@ from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.domain.queue_pace import QueuePace
+    from annotator.adjudication.queue_pace import QueuePace
     from annotator.overview.service import Status
 
 
@@ -37,7 +37,7 @@ def status(dataset: DatasetArgument, database: DatabaseOption = None, json: Json
 
 
 def _to_json(dataset: str, found: "Status") -> dict[str, object]:
-    from annotator.domain.queue import list_words
+    from annotator.adjudication.queue_records import list_words
 
     queue = found.queue
     return {

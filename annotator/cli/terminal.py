@@ -60,8 +60,8 @@ def open_as(url: str | None, username: str | None) -> "tuple[Database, Actor]":
 
 def resolve_actor(database: "Database", username: str | None) -> "Actor":
     """The person named by `--as`; the operator when none is named."""
-    from annotator.accounts.service import find_actor
     from annotator.domain.people import OPERATOR
+    from annotator.people.service import find_actor
 
     if username is None:
         return OPERATOR

@@ -103,7 +103,7 @@ def find_dispute(pair: Standing) -> Dispute | None:
 
 def find_stage(settlement: Settlement, waiting: Reason, *, decided: bool, lacking: int) -> Stage:
     """Return how far one pair has come. `waiting`: why it waits for a lead, nothing where it does not; `decided`: whether a lead's
-    decision holds; `lacking`: how many judgments it still lacks. Counts of many pairs go by status (`counts.py`)."""
+    decision holds; `lacking`: how many judgments it still lacks. Counts of many pairs go by status (`overview/records.py`)."""
     if settlement.status == "unjudged":
         return "waiting"
     if waiting:

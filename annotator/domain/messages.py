@@ -1,7 +1,7 @@
 """A sentence for people that can still be translated: English text that remembers its template and its values.
 
 A `Message` is a `str`, so that whoever does not translate (the command line, a log, a release) just shows it.
-`web/messages.py` shows it in the reader's language. Templates are the English sentences themselves, with
+`web/kit/messages.py` shows it in the reader's language. Templates are the English sentences themselves, with
 `{name}` where a value stands; Babel collects them from the calls of `say` and `say_n`.
 """
 

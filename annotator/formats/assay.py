@@ -24,11 +24,11 @@ from annotator.formats.assay_paths import (
     write_rest,
 )
 from annotator.formats.format import Format
+from annotator.formats.formats_yaml_text import quote
 from annotator.formats.source import Source
 from annotator.formats.tree import Place, TreeProblems, locate_items
-from annotator.formats.writing import ONE_FILE, FileWriter
-from annotator.formats.yaml_text import quote
-from annotator.formats.yaml_tree import load_yaml
+from annotator.formats.writer import ONE_FILE, FileWriter
+from annotator.formats.yaml_text import load_yaml
 
 REFERENCE = "(reference)"
 _CERTAIN = re.compile(rb"^[\"']?expected[\"']?[ \t]*:[ \t]*(?:#[^\n]*)?(?:\r?\n|\[|\Z)", re.MULTILINE)

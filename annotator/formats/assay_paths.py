@@ -9,10 +9,10 @@ from typing import Any
 
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, Metadata, Qrel, Query
 from annotator.formats.format import Feature, Reserved
+from annotator.formats.formats_yaml_text import quote, write_entry
 from annotator.formats.grouping import list_fields
 from annotator.formats.tree import Place, TreeProblems
-from annotator.formats.yaml_text import quote, write_entry
-from annotator.formats.yaml_tree import resolve
+from annotator.formats.yaml_text import resolve
 
 BESIDE = "(beside)"
 FEATURES: tuple[Feature, ...] = (

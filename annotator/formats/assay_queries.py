@@ -22,11 +22,11 @@ from annotator.formats.assay_paths import (
     write_paths,
 )
 from annotator.formats.format import Format
+from annotator.formats.formats_yaml_text import quote
 from annotator.formats.source import Source
 from annotator.formats.tree import Place, TreeProblems, locate_items
-from annotator.formats.writing import ONE_FILE, FileWriter
-from annotator.formats.yaml_text import quote
-from annotator.formats.yaml_tree import load_yaml
+from annotator.formats.writer import ONE_FILE, FileWriter
+from annotator.formats.yaml_text import load_yaml
 
 _STARTS = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n|---[ \t]*\r?\n)*-[ \t]+[\"']?[\w-]+[\"']?[ \t]*:")
 _CERTAIN = re.compile(rb"^(?:- +|  +)[\"']?expected[\"']?[ \t]*:", re.MULTILINE)

@@ -32,7 +32,7 @@ from annotator.formats.source import Source
 from annotator.formats.tables import Row, take_id, take_text
 from annotator.formats.text import describe
 from annotator.formats.tree import MAX_TEXT, TEXT_LIMIT
-from annotator.formats.writing import FileWriter
+from annotator.formats.writer import FileWriter
 
 CORPUS, QRELS = "corpus.jsonl", "qrels"
 BESIDE = "(beside)"

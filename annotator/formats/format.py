@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.source import Source
-from annotator.formats.writing import FileWriter
+from annotator.formats.writer import FileWriter
 
 Feature = Literal[
     "query_ids",

@@ -12,7 +12,7 @@ from typing import Any
 
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.format import Format, Reserved
-from annotator.formats.json_text import quote
+from annotator.formats.formats_json_text import quote
 from annotator.formats.law import (
     QUERY_KEYS,
     begin,
@@ -26,7 +26,7 @@ from annotator.formats.law import (
 )
 from annotator.formats.source import Source
 from annotator.formats.tree import Place, TreeProblems
-from annotator.formats.writing import ONE_FILE, FileWriter
+from annotator.formats.writer import ONE_FILE, FileWriter
 
 _QUERY_KEYS = QUERY_KEYS - {"total_relevant"}
 

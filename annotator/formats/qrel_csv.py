@@ -29,7 +29,7 @@ from annotator.formats.qrel_rows import (
 from annotator.formats.source import Source
 from annotator.formats.tables import CELL_LIMIT, MAX_CELL
 from annotator.formats.text import describe
-from annotator.formats.writing import ONE_FILE, FileWriter
+from annotator.formats.writer import ONE_FILE, FileWriter
 
 REQUIRED = ("query_id", "doc_id", "grade")
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode

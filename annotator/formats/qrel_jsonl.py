@@ -15,7 +15,7 @@ from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.format import Format
 from annotator.formats.grouping import list_fields
-from annotator.formats.json_tree import describe_line_fault, parse_json
+from annotator.formats.json_text import describe_line_fault, parse_json
 from annotator.formats.qrel_rows import (
     GRADE_NAMES,
     JUDGMENTS,
@@ -27,7 +27,7 @@ from annotator.formats.qrel_rows import (
 )
 from annotator.formats.source import Source
 from annotator.formats.text import describe
-from annotator.formats.writing import ONE_FILE, FileWriter
+from annotator.formats.writer import ONE_FILE, FileWriter
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 

@@ -28,7 +28,7 @@ from annotator.formats.grade_scale import OPTION
 from annotator.formats.grouping import group_qrels, list_runs
 from annotator.formats.source import Source
 from annotator.formats.text import check_encoding
-from annotator.formats.writing import write_file
+from annotator.formats.writer import write_file
 
 __all__ = [
     "FORMATS",

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import RunEntry
-from annotator.formats.json_tree import parse_json_items
+from annotator.formats.json_text import parse_json_items
 from annotator.formats.run_lines import Answer, RunFile, RunLine, read_rank, read_score
 from annotator.formats.tables import Row, take, take_id
 from annotator.formats.text import describe

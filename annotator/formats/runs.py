@@ -1,7 +1,7 @@
 """Reads a run file of any kind, and makes one system's run of its results.
 
 Refused: an empty file, several systems in one file unless one name is given for all, options that are for JSON where
-the file is none. In which order the results stand is for `domain/run_order.py` to say.
+the file is none. In which order the results stand is for `importing/run_order.py` to say.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from itertools import chain
 
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import RunEntry
-from annotator.formats.json_tree import is_comment
+from annotator.formats.json_text import is_comment
 from annotator.formats.run_json import TIME_UNITS, TimeUnit, read_json_run
 from annotator.formats.run_lines import RunFile, RunLine
 from annotator.formats.text import describe, read_text

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from annotator.domain.ground_truth import WrongCount
 from annotator.formats.text import describe
 from annotator.formats.tree import Place, Tree, is_nothing, line_of, show_place
-from annotator.formats.yaml_tree import resolve
+from annotator.formats.yaml_text import resolve
 
 QUERIES = ("query", "queries")
 RELEVANT = ("document of grade 1-3", "documents of grade 1-3")

@@ -14,7 +14,7 @@ from annotator.formats.format import Format
 from annotator.formats.grade_scale import GradeScale
 from annotator.formats.source import Source
 from annotator.formats.text import ID_LIMIT, describe, is_too_long
-from annotator.formats.writing import ONE_FILE, FileWriter
+from annotator.formats.writer import ONE_FILE, FileWriter
 
 _SPACE = re.compile(r"[ \t\r\f\v]+")
 _GRADES = {"0": 0, "1": 1, "2": 2, "3": 3}

@@ -1,6 +1,6 @@
 """A parsed YAML or JSON file: plain values, and the line of any place in them.
 
-What `yaml_tree.py` and `json_tree.py` hand to the readers of single formats. Lines are looked up only when
+What `yaml_text.py` and `json_text.py` hand to the readers of single formats. Lines are looked up only when
 there is something to complain about, so a good file costs nothing for them.
 A place is a tuple of keys and indexes, shown as `queries[3].id`.
 """

@@ -1,6 +1,6 @@
 """Turns the events of a YAML parser into dicts, lists and texts: few aliases, no tags, a limited depth.
 
-Between PyYAML's parser and `yaml_tree.py`. Without recursion, so that depth is our limit and not Python's. A file of a
+Between PyYAML's parser and `yaml_text.py`. Without recursion, so that depth is our limit and not Python's. A file of a
 million qrels is ten million events: what is not needed for a value (its line, its place) is looked at only when asked.
 """
 

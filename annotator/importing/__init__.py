@@ -1,1 +1,1 @@
-"""Files -> storage, all or nothing, with a report of every bad line."""
+"""Files into the database, one evaluator's file into another's, and new document ids."""

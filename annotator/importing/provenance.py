@@ -14,11 +14,11 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.import_records import DECLARED
-from annotator.formats.json_tree import load_json
+from annotator.formats.json_text import load_json
 from annotator.formats.source import Source
 from annotator.formats.text import ID_LIMIT, is_too_long
 from annotator.formats.tree import TreeProblems, is_nothing, refuse
-from annotator.formats.yaml_tree import load_yaml, resolve
+from annotator.formats.yaml_text import load_yaml, resolve
 
 MAX_TEXT = 5_000
 MAX_BYTES = 100_000

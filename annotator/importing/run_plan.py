@@ -14,10 +14,10 @@ from typing import Any, Literal, cast
 
 from annotator.domain.errors import Problems, ValidationError
 from annotator.domain.ground_truth import Run, RunEntry
-from annotator.domain.run_order import ORDERS, Order, OrderedResults, order_results, sort_results
 from annotator.formats.run_lines import Answer, RunFile, RunLine
 from annotator.formats.runs import keep_tags, require_system
 from annotator.formats.text import describe
+from annotator.importing.run_order import ORDERS, Order, OrderedResults, order_results, sort_results
 
 RESERVED = "import"
 OWN_SYSTEMS = (RESERVED, "remap")

@@ -14,7 +14,7 @@ from typing import Any
 
 from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import Document
-from annotator.formats.yaml_tree import load_yaml, resolve
+from annotator.formats.yaml_text import load_yaml, resolve
 from annotator.importing.headings import Heading
 from annotator.importing.html_headings import find_html_headings
 from annotator.importing.markdown_headings import find_markdown_headings

@@ -17,7 +17,6 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotator.accounts.service import require_role
 from annotator.domain.errors import BadInput, ConflictError, Problems
 from annotator.domain.ground_truth import Qrel
 from annotator.domain.import_records import AFTERWARDS, ImportKind, ImportRecord, find_declared
@@ -30,6 +29,7 @@ from annotator.formats.run_lines import RunFile
 from annotator.formats.runs import read_run_file
 from annotator.formats.source import Source
 from annotator.formats.tables import read_table
+from annotator.importing import import_sql, intake_judgments
 from annotator.importing.document_plan import KnownDocument, plan_documents
 from annotator.importing.judgment_plan import (
     JudgmentEvent,
@@ -57,7 +57,6 @@ from annotator.importing.qrel_source import (
     match_qrels,
     read_qrel_source,
 )
-from annotator.importing.query_plan import KnownQuery, plan_queries
 from annotator.importing.report import (
     FolderReport,
     ImportReport,
@@ -75,10 +74,12 @@ from annotator.importing.report import (
 from annotator.importing.run_folder import list_run_files, name_systems
 from annotator.importing.run_plan import RESERVED, RunOptions, RunPlan, check_options, check_queries, plan_run
 from annotator.importing.sources import read_document_source, read_query_source, read_source
-from annotator.storage import imported, intake, intake_judgments
+from annotator.importing.text_plan import KnownQuery, plan_queries
+from annotator.people.service import require_role
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.import_records import add_import_record, list_import_records
+from annotator.storage.imported_grades import bring_in, list_judged, list_known_qrels
+from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.outdated import count_on_older_text, mark_outdated
 from annotator.storage.pool import Candidate, add_candidates, add_missing
 
@@ -104,11 +105,11 @@ def import_queries(
     lines, notes = read_query_source(path, format_name=format_name, encoding=encoding, header=header)
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
         tell(f"checking {count_of(len(lines), 'query')}")
-        stored = intake.list_queries(session, place.pk)
+        stored = import_sql.list_queries(session, place.pk)
         known = {query.query_id: KnownQuery(pk, query, judged) for pk, query, judged in stored}
         plan = plan_queries(known, lines, str(path))
-        intake.add_queries(session, place.pk, plan.added)
-        intake.change_queries(session, place.pk, plan.changed)
+        import_sql.add_queries(session, place.pk, plan.added)
+        import_sql.change_queries(session, place.pk, plan.changed)
         added, changed = len(plan.added), len(plan.changed)
         report = ImportReport(
             "queries", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run
@@ -140,12 +141,12 @@ def import_documents(
     lines = source.documents
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
         tell(f"checking {count_of(len(lines), 'document')}")
-        stored = intake.list_documents(session, place.pk)
+        stored = import_sql.list_documents(session, place.pk)
         known = {document.doc_id: KnownDocument(pk, document, sha256) for pk, document, sha256 in stored}
         plan = plan_documents(known, source.documents)
         tell(f"storing {count_of(len(plan.added) + len(plan.changed), 'document')}")
-        intake.add_documents(session, place.pk, plan.added, now=now)
-        intake.change_documents(session, plan.changed, now=now)
+        import_sql.add_documents(session, place.pk, plan.added, now=now)
+        import_sql.change_documents(session, plan.changed, now=now)
         mark_outdated(session, place.pk, plan.retexted)
         older = count_on_older_text(session, plan.retexted)
         notes = (*source.notes, *note_retexted(len(plan.retexted), older))
@@ -187,7 +188,7 @@ def import_run(
     tell(f"reading {path}")
     file = reader.read(path)
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
-        queries = intake.list_query_texts(session, place.pk)
+        queries = import_sql.list_query_texts(session, place.pk)
         plan = plan_run(file, str(path), queries=queries.values(), options=options, system=system)
         tell(f"storing {len(plan.run.entries):,} results")
         return _store_run(
@@ -226,7 +227,7 @@ def import_runs(
     systems = name_systems(paths, reader.read)
     reports, found = [], Problems(str(folder))
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
-        queries = intake.list_query_texts(session, place.pk)
+        queries = import_sql.list_query_texts(session, place.pk)
         for path, system in systems.items():
             tell(f"storing {path}")
             try:
@@ -264,10 +265,10 @@ def import_pairs(
         read_table(Source(str(path), encoding=encoding), kind=format_name), str(path), kind=format_name
     )
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
-        queries = intake.map_queries(session, place.pk)
+        queries = import_sql.map_queries(session, place.pk)
         check_queries(((line.line, line.query_id) for line in lines), queries, str(path))
         ids = (line.doc_id for line in lines)
-        documents, by_id_only = intake.add_documents_by_id(session, place.pk, ids)
+        documents, by_id_only = import_sql.add_documents_by_id(session, place.pk, ids)
         tell(f"storing {count_of(len(lines), 'pair')}")
         candidates = [
             Candidate(queries[query_id], query_id, documents[doc_id][0], doc_id, RESERVED, signals=signals)
@@ -374,7 +375,7 @@ def import_qrels(
                 session, place, actor, file, qrels, path, now=now, dry_run=dry_run, declared=declared
             )
         by_pair, joined = _find_pairs(session, place, qrels, now=now)
-        known, judged = imported.list_known_qrels(session, place.pk), imported.list_judged(session, place.pk)
+        known, judged = list_known_qrels(session, place.pk), list_judged(session, place.pk)
         plan = plan_qrels(by_pair, known, judged, rejudge=rejudge, ordered=file.known.ordered)
         tell(f"storing {count_of(len(plan.rows), 'grade')}")
         notes = (*notes, *note_plan(plan), *joined)
@@ -389,7 +390,7 @@ def import_qrels(
                 session, place, actor, report, path,
                 now=now, format=file.known.name, options=options, declared=told,
             )  # fmt: skip
-            imported.bring_in(session, place.pk, list_imports(plan, file, now=now, import_record_pk=record))
+            bring_in(session, place.pk, list_imports(plan, file, now=now, import_record_pk=record))
             return report
         notes += _declare(session, place, actor, "qrels", path, now=now, declared=told)
         return replace(report, notes=tuple(dict.fromkeys(notes)))
@@ -455,7 +456,7 @@ def _store_run(
     run, size, notes = plan.run, len(plan.run.entries), plan.notes
     read = size + sum(plan.figures.get(name, 0) for name in ("skipped_unknown_results", "duplicates"))
     keys = {query_id: pk for pk, (query_id, _) in queries.items()}
-    stored = intake.find_run(session, place.pk, run.system)
+    stored = import_sql.find_run(session, place.pk, run.system)
     if stored is None:
         report = ImportReport("run", str(path), read, size, 0, 0, notes, dry_run, plan.figures)
         reread = False
@@ -465,13 +466,13 @@ def _store_run(
             raise ConflictError(
                 f"{path}: the system {run.system!r} has another run in this dataset already; use another --system"
             )
-        moved = intake.count_moved(session, place.pk, stored.pk, run, queries=keys, further=reread)
+        moved = import_sql.count_moved(session, place.pk, stored.pk, run, queries=keys, further=reread)
         if reread and moved is None:
             raise ConflictError(
                 f"{path}: this file is the run of {run.system!r} already, but its documents are others now: they were read by other "
                 "options, or got other ids since. To store this reading too, use another --system"
             )
-        added = size - intake.count_entries(session, stored.pk) if reread else 0
+        added = size - import_sql.count_entries(session, stored.pk) if reread else 0
         notes = (*notes, *note_further(added), *note_moved(moved))
         counts = (read, added, moved or 0, size - added - (moved or 0))
         report = ImportReport("run", str(path), *counts, notes, dry_run, plan.figures)
@@ -482,11 +483,11 @@ def _store_run(
         now=now, format=format_name, system=run.system, options=options.to_record(),
     )  # fmt: skip
     if stored is None:
-        by_id_only = intake.add_run(
+        by_id_only = import_sql.add_run(
             session, place.pk, run, plan.content_sha256, queries=keys, now=now, import_record_pk=record
         )
     else:
-        by_id_only = intake.reread_run(
+        by_id_only = import_sql.reread_run(
             session, place.pk, stored.pk, run, plan.content_sha256, queries=keys, import_record_pk=record
         )
     return replace(report, notes=(*notes, *note_by_id(by_id_only)))
@@ -500,7 +501,7 @@ def _match(session: Session, place: _Place, file: QrelFile) -> tuple[list[tuple[
 
 def _list_texts(session: Session, place: _Place, file: QrelFile) -> tuple[dict[str, tuple[int, str]], str]:
     """Key and text of the dataset's queries by query_id, and the command that would bring in those of the file."""
-    stored = intake.list_queries(session, place.pk)
+    stored = import_sql.list_queries(session, place.pk)
     queries = {query.query_id: (pk, query.text) for pk, query, _ in stored}
     return queries, f"annotator import queries {place.name} {file.path}"
 
@@ -510,7 +511,7 @@ def _find_pairs(
 ) -> tuple[list[tuple[int, Qrel]], tuple[str, ...]]:
     """The pair of each qrel, which comes with its query_pk, after adding what is missing; and notes on that."""
     ids = [qrel.doc_id for _, qrel in qrels]
-    documents, by_id_only = intake.add_documents_by_id(session, place.pk, ids)
+    documents, by_id_only = import_sql.add_documents_by_id(session, place.pk, ids)
     places = {(pk, documents[qrel.doc_id][0]): qrel for pk, qrel in qrels}
     names = {key: (qrel.query_id, qrel.doc_id) for key, qrel in places.items()}
     pairs, joined = add_missing(session, place.pk, place.name, names, system=RESERVED, now=now)
@@ -668,7 +669,7 @@ def _prepare_judgments(
     simulated: bool,
 ) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Store the people, documents and pairs that new judgments bring; returns the judgments' rows, and notes."""
-    queries = intake.map_queries(session, place.pk)
+    queries = import_sql.map_queries(session, place.pk)
     usernames = list(dict.fromkeys(event.username for event in events))
     people = intake_judgments.find_people(session, usernames)
     newcomers = [name for name in usernames if name not in people]
@@ -683,7 +684,7 @@ def _prepare_judgments(
     intake_judgments.add_annotators(session, place.pk, newcomers, now=now, simulated=simulated)
     people = intake_judgments.find_people(session, usernames)
     ids = (event.line.doc_id for event in events)
-    documents, by_id_only = intake.add_documents_by_id(session, place.pk, ids)
+    documents, by_id_only = import_sql.add_documents_by_id(session, place.pk, ids)
     names = name_pairs(events, queries, documents)
     pairs, joined = add_missing(session, place.pk, place.name, names, system=RESERVED, now=now)
     known: dict[str, Any] = {"queries": queries, "documents": documents, "pairs": pairs, "people": people}

@@ -10,7 +10,7 @@ from annotator.domain.errors import BadInput, FormatError, Problems, ValidationE
 from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.documents import read_documents
 from annotator.formats.grade_scale import GradeScale
-from annotator.formats.queries import QueryLine, read_queries
+from annotator.formats.input_tables import QueryLine, read_queries
 from annotator.formats.registry import FORMATS, HEAD, Format, detect_format, find_format, list_certain
 from annotator.formats.repeated_texts import list_repeated_texts, say_repeated_texts
 from annotator.formats.source import Source

@@ -1,1 +1,1 @@
-"""Who sees which pair next; leases; submitted judgments (append-only)."""
+"""Which pair comes next, submitted judgments, assignment, calibration, questions and one's own work."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import OUTCOMES, check_grade
-from annotator.domain.labeling import REASONS, JudgmentEvent, Refusal
+from annotator.domain.judgments import REASONS, JudgmentEvent, Refusal
 from annotator.domain.texts import holds_no_text
 
 MAX_NOTE = 10_000

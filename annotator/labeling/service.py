@@ -1,6 +1,6 @@
 """What an annotator does: hand in judgments and be given the next pairs; and who has judged what.
 
-Stands in the middle of the walk: `web/api.py` calls `submit_judgments`, which stores what was pressed and
+Stands in the middle of the walk: `web/labeling/api.py` calls `submit_judgments`, which stores what was pressed and
 hands out what comes next in one transaction. Refuses an event on a pair that is not the dataset's, or that a
 lead has settled already. Nothing handed out holds a rank, a score, a system or anybody's grade.
 """
@@ -11,9 +11,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from annotator.accounts.service import require_person, require_role
 from annotator.domain.errors import NotFound, ValidationError
-from annotator.domain.labeling import (
+from annotator.domain.judgments import (
     AnnotatorProgress,
     Feedback,
     HandedPair,
@@ -21,27 +20,24 @@ from annotator.domain.labeling import (
     Refusal,
     TrainingState,
 )
-from annotator.domain.own_progress import OwnProgress, OwnWork
 from annotator.domain.people import Actor
+from annotator.labeling.checks_sql import count_checks, count_possible_checks, find_training
 from annotator.labeling.events import read_events
-from annotator.storage.checks import count_checks, count_possible_checks, find_training
-from annotator.storage.current import CurrentJudgment, list_current_judgments
+from annotator.labeling.handing import find_whole_text, read_handed
+from annotator.labeling.next_pairs_sql import MOST_OF_A_QUERY, Ask, choose_pairs, choose_whole_query
+from annotator.labeling.own_progress import OwnProgress, OwnWork
+from annotator.labeling.pair_view_sql import find_needless, read_standings
+from annotator.labeling.progress_sql import count_pairs, list_annotator_progress, list_query_progress
+from annotator.labeling.storage_own_progress import tell_progress
+from annotator.labeling.submit_sql import store_events
+from annotator.people.service import require_person, require_role
+from annotator.storage.current_judgments import CurrentJudgment, list_current_judgments
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.eligibility import find_eligibility
-from annotator.storage.find import find_dataset, find_pair_pk, key_of
-from annotator.storage.handing import find_whole_text, read_handed
 from annotator.storage.leases import drop_expired_leases, take_leases
-from annotator.storage.offering import MOST_OF_A_QUERY, Ask, choose_pairs, choose_whole_query
-from annotator.storage.own_progress import tell_progress
-from annotator.storage.progress import count_pairs, list_annotator_progress, list_query_progress
-from annotator.storage.quality_work import list_waiting
-from annotator.storage.receiving import store_events
-from annotator.storage.standing import find_needless, read_standings
-from annotator.storage.worklist import (
-    Worklist,
-    count_work,
-    make_worklist,
-)
+from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
+from annotator.storage.open_pairs import Worklist, count_work, make_worklist
+from annotator.storage.quality_pairs import list_waiting
 
 MOST_WANTED = 50
 MOST_EVENTS = 500
@@ -53,7 +49,7 @@ class Exchange:
 
     `judged` are pairs of `have` that need nothing any more: the annotator judged them elsewhere (in another
     tab, on another device), or a lead has settled them.
-    `done` and `total` only go forward, and nothing in them tells a check (`domain/own_progress.py`); `answered` counts the
+    `done` and `total` only go forward, and nothing in them tells a check (`labeling/own_progress.py`); `answered` counts the
     annotator's current judgments and answered checks. `feedback`: what is
     shown after answers in training. `surplus`: acknowledged events that came after their lease had run out, when
     others had done what the pair needs; they are kept. `training`: how far it is, None when there is none.
@@ -74,7 +70,7 @@ class Exchange:
 @dataclass(frozen=True, slots=True)
 class Progress:
     """Who has judged what, and what is left. `pairs`: those to be judged as work; `checks`: the others, which only check
-    annotators (`domain/counts.py`). `complete` pairs lack no judgment. `uneven`: not every pair is to be judged by `overlap`
+    annotators (`overview/records.py`). `complete` pairs lack no judgment. `uneven`: not every pair is to be judged by `overlap`
     annotators."""
 
     overlap: int

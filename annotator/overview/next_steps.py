@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from annotator.domain.agreement import Value
+from annotator.agreement.records import Value
 from annotator.domain.figures import show_beside
 from annotator.domain.messages import Message, begin, join, say, say_n
 from annotator.overview.lessons_step import FEW, say_lessons

@@ -11,31 +11,31 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from annotator.accounts.service import require_role
+from annotator.adjudication.queue_counts import list_waiting_for
+from annotator.adjudication.queue_pace import QueuePace
+from annotator.adjudication.queue_records import QueueSummary
+from annotator.adjudication.queue_service import compute_queue_pace, summarize_queue
+from annotator.agreement.records import AgreementReport
 from annotator.agreement.service import compute_agreement
-from annotator.coverage.service import ROWS_OF_DOCUMENTS, measure_dataset_coverage
-from annotator.datasets.service import Dataset, DatasetCounts, show_dataset
-from annotator.disputes.service import compute_queue_pace, summarize_queue
-from annotator.domain.agreement import AgreementReport
-from annotator.domain.counts import CountedPair, PairCounts, count_pairs
-from annotator.domain.coverage import Coverage
+from annotator.dataset.coverage_service import ROWS_OF_DOCUMENTS, measure_dataset_coverage
+from annotator.dataset.records import Coverage
+from annotator.dataset.service import Dataset, DatasetCounts, show_dataset
 from annotator.domain.people import Actor
-from annotator.domain.queue import QueueSummary
-from annotator.domain.queue_pace import QueuePace
+from annotator.guideline.feedback_service import count_open_lessons
+from annotator.guideline.service import count_outdated
+from annotator.labeling.calibration_sql import list_marked
+from annotator.labeling.questions_service import count_open_questions
 from annotator.labeling.service import Progress, compute_progress
-from annotator.lessons.service import count_open_lessons
 from annotator.overview.next_steps import Standing, suggest_steps
 from annotator.overview.next_steps import Step as Step
 from annotator.overview.queue_step import Waiting
-from annotator.questions.service import count_open_questions
+from annotator.overview.records import CountedPair, PairCounts, count_pairs
+from annotator.people.service import require_role
+from annotator.releases.releases_sql import list_published_grades, list_releases_of_dataset
 from annotator.releases.service import check_gates
-from annotator.standard.service import count_outdated
-from annotator.storage.check_marks import list_marked
 from annotator.storage.database import Database
-from annotator.storage.find import find_dataset, key_of
-from annotator.storage.pairs import PairState, list_pair_states
-from annotator.storage.queue_counts import list_waiting_for
-from annotator.storage.releases import list_published_grades, list_releases_of_dataset
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pair_states import PairState, list_pair_states
 
 OPEN_GATES = frozenset(
     {"unjudged_queries", "relevant", "stale", "quality_control"}
@@ -128,7 +128,7 @@ def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime
 
 
 def _count_pairs(session: Session, dataset_pk: int, states: Sequence[PairState]) -> PairCounts:
-    """Count the pairs of the pool; see `domain/counts.py`."""
+    """Count the pairs of the pool; see `overview/records.py`."""
     waiting, marked = list_waiting_for(session, dataset_pk), list_marked(session, dataset_pk)
     return count_pairs(
         CountedPair(

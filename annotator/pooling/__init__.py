@@ -1,1 +1,1 @@
-"""Candidates -> pairs with their provenance."""
+"""From candidates to pairs: runs, the built-in retriever, search, and documents that annotators propose."""

@@ -12,13 +12,14 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from annotator.accounts.service import require_role
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
+from annotator.people.service import require_role
 from annotator.pooling import bm25
 from annotator.pooling.counting import SystemCounts, count_systems
 from annotator.pooling.search_keeper import SearchKeeper
+from annotator.pooling.search_sql import SearchedTexts
 from annotator.storage.candidates import (
     AskedQuery,
     Provenance,
@@ -31,10 +32,9 @@ from annotator.storage.candidates import (
     read_documents,
 )
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.find import find_dataset, key_of
-from annotator.storage.pairs import list_pair_states
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pair_states import list_pair_states
 from annotator.storage.pool import Candidate, add_candidates, list_pair_pks
-from annotator.storage.search_texts import SearchedTexts
 from annotator.storage.tables import DatasetRow
 
 RETRIEVERS = ("bm25",)

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import ceil
 
-from annotator.domain.agreement import Interval
-from annotator.domain.quality import CONFIDENCE, LIMIT
+from annotator.agreement.records import Interval
+from annotator.quality.records import CONFIDENCE, LIMIT
 
 LARGEST = 1_000_000  # further samples that are looked for without an end of the population
 ROUNDING = 1e-9  # by which a probability may be off: 1 of 20 is 0.05

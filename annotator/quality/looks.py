@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from annotator.domain.quality import CONFIDENCE, LIMIT
 from annotator.quality.bounds import count_first_too_many, is_proven
+from annotator.quality.records import CONFIDENCE, LIMIT
 
 if TYPE_CHECKING:
     import numpy as np

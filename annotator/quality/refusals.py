@@ -2,7 +2,7 @@
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say, say_n
-from annotator.domain.quality import QualityPreview
+from annotator.quality.records import QualityPreview
 
 MOST_SEED = 2**31 - 1
 

@@ -14,7 +14,7 @@ from math import ceil
 from typing import NamedTuple
 
 from annotator.domain.order import place as order_of
-from annotator.domain.quality import QualityStratum
+from annotator.quality.records import QualityStratum
 
 Stratum = tuple[str, int]
 """A category (empty: none) and a settled grade."""

@@ -1,7 +1,7 @@
 """What leads do to check settled grades: draw a random sample for a third expert, and read what it proves.
 
 Stands after adjudication: what is settled is drawn (`sampling.py`), judged once more in the labeling panel, blind, and
-counted here (`reading.py`, `wording.py`). Whoever is not a lead is refused, an expert who cannot judge here, and a draw
+counted here (`report.py`, `wording.py`). Whoever is not a lead is refused, an expert who cannot judge here, and a draw
 that would add nothing: what was drawn is never drawn again.
 """
 
@@ -12,11 +12,26 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from annotator.accounts.service import require_role
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.domain.quality import (
+from annotator.domain.settling import PAIR_STATUSES
+from annotator.people.service import require_role
+from annotator.quality.projection import project
+from annotator.quality.quality_since import count_settled_since
+from annotator.quality.quality_sql import (
+    SettledPairs,
+    add_draw,
+    find_free,
+    list_categories,
+    list_draws,
+    list_keys,
+    list_known,
+    list_sample,
+    list_settled,
+    list_their_queries,
+)
+from annotator.quality.records import (
     DEFAULT_RATE,
     ERROR_KINDS,
     RULES,
@@ -29,31 +44,16 @@ from annotator.domain.quality import (
     SampledPair,
     Verdict,
 )
-from annotator.domain.settling import PAIR_STATUSES
-from annotator.quality.projection import project
-from annotator.quality.reading import Checked, compute_rates, find_further, judge_by_bound, judge_by_rate
 from annotator.quality.refusals import check_numbers, say_all_outside, say_nothing_missing, say_too_many
+from annotator.quality.report import Checked, compute_rates, find_further, judge_by_bound, judge_by_rate
 from annotator.quality.sampling import Settled, Stratum, count_strata, draw_pairs, find_seats, find_target
 from annotator.quality.trail import list_errors, list_undecided, tell_draws
 from annotator.quality.wording import say_nothing_drawn, say_status
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disclosing import find_pair_pks, list_to_judge, note_seen
-from annotator.storage.find import find_dataset, find_person, key_of
-from annotator.storage.pairs import list_pair_states
-from annotator.storage.people import list_people_here, list_present_roles
-from annotator.storage.quality import (
-    SettledPairs,
-    add_draw,
-    find_free,
-    list_categories,
-    list_draws,
-    list_keys,
-    list_known,
-    list_sample,
-    list_settled,
-    list_their_queries,
-)
-from annotator.storage.quality_since import count_settled_since
+from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
+from annotator.storage.lookup import find_dataset, find_person, key_of
+from annotator.storage.pair_states import list_pair_states
+from annotator.storage.roles import list_people_here, list_present_roles
 from annotator.storage.tables import DatasetRow
 
 

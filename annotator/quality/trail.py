@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from annotator.domain.quality import QualityDraw, QualityError, SampledPair
+from annotator.quality.records import QualityDraw, QualityError, SampledPair
 
 
 def tell_draws(draws: Iterable[QualityDraw], pairs: Sequence[SampledPair]) -> tuple[QualityDraw, ...]:

@@ -5,7 +5,8 @@ from itertools import accumulate
 from math import ceil
 
 from annotator.domain.messages import Message, say, say_n
-from annotator.domain.quality import (
+from annotator.quality.looks import find_chance_of_passing
+from annotator.quality.records import (
     DEFAULT_RATE,
     LIMIT,
     ErrorRate,
@@ -14,8 +15,7 @@ from annotator.domain.quality import (
     QualityRule,
     Verdict,
 )
-from annotator.quality.looks import find_chance_of_passing
-from annotator.quality.reading import Checked
+from annotator.quality.report import Checked
 from annotator.quality.sampling import find_target
 
 _VERDICTS = {

@@ -1,1 +1,1 @@
-"""Gates, build, manifest, publish."""
+"""Gates, build, verify and diff of releases, and what is published."""

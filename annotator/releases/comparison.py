@@ -5,8 +5,8 @@ The rules are the stage `published`'s; here the qrels that are about to be publi
 
 from collections.abc import Callable, Mapping, Sequence
 
-from annotator.domain.trail import JudgedPair
-from annotator.published.service import (
+from annotator.releases.content import list_keys
+from annotator.releases.published_service import (
     Collected,
     PublishedQrel,
     ReadDecisions,
@@ -16,7 +16,7 @@ from annotator.published.service import (
     collect_query,
     summarise,
 )
-from annotator.releases.content import list_keys
+from annotator.releases.trail import JudgedPair
 
 QUERIES_AT_ONCE = 200
 ReadQrels = Callable[[Sequence[str]], Mapping[str, dict[str, PublishedQrel]]]

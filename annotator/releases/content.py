@@ -19,8 +19,8 @@ from annotator.domain.errors import StateError
 from annotator.domain.grades import GRADES, RELEVANT_FROM
 from annotator.domain.ground_truth import NOTHING, Metadata, Origin, Qrel
 from annotator.domain.settling import PAIR_STATUSES
-from annotator.domain.trail import GivenJudgment, JudgedPair
 from annotator.releases.pseudonyms import name_annotator
+from annotator.releases.trail import GivenJudgment, JudgedPair
 
 DOCUMENT_KEYS = (
     "law_type",

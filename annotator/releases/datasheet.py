@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotator.domain.coverage import CoverageRow
+from annotator.dataset.records import CoverageRow
 from annotator.domain.grades import Rubric
-from annotator.domain.quality import QualityStatus
+from annotator.quality.records import QualityStatus
 from annotator.releases.datasheet_imports import SheetImport, SheetRun
 
 
@@ -44,7 +44,7 @@ class Datasheet:
     `manifest`: as published (without `files` is enough). `rules`: by how many a pair was to be judged, in words, where
     that is not `overlap` for all. `title`: the dataset's. `documents`: how many it has, judged or not. `systems`: of all pairs in the
     pool. `people`: in pseudonym order. `decisions`: how many by each lead's pseudonym; `causes`: how many by why annotators
-    differed (`domain/decisions.py`; None: not said); `led`: how many led to each version of the guideline. `guideline_versions`: how
+    differed (`adjudication/decisions.py`; None: not said); `led`: how many led to each version of the guideline. `guideline_versions`: how
     many current judgments were made under each version. `imports`: judgments and earlier grades that came from files; `runs`: those with something to say of them. `made_here`,
     `imported`: how many current judgments were made in this program, and came from files. `coverage`: declared
     requirements and figures. `without_relevant`: query_ids with a settled grade but none from 1 on;

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from annotator.domain.messages import show_percent
 from annotator.domain.people import name_annotator, name_lead
-from annotator.domain.quality import ERROR_KINDS, LIMIT, QualityDraw, QualityError, QualityStatus
 from annotator.formats.markdown import escape_markdown, write_table
+from annotator.quality.records import ERROR_KINDS, LIMIT, QualityDraw, QualityError, QualityStatus
 from annotator.releases.datasheet_figures import say_count
 
 if TYPE_CHECKING:

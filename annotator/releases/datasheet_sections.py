@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from annotator.domain.decisions import CAUSE_NAMES, CAUSES
+from annotator.adjudication.decisions import CAUSE_NAMES, CAUSES
 from annotator.formats.markdown import escape_markdown, write_table
 from annotator.releases.datasheet_figures import (
     say_count,

@@ -1,6 +1,6 @@
 """The files of a release: which there are, and how one query after the other becomes lines of all of them.
 
-The ground truth goes through the writers of every format at once (`formats/writing.py`), the judgments beside it.
+The ground truth goes through the writers of every format at once (`formats/writer.py`), the judgments beside it.
 The same content gives the same bytes on every machine. An id that a format cannot carry is a ValidationError.
 """
 
@@ -9,14 +9,14 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from annotator.domain.ground_truth import Document, Metadata, Qrel, Query
-from annotator.domain.trail import JudgedPair
 from annotator.formats.format import Format
 from annotator.formats.grade_scale import UNRATEABLE
 from annotator.formats.judgments import COLUMNS, quote_cell
 from annotator.formats.registry import find_format
-from annotator.formats.writing import ONE_FILE, FileWriter
+from annotator.formats.writer import ONE_FILE, FileWriter
 from annotator.releases.content import sort_judgments
 from annotator.releases.pseudonyms import name_annotator
+from annotator.releases.trail import JudgedPair
 
 TRUTH_FILES: Mapping[str, str] = {
     "nablarch": "nablarch.yaml",

@@ -24,7 +24,7 @@ from annotator.domain.errors import ConflictError, StateError
 from annotator.domain.messages import say
 from annotator.releases.files import SUMS
 from annotator.releases.output import PartialFile, make_private_folder, sync_folder
-from annotator.releases.verification import find_faults
+from annotator.releases.verify import find_faults
 
 STALE_AFTER = timedelta(days=1)
 """How old a hidden folder is before it counts as left behind, where the file system knows no locks or the folder is whole."""

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotator.domain.agreement import Verdict
+from annotator.agreement.records import Verdict
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import join_sentences, say, say_n
-from annotator.domain.quality import QualityStatus
-from annotator.releases.gate import DIGITS, Names
-from annotator.releases.gate import Gate as Gate
-from annotator.releases.gate import Override as Override
+from annotator.quality.records import QualityStatus
 from annotator.releases.quality_gate import check_quality
+from annotator.releases.records import DIGITS, Names
+from annotator.releases.records import Gate as Gate
+from annotator.releases.records import Override as Override
 from annotator.releases.staleness import find_meaning_since as find_meaning_since
 from annotator.releases.staleness import is_stale as is_stale
 from annotator.releases.staleness import say_stale

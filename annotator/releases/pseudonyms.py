@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from annotator.domain.people import name_annotator as name_annotator
 from annotator.domain.people import name_lead as name_lead
-from annotator.domain.trail import Participant
+from annotator.releases.trail import Participant
 
 
 def assign_numbers(

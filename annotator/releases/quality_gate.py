@@ -5,8 +5,8 @@ happens to show. Either way its words tell both. Pure; the verdict is the stage 
 """
 
 from annotator.domain.messages import Message, join, say, say_n
-from annotator.domain.quality import LIMIT, QualityStatus
-from annotator.releases.gate import DIGITS, Gate
+from annotator.quality.records import LIMIT, QualityStatus
+from annotator.releases.records import DIGITS, Gate
 
 NAME = "quality_control"
 

@@ -1,62 +1,38 @@
-"""What the stage says about releases: how far one is from being publishable, and what one is once it is published."""
+"""What a gate of a release is: what it requires, what was measured, whether it is met, and why it was overridden."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from annotator.releases.gates import Gate
-from annotator.releases.verified_files import VerifiedFile
+DIGITS = 6
+
+Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseCheck:
-    """The gates as they stand. `version` is None: nothing is published yet. `open_pairs`: the first 20.
+class Override:
+    """Why a release went out although a gate was not met. `by` is the lead's pseudonym."""
 
-    `statuses` counts the pairs by status, so what a release would hold; `suggested`: a version it could have.
+    reason: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One gate. `measured` is None when undefined; `why` says so, or which work is missing; None when met (a met
+    `coverage` may say that nothing is required, a met `quality_control` what it rests on).
+
+    `examples`: the first 20 of what is missing, as names: (query_id, doc_id), (query_id,), or
+    (requirement, required, measured).
     """
 
-    version: None
-    gates: tuple[Gate, ...]
-    open_pairs: tuple[tuple[str, str], ...]
-    statuses: Mapping[str, int]
-    suggested: str
+    name: str
+    required: float
+    measured: float | None
+    met: bool
+    override: Override | None = None
+    why: str | None = None  # a Message; a text as it was published where a manifest tells of it
+    examples: tuple[Names, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """A published release. `published_by`: the lead's pseudonym. `folder`: "whole" when every file is there in its
-    size, and SHA256SUMS and manifest.json hold what was published (the other files are hashed when they are sent);
-    "missing" also where it was published from another machine. `files`: their names. `simulated`: whether some
-    of its judgments are nobody's. `gates`: as they stood when it was published, with their overrides. `signed`: whether it
-    bears a signature (SHA256SUMS.sig)."""
-
-    dataset: str
-    version: str
-    created_at: datetime
-    published_by: str
-    note: str
-    previous: str | None
-    qrels: int
-    content_sha256: str
-    path: Path
-    folder: Literal["whole", "missing", "changed"]
-    overridden: tuple[str, ...]
-    files: tuple[str, ...]
-    simulated: bool
-    gates: tuple[Gate, ...] = ()
-    signed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedRelease:
-    """A release with the files that were asked for, open and verified, by name. Close it."""
-
-    release: Release
-    files: Mapping[str, VerifiedFile]
-
-    def close(self) -> None:
-        """Let go of the files."""
-        for file in self.files.values():
-            file.close()
+    def as_json(self) -> dict[str, Any]:
+        """What a manifest keeps: everything but the examples."""
+        return {name: value for name, value in asdict(self).items() if name != "examples"}

@@ -3,7 +3,7 @@
 Stands at the end of the walk: what is settled is frozen, with its whole trail, into files that evaluators read.
 Refuses to publish while a gate is neither met nor overridden with a reason, a version twice, over a folder
 that exists, and what a format cannot carry. How a publish stays whole: `folder.py`. A dataset's pairs are read twice,
-a few hundred queries at a time, in one read transaction: to count (`survey.py`), and to write (`writing.py`).
+a few hundred queries at a time, in one read transaction: to count (`counts.py`), and to write (`write.py`).
 """
 
 import os
@@ -19,11 +19,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.accounts.service import require_person, require_role
-from annotator.coverage.service import measure_coverage
-from annotator.datasets.service import ABOUT
-from annotator.domain.agreement import AgreementReport, Verdict
-from annotator.domain.coverage import Coverage
+from annotator.agreement.records import AgreementReport, Verdict
+from annotator.dataset.coverage_service import measure_coverage
+from annotator.dataset.records import Coverage
+from annotator.dataset.service import ABOUT
 from annotator.domain.errors import (
     AnnotatorError,
     ConflictError,
@@ -36,19 +35,13 @@ from annotator.domain.ground_truth import Query
 from annotator.domain.messages import say
 from annotator.domain.overlap import say_overlap
 from annotator.domain.people import Actor, name_annotator, name_lead
-from annotator.domain.quality import QualityStatus
-from annotator.published.service import ReleaseDiff as ReleaseDiff
-from annotator.published.service import (
-    ReleaseFacts,
-    Renames,
-    list_named,
-    note_published,
-    read_facts,
-    read_qrels,
-    read_renames,
-)
+from annotator.guideline.feedback_sql import count_causes, count_led
+from annotator.people.service import require_person, require_role
+from annotator.quality.records import QualityStatus
 from annotator.releases.comparison import Comparison
 from annotator.releases.content import count_content, list_settled
+from annotator.releases.counts import Survey, list_figures
+from annotator.releases.datasheet_facts import fill_sheet
 from annotator.releases.datasheet_quality import hide_people
 from annotator.releases.files import MANIFEST, SIGNATURE, SUMS, WITHOUT_GRADES
 from annotator.releases.folder import (
@@ -63,28 +56,23 @@ from annotator.releases.folder import (
 )
 from annotator.releases.gates import Gate, explain, find_meaning_since, override_gates, to_gate
 from annotator.releases.gates import check_gates as compare_gates
+from annotator.releases.judged_sql import iterate_documents, iterate_judged_queries
 from annotator.releases.output import without_cycle_search
 from annotator.releases.pseudonyms import assign_numbers
-from annotator.releases.records import OpenedRelease as OpenedRelease
-from annotator.releases.records import Release as Release
-from annotator.releases.records import ReleaseCheck as ReleaseCheck
-from annotator.releases.sheet import fill_sheet
-from annotator.releases.signing import check_key, sign
-from annotator.releases.snapshot import Snapshot, list_scale
-from annotator.releases.survey import Survey, list_figures
-from annotator.releases.verification import Verification, verify_folder
-from annotator.releases.verified_files import VerifiedFile as VerifiedFile
-from annotator.releases.verified_files import find_misplaced, list_checksums, open_verified, refuse_file
-from annotator.releases.versions import check_version, suggest_version
-from annotator.releases.writing import Made, Order, write_release
-from annotator.storage.candidates import count_documents
-from annotator.storage.database import Database, lock_releases
-from annotator.storage.find import find_dataset, find_rubric, key_of, to_rubric
-from annotator.storage.import_records import list_import_records
-from annotator.storage.judged import iterate_documents, iterate_judged_queries
-from annotator.storage.lessons import count_causes, count_led
-from annotator.storage.pairs import PairState, iterate_pair_states, list_queries
-from annotator.storage.releases import (
+from annotator.releases.published_service import ReleaseDiff as ReleaseDiff
+from annotator.releases.published_service import (
+    ReleaseFacts,
+    Renames,
+    list_named,
+    note_published,
+    read_facts,
+    read_qrels,
+    read_renames,
+)
+from annotator.releases.release_records import OpenedRelease as OpenedRelease
+from annotator.releases.release_records import Release as Release
+from annotator.releases.release_records import ReleaseCheck as ReleaseCheck
+from annotator.releases.releases_sql import (
     add_pseudonyms,
     add_release,
     count_decisions,
@@ -100,8 +88,20 @@ from annotator.storage.releases import (
     list_secrets,
     list_systems,
 )
+from annotator.releases.releases_versions import check_version, suggest_version
+from annotator.releases.signing import check_key, sign
+from annotator.releases.snapshot import Snapshot, list_scale
+from annotator.releases.trails import list_decision_words
+from annotator.releases.verified_files import VerifiedFile as VerifiedFile
+from annotator.releases.verified_files import find_misplaced, list_checksums, open_verified, refuse_file
+from annotator.releases.verify import Verification, verify_folder
+from annotator.releases.write import Made, Order, write_release
+from annotator.storage.candidates import count_documents
+from annotator.storage.database import Database, lock_releases
+from annotator.storage.import_records import list_import_records
+from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
+from annotator.storage.pair_states import PairState, iterate_pair_states, list_queries
 from annotator.storage.tables import DatasetRow, ReleaseRow
-from annotator.storage.trails import list_decision_words
 
 KEPT_CHANGES = 200  # how many changes of each kind CHANGES.md lists; every one is counted
 NO_RENAMES = Renames()

@@ -13,7 +13,7 @@ from pathlib import Path
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.releases.files import SIGNATURE, SUMS
-from annotator.releases.reading_back import Fault, is_plain
+from annotator.releases.read_back import Fault, is_plain
 
 PROGRAM = "ssh-keygen"
 NAMESPACE = "annotator-release"  # a signature made for something else is none of a release

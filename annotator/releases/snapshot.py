@@ -81,7 +81,7 @@ def describe_release(
     order: Mapping[str, int],
 ) -> dict[str, Any]:
     """The manifest without its list of files, in the order in which people read it. `order`: what decided the order of
-    documents (see `writing.py`)."""
+    documents (see `write.py`)."""
     return {
         "dataset": snapshot.dataset,
         "version": version,

@@ -1,28 +1,52 @@
-"""A release's version: three numbers MAJOR.MINOR.PATCH, which is also the name of its folder.
+"""Which version the changes between two releases call for: https://semver.org applied to a ground truth. Pure rules."""
 
-Refuses anything else (a leading "v", leading zeros, pre-release suffixes), so that versions compare as
-numbers and can never leave the folder of their dataset. Source: https://semver.org, section 2.
-"""
+from collections.abc import Mapping
+from typing import Literal
 
-import re
-from collections.abc import Iterable
+from annotator.domain.messages import join, say, say_n
 
-from annotator.domain.errors import ValidationError
-from annotator.domain.messages import say
-
-_VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
+Advice = Literal["major", "minor", "patch", "none"]
+_MOVED = {str(kind): kind for kind in (say("changed"), say("added"), say("removed"), say("renamed"))}
 
 
-def check_version(found: str) -> str:
-    """The version itself; ValidationError unless it is MAJOR.MINOR.PATCH."""
-    if not _VERSION.fullmatch(found):
-        raise ValidationError(
-            say("expected a version MAJOR.MINOR.PATCH such as 1.0.0, found {found!r}", found=found)
-        )
-    return found
+def advise(
+    counts: Mapping[str, int], *, queries: int, texts: int, scale_changed: bool, guideline_changed: bool
+) -> tuple[Advice, str]:
+    """The smallest step of a semantic version (https://semver.org) that these changes allow, and why.
+
+    Another scale breaks every comparison: major. Another set of qrels or queries moves figures: minor. Texts and
+    grounds move none: patch.
+    """
+    if scale_changed:
+        return "major", say("the scale changed: grades of both do not mean the same")
+    moved = [say("{n:,} {kind}", n=counts[kind], kind=_MOVED[kind]) for kind in _MOVED if counts.get(kind)]
+    if moved:
+        return "minor", say("qrels moved ({moved})", moved=join(moved))
+    if queries:
+        return "minor", say("queries came or went")
+    quiet = [say_n("{n:,} query text", "{n:,} query texts", texts)] if texts else []
+    grounds = counts.get("grounds", 0)
+    quiet += [say_n("the grounds of {n:,} qrel", "the grounds of {n:,} qrels", grounds)] if grounds else []
+    quiet += [say("the guideline")] if guideline_changed else []
+    if quiet:
+        return "patch", say("no grade changed, only {changes}", changes=join(quiet))
+    return "none", say("nothing changed")
 
 
-def suggest_version(published: Iterable[str]) -> str:
-    """What the next release could be called: 1.0.0, later the highest version so far with MINOR one up."""
-    highest = max((tuple(int(part) for part in version.split(".")) for version in published), default=None)
-    return "1.0.0" if highest is None else f"{highest[0]}.{highest[1] + 1}.0"
+def suggest_next(before: str | None, advice: Advice) -> str:
+    """The version that follows `before` (MAJOR.MINOR.PATCH) at the step advised."""
+    if before is None:
+        return "1.0.0"
+    major, minor, patch = (int(part) for part in before.split("."))
+    if advice == "major":
+        return f"{major + 1}.0.0"
+    return f"{major}.{minor + 1}.0" if advice == "minor" else f"{major}.{minor}.{patch + 1}"
+
+
+def compare_versions(before: str, after: str) -> Advice | None:
+    """The step from one version to another; None when it goes backwards."""
+    old, new = ([int(part) for part in version.split(".")] for version in (before, after))
+    if new <= old:
+        return "none" if new == old else None
+    steps: tuple[Advice, ...] = ("major", "minor", "patch")
+    return next(step for step, a, b in zip(steps, old, new, strict=True) if a != b)

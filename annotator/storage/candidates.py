@@ -10,7 +10,7 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.storage.find import key_of
+from annotator.storage.lookup import key_of
 from annotator.storage.pool import Candidate, select_documents_left
 from annotator.storage.tables import (
     DocumentRow,

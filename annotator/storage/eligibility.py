@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from sqlalchemy.orm import Session
 
-from annotator.storage.statements import Prepared, prepare, read_json, run
+from annotator.storage.sql import Prepared, prepare, read_json, run
 
 _GIVEN = """
   (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})

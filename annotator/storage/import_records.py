@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord, find_import
-from annotator.storage.find import key_of
+from annotator.storage.lookup import key_of
 from annotator.storage.tables import ImportRecordRow, JudgmentRow
 
 IMPORT = case(

@@ -1,7 +1,7 @@
 """The tables of labeling beside the judgments: who holds what, what is left, checks, proposals and questions.
 
 They hold the present state and none of them is append-only. `query_work` and `query_answers` are derived by
-`storage/work.py` and by nothing else.
+`storage/missing_judgments.py` and by nothing else.
 """
 
 from datetime import datetime
@@ -28,7 +28,7 @@ class LeaseRow(SQLModel, table=True):
 
 
 class QueryWorkRow(SQLModel, table=True):
-    """How many pairs of a query lack judgments, and how many of those somebody has begun. Derived by `storage/work.py`."""
+    """How many pairs of a query lack judgments, and how many of those somebody has begun. Derived by `storage/missing_judgments.py`."""
 
     __tablename__ = "query_work"
 
@@ -40,7 +40,7 @@ class QueryWorkRow(SQLModel, table=True):
 
 class QueryAnswersRow(SQLModel, table=True):
     """How many pairs of a query an annotator has answered, and how many of those still lack judgments of others.
-    Derived by `storage/work.py`."""
+    Derived by `storage/missing_judgments.py`."""
 
     __tablename__ = "query_answers"
     __table_args__ = (Index("ix_query_answers_annotator", "annotator_pk", "dataset_pk"),)
@@ -133,7 +133,7 @@ class QuestionRow(SQLModel, table=True):
 
 
 class ToldProgressRow(SQLModel, table=True):
-    """How far an annotator was told to be (`domain/own_progress.py`): what is told next never goes back behind it."""
+    """How far an annotator was told to be (`labeling/own_progress.py`): what is told next never goes back behind it."""
 
     __tablename__ = "told_progress"
     __table_args__ = (CheckConstraint("done <= total", name="done"),)

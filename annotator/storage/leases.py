@@ -8,8 +8,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from annotator.storage.statements import prepare, run
-from annotator.storage.worklist import Worklist
+from annotator.storage.open_pairs import Worklist
+from annotator.storage.sql import prepare, run
 
 _TAKE = prepare(
     "INSERT INTO lease (pair_pk, annotator_pk, expires_at, tab) "

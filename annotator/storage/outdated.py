@@ -1,6 +1,6 @@
 """Own answers that rest on an older standard or an older text: found, described, counted and marked.
 
-`current_judgment.stale` says it of each; `storage/current.py` sets it for a new answer, this file when the
+`current_judgment.stale` says it of each; `storage/current_judgments.py` sets it for a new answer, this file when the
 standard or a text changes. Asked for again are those that their authors may still change: not what a lead has
 settled, what they have seen others' grades of, what is a check now, and what has left the pool.
 """
@@ -13,10 +13,11 @@ from sqlalchemy import bindparam, func, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.labeling import Outdated
+from annotator.domain.judgments import Outdated
 from annotator.storage.bulk import split
-from annotator.storage.find import key_of
-from annotator.storage.statements import prepare, run
+from annotator.storage.lookup import key_of
+from annotator.storage.open_pairs import Worklist
+from annotator.storage.sql import prepare, run
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -26,7 +27,6 @@ from annotator.storage.tables import (
     PersonRow,
     RubricRow,
 )
-from annotator.storage.worklist import Worklist
 
 OLDER_STANDARD, OLDER_TEXT = 1, 2
 CHUNK_OF_DOCUMENTS = 500

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Executable
 from sqlalchemy.orm import Session
 
-from annotator.storage.statements import Prepared, run
+from annotator.storage.sql import Prepared, run
 
 
 def fetch_plain(session: Session, statement: Executable) -> list[Any]:
@@ -20,7 +20,7 @@ def fetch_plain(session: Session, statement: Executable) -> list[Any]:
 
 
 def run_plain(session: Session, statement: Prepared, values: Mapping[str, Any]) -> list[Any]:
-    """Every row of a statement that is written out (`storage/statements.py`). What the session holds back is not written
+    """Every row of a statement that is written out (`storage/sql.py`). What the session holds back is not written
     first."""
     with run(session, statement, values) as result:
         return list(result.cursor.fetchall()) if result.cursor is not None else []

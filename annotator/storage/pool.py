@@ -9,10 +9,10 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.pairs import pair_key
 from annotator.storage.bulk import add_rows, split
+from annotator.storage.missing_judgments import count_queries, want
+from annotator.storage.pairs import pair_key
 from annotator.storage.tables import PairRow, ProvenanceRow, RemapRow
-from annotator.storage.work import count_queries, want
 
 CHUNK_OF_KEYS = 1_000
 

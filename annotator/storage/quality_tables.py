@@ -1,6 +1,6 @@
 """The tables of quality control: which settled pairs were drawn for whom, and what the third expert said.
 
-A draw and its pairs are never changed by a later draw; a pair's answer follows the judgments (`storage/quality.py`).
+A draw and its pairs are never changed by a later draw; a pair's answer follows the judgments (`quality/quality_sql.py`).
 """
 
 from datetime import datetime

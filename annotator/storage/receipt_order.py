@@ -21,7 +21,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotator.storage.statements import prepare, read_time, run
+from annotator.storage.sql import prepare, read_time, run
 from annotator.storage.tables import JudgmentRow
 
 COUNTED = ("independent", "conditional")

@@ -13,7 +13,7 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.storage.dispute_tables import CurrentAdjudicationRow
+from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 
 

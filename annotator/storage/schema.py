@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.domain.errors import StateError
-from annotator.storage.current import derive_current
+from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.disputes import derive_disputes
-from annotator.storage.find import key_of
-from annotator.storage.quality_work import follow_answers
+from annotator.storage.disagreements import derive_disputes
+from annotator.storage.lookup import key_of
+from annotator.storage.quality_pairs import follow_answers
 from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow
 
 DISPUTES_SINCE = "0006"

@@ -2,7 +2,7 @@
 validation; build rows with `model_validate`.
 
 `judgment` and `adjudication` are append-only and `release*` rows are immutable: triggers in the migrations
-refuse UPDATE and DELETE on both databases. `current_judgment` is derived (see `storage/current.py`). The tables
+refuse UPDATE and DELETE on both databases. `current_judgment` is derived (see `storage/current_judgments.py`). The tables
 that serve only the work of labeling are in `labeling_tables.py`, those of quality control in `quality_tables.py`.
 Names ending in `_pk` are our own integer keys; `query_id` and `doc_id` are always the outside world's ids.
 """
@@ -31,7 +31,7 @@ NOT_COUNTED = text("purpose NOT IN ('independent', 'conditional')")
 class DatasetRow(SQLModel, table=True):
     """One ground-truth project and its settings. `overlap_rules`: exceptions to `overlap`, as
     `domain/overlap.py` reads them; `shown_metadata`: the document's further columns that the panel shows;
-    `quality_rule`: see `domain/quality.py`."""
+    `quality_rule`: see `quality/records.py`."""
 
     __tablename__ = "dataset"
     __table_args__ = (
@@ -209,7 +209,7 @@ class PairRow(SQLModel, table=True):
     `kept`: the grade of an earlier ground truth is kept for it, so it is handed to nobody. `retired_at`: its
     document got other ids (`remap`), so it has left the pool; what was judged of it stays on record.
     `wanted`: how many annotators shall judge it, by the dataset's overlap and its exceptions; `lacking`: how many
-    judgments it still lacks, 0 once nobody shall be handed it. Both are derived by `storage/work.py`.
+    judgments it still lacks, 0 once nobody shall be handed it. Both are derived by `storage/missing_judgments.py`.
     """
 
     __tablename__ = "pair"
@@ -390,7 +390,7 @@ class JudgmentRow(SQLModel, table=True):
 class CurrentJudgmentRow(SQLModel, table=True):
     """The current judgment of an annotator on a pair: one at most, because this key is primary.
 
-    Derived from `judgment` by `storage/current.py` and by nothing else; narrow, so that a million are
+    Derived from `judgment` by `storage/current_judgments.py` and by nothing else; narrow, so that a million are
     read quickly. `stale`: 1 made under an older standard, 2 on an older text, 3 both; 0 neither.
     `rubric_pk`, `seconds` and `made_at` (the press, in whole seconds since 1970, UTC) are the judgment's own. `imported`: 0 made
     in this program, 1 it came with a file, which says when it was made; 2 with one that does not, and `made_at` is when it

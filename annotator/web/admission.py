@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from annotator.domain.accounts import SignedIn
 from annotator.domain.messages import say
 from annotator.domain.texts import holds_no_text
-from annotator.web.messages import tr
+from annotator.web.kit.messages import tr
 from annotator.web.navigation import PAGES
 from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
 

@@ -21,33 +21,29 @@ from annotator.domain.errors import AnnotatorError, DatabaseUnavailable
 from annotator.log import take_over_loggers
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web import (
-    agreement_routes,
-    api,
-    cases_api,
-    changes_api,
-    downloads,
-    health,
-    login,
-    proposals_api,
-    quality_download,
-    questions_api,
-    queue_download,
-    rendering_api,
-    standard_api,
-    trail_download,
-    work_api,
-)
+from annotator.web import auth, health
+from annotator.web.adjudication import api as adjudication_api
+from annotator.web.adjudication import downloads as adjudication_downloads
+from annotator.web.adjudication import trail_download
 from annotator.web.admission import Admission
+from annotator.web.agreement import routes
 from annotator.web.gate import Gate
+from annotator.web.guideline import api as guideline_api
+from annotator.web.guideline import changes_api
 from annotator.web.host_config import HostConfig
-from annotator.web.messages import show_refusal, tr
+from annotator.web.kit.messages import show_refusal, tr
+from annotator.web.kit.text import escape_markdown
+from annotator.web.labeling import api as labeling_api
+from annotator.web.labeling import questions_api, work_api
 from annotator.web.navigation import find_home
 from annotator.web.no_outgoing import forbid_outgoing_requests
 from annotator.web.outage import note_outage, say_outage
-from annotator.web.plain_text import escape_markdown
+from annotator.web.pooling import api as pooling_api
 from annotator.web.process import set_served
-from annotator.web.signed_in import require_signed_in
+from annotator.web.quality import downloads as quality_downloads
+from annotator.web.releases import downloads as releases_downloads
+from annotator.web.rendering import api as rendering_api
+from annotator.web.session import require_signed_in
 from annotator.web.uploads import UploadGuard, free_files_of_ended_sessions
 
 SCRIPT = Path(__file__).parent / "script" / "main.py"
@@ -78,21 +74,21 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
     """Every route that is not Streamlit's. Each refuses by itself whoever has no business there."""
     return [
         *health.routes(database),
-        *login.routes(database, settings),
+        *auth.routes(database, settings),
         *_home(database),
-        *api.routes(database),
-        *agreement_routes.routes(database),
-        *cases_api.routes(database),
+        *labeling_api.routes(database),
+        *routes.routes(database),
+        *adjudication_api.routes(database),
         *changes_api.routes(database),
-        *standard_api.routes(database),
-        *proposals_api.routes(database),
-        *quality_download.routes(database),
-        *queue_download.routes(database),
+        *guideline_api.routes(database),
+        *pooling_api.routes(database),
+        *quality_downloads.routes(database),
+        *adjudication_downloads.routes(database),
         *trail_download.routes(database),
         *questions_api.routes(database),
         *rendering_api.routes(database),
         *work_api.routes(database),
-        *downloads.routes(database, settings),
+        *releases_downloads.routes(database, settings),
     ]
 
 

@@ -20,17 +20,17 @@ from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from annotator.accounts.service import find_session
 from annotator.domain.accounts import SignedIn
 from annotator.domain.errors import DatabaseUnavailable, NotAllowed
+from annotator.people.service import find_session
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.body_limits import BodyTooLarge, limit_body
 from annotator.web.headers import OWN_FILES, secure
+from annotator.web.language import use_language_of
 from annotator.web.outage import answer_outage, note_outage
 from annotator.web.plain_page import wants_page
-from annotator.web.reader import use_language_of
-from annotator.web.signed_in import COOKIE, is_https, require_own_page, require_same_origin
+from annotator.web.session import COOKIE, is_https, require_own_page, require_same_origin
 
 HEALTH = ("/healthz", "/readyz")
 OPEN = frozenset({"/login", "/logout", *HEALTH, *OWN_FILES})

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from annotator.web.messages import tr
+from annotator.web.kit.messages import tr
 
 
 def say_what() -> str:

@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from annotator.accounts.service import choose_language
-from annotator.web.messages import LANGUAGES, current_language, tr
+from annotator.people.service import choose_language
+from annotator.web.kit.messages import LANGUAGES, current_language, tr
+from annotator.web.kit.shown_value import find_key, read_choice
 from annotator.web.page_context import find_context
-from annotator.web.shown_value import find_key, read_choice
 
 BROWSER = "browser"
 DECLARE = "export default function ({ data }) { document.documentElement.lang = data.language; }"

@@ -10,12 +10,12 @@ from pathlib import Path
 import streamlit as st
 
 from annotator.domain.people import includes
+from annotator.web.kit.messages import tr
+from annotator.web.kit.roles import name_role
 from annotator.web.language_choice import declare_language
-from annotator.web.messages import tr
 from annotator.web.navigation import PAGES, Page, list_pages
 from annotator.web.page_context import PageContext, draw_signed_out, find_context
 from annotator.web.preload import preload
-from annotator.web.roles import name_role
 from annotator.web.sidebar import draw_sidebar, list_parameters
 from annotator.web.uploads import note_file_fields
 

@@ -8,7 +8,7 @@ for comfort only, the services it calls refuse by themselves.
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from annotator.datasets.service import list_datasets
+from annotator.dataset.service import list_datasets
 from annotator.domain.accounts import SignedIn
 from annotator.domain.messages import Message, say
 from annotator.domain.people import Role, includes
@@ -33,33 +33,45 @@ class Page:
 
 PAGES: tuple[Page, ...] = (
     # One's own work first: the first page open to a person is where they land after signing in.
-    Page("overview", say("Overview"), "annotator.web.pages.overview", "lead", ":material/dashboard:"),
-    Page("label", say("Label"), "annotator.web.pages.label", "annotator", ":material/edit_note:"),
+    Page("overview", say("Overview"), "annotator.web.overview.page", "lead", ":material/dashboard:"),
+    Page("label", say("Label"), "annotator.web.labeling.label_page", "annotator", ":material/edit_note:"),
     Page(
-        "questions", say("Questions"), "annotator.web.pages.questions", "annotator", ":material/help_center:"
+        "questions",
+        say("Questions"),
+        "annotator.web.labeling.questions_page",
+        "annotator",
+        ":material/help_center:",
     ),
-    Page("guideline", say("Guideline"), "annotator.web.pages.guideline", "annotator", ":material/menu_book:"),
-    Page("work", say("My work"), "annotator.web.pages.work", "annotator", ":material/checklist:"),
-    Page("agreement", say("Agreement"), "annotator.web.pages.agreement", "lead", ":material/join_inner:"),
+    Page("guideline", say("Guideline"), "annotator.web.guideline.page", "annotator", ":material/menu_book:"),
+    Page("work", say("My work"), "annotator.web.labeling.work_page", "annotator", ":material/checklist:"),
+    Page("agreement", say("Agreement"), "annotator.web.agreement.page", "lead", ":material/join_inner:"),
     Page(
         "disagreements",
         say("Disagreements"),
-        "annotator.web.pages.disagreements",
+        "annotator.web.adjudication.queue_page",
         "lead",
         ":material/balance:",
     ),
-    Page("quality", say("Quality control"), "annotator.web.pages.quality", "lead", ":material/verified:"),
-    Page("pool", say("Pool"), "annotator.web.pages.pool", "lead", ":material/inventory_2:"),
+    Page("quality", say("Quality control"), "annotator.web.quality.page", "lead", ":material/verified:"),
+    Page("pool", say("Pool"), "annotator.web.pooling.page", "lead", ":material/inventory_2:"),
     Page(
-        "assignment", say("Assignment"), "annotator.web.pages.assignment", "lead", ":material/assignment_ind:"
+        "assignment",
+        say("Assignment"),
+        "annotator.web.labeling.assignment_page",
+        "lead",
+        ":material/assignment_ind:",
     ),
     Page(
-        "calibration", say("Calibration"), "annotator.web.pages.calibration", "lead", ":material/fact_check:"
+        "calibration",
+        say("Calibration"),
+        "annotator.web.labeling.calibration_page",
+        "lead",
+        ":material/fact_check:",
     ),
-    Page("releases", say("Releases"), "annotator.web.pages.releases", "lead", ":material/publish:"),
-    Page("people", say("People"), "annotator.web.pages.people", "lead", ":material/group:"),
-    Page("help", say("Help"), "annotator.web.pages.help", None, ":material/help:"),
-    Page("account", say("Account"), "annotator.web.pages.account", None, ":material/account_circle:"),
+    Page("releases", say("Releases"), "annotator.web.releases.page", "lead", ":material/publish:"),
+    Page("people", say("People"), "annotator.web.people.page", "lead", ":material/group:"),
+    Page("help", say("Help"), "annotator.web.help_page", None, ":material/help:"),
+    Page("account", say("Account"), "annotator.web.people.account_page", None, ":material/account_circle:"),
 )
 ACCOUNT = PAGES[-1]
 

@@ -10,18 +10,18 @@ from html import escape
 
 import streamlit as st
 
-from annotator.accounts.service import find_session
-from annotator.datasets.service import Dataset, list_datasets
+from annotator.dataset.service import Dataset, list_datasets
 from annotator.domain.accounts import SignedIn
 from annotator.domain.people import Actor
 from annotator.domain.texts import holds_no_text
+from annotator.people.service import find_session
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.messages import tr, use_language
+from annotator.web.kit.messages import tr, use_language
+from annotator.web.language import find_language
 from annotator.web.navigation import choose_dataset
 from annotator.web.process import find_served
-from annotator.web.reader import find_language
-from annotator.web.signed_in import COOKIE
+from annotator.web.session import COOKIE
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.types import Scope
 
 from annotator import __version__
-from annotator.web.messages import current_language
+from annotator.web.kit.messages import current_language
 
 FRAME = Path(__file__).parent / "login.html"
 _NO_PAGES = ("/api/", "/_stcore/", "/media/", "/component")

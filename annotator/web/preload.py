@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from threading import Thread
 
-NEEDED = ("annotator.web.pages.agreement", "scipy.sparse", "annotator.web.agreement_body", "altair")
+NEEDED = ("annotator.web.agreement.page", "scipy.sparse", "annotator.web.agreement.report_view", "altair")
 
 
 @cache

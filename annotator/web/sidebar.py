@@ -7,13 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from annotator.discussion.service import count_news
+from annotator.adjudication.discussion_service import count_news
+from annotator.web.kit.messages import tr
+from annotator.web.kit.roles import name_role
+from annotator.web.kit.shown_value import find_key, read_choice
 from annotator.web.language_choice import draw_language_choice
-from annotator.web.messages import tr
 from annotator.web.navigation import list_pages
 from annotator.web.page_context import PageContext
-from annotator.web.roles import name_role
-from annotator.web.shown_value import find_key, read_choice
 
 NAME = '<div class="annotator-name"><img src="/favicon.png" alt="" width="32" height="32"><span>Annotator</span></div>'
 SIGN_OUT = (

@@ -25,7 +25,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from annotator.web.signed_in import require_signed_in
+from annotator.web.session import require_signed_in
 
 MOST_MB = 20  # a file
 FORM_BYTES = 10_000  # what the form around a file may add

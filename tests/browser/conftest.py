@@ -22,9 +22,9 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from annotator.accounts.service import add_person
-from annotator.datasets.service import create_dataset
+from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
+from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from tests.browser.warm_server import start_server

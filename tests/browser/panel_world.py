@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
-from annotator.storage.find import find_dataset, key_of
+from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pool import Candidate, add_candidates
 from annotator.storage.tables import DocumentRow, DocumentTextRow, QueryRow
 

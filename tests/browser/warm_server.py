@@ -21,7 +21,7 @@ WARM.set_forkserver_preload(
     [
         "annotator.cli.main",
         "annotator.settings",
-        "annotator.accounts.service",
+        "annotator.people.service",
         "annotator.releases.service",
         "annotator.web.app",
         "annotator.web.serve",

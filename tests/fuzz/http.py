@@ -32,13 +32,13 @@ from starlette.testclient import TestClient
 from streamlit.runtime import Runtime
 from structlog.testing import capture_logs
 
-from annotator.datasets.service import create_dataset
+from annotator.dataset.service import create_dataset
 from annotator.domain.grades import OUTCOMES
-from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.storage.find import find_dataset, key_of
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pairs import pair_key
 from annotator.storage.pool import Candidate, add_candidates
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import (

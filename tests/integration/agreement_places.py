@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 from annotator.cli.main import app as commands
 from annotator.domain.people import OPERATOR
 from annotator.releases.datasheet_figures import list_agreement_figures
+from annotator.releases.releases_sql import list_pseudonyms
 from annotator.releases.service import check_release, publish_release
-from annotator.storage.find import find_dataset, key_of
-from annotator.storage.releases import list_pseudonyms
-from annotator.web.agreement_download import write_figures
-from annotator.web.agreement_tables import Asked
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.web.agreement.downloads import write_figures
+from annotator.web.agreement.tables import Asked
 from tests.integration.agreement_world import AgreementWorld
 from tests.integration.release_world import EPOCH
 from tests.unit.web.lead_pages import alternatives, run, run_page, words

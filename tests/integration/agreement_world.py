@@ -8,9 +8,9 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.domain.people import Actor
-from annotator.storage.current import derive_current
+from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.find import find_rubric, key_of
+from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.pool import Candidate, add_candidates
 from annotator.storage.tables import DocumentRow, JudgmentRow, PairRow, QueryRow
 from tests.integration.judged_world import NOW, JudgedWorld

@@ -6,16 +6,16 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlmodel import col
 
-from annotator.domain.labeling import TrainingState
+from annotator.domain.judgments import TrainingState
 from annotator.domain.people import Actor
-from annotator.storage.checks import Handout, find_training, list_training, mix_in
-from annotator.storage.current import derive_current
+from annotator.labeling.checks_sql import Handout, find_training, list_training, mix_in
+from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.find import find_dataset, find_rubric, key_of
 from annotator.storage.labeling_tables import CheckRow
+from annotator.storage.lookup import find_dataset, find_rubric, key_of
+from annotator.storage.missing_judgments import derive_work
+from annotator.storage.open_pairs import Worklist
 from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow
-from annotator.storage.work import derive_work
-from annotator.storage.worklist import Worklist
 from tests.integration.labeling_world import World
 
 

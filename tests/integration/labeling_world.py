@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from annotator.datasets.service import create_dataset
+from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import Exchange, submit_judgments
 from annotator.storage.database import Database
-from annotator.storage.find import find_dataset, key_of
+from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pool import Candidate, add_candidates
 from annotator.storage.tables import DocumentRow, DocumentTextRow, MembershipRow, PersonRow, QueryRow
 

@@ -9,7 +9,9 @@ from starlette.types import Receive, Scope, Send
 from annotator.domain.accounts import SignedIn
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
-from annotator.web import api, cases_api, rendering_api
+from annotator.web.adjudication import api as adjudication_api
+from annotator.web.labeling import api as labeling_api
+from annotator.web.rendering import api as rendering_api
 from tests.integration.judged_world import NOW
 
 
@@ -19,7 +21,11 @@ class LeadBrowser:
     def __init__(self, database: Database, actor: Actor | None, tab: str = "t1") -> None:
         self.actor, self.tab = actor, tab
         self.app = Starlette(
-            routes=[*cases_api.routes(database), *api.routes(database), *rendering_api.routes(database)]
+            routes=[
+                *adjudication_api.routes(database),
+                *labeling_api.routes(database),
+                *rendering_api.routes(database),
+            ]
         )
         self.client = TestClient(self._serve)
 

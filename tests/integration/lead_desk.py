@@ -5,11 +5,11 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlmodel import col
 
+from annotator.adjudication.queue_records import QueueFilter
 from annotator.adjudication.service import hand_out_cases
 from annotator.domain.people import Actor
-from annotator.domain.queue import QueueFilter
+from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.database import Database
-from annotator.storage.dispute_tables import AuditEventRow
 from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.tables import PairRow

@@ -5,15 +5,15 @@ from datetime import timedelta
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.domain.decisions import Outcome
-from annotator.standard.service import Version, publish_version, read_version
+from annotator.adjudication.decided import derive_decided
+from annotator.adjudication.decisions import Outcome
+from annotator.guideline.feedback_sql import Named
+from annotator.guideline.service import Version, publish_version, read_version
+from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
-from annotator.storage.decided import derive_decided
-from annotator.storage.dispute_tables import AdjudicationRow
-from annotator.storage.disputes import derive_disputes
-from annotator.storage.find import find_rubric, key_of
+from annotator.storage.disagreements import derive_disputes
 from annotator.storage.labeling_tables import QuestionRow
-from annotator.storage.lessons import Named
+from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.tables import PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.standard_world import with_fields

@@ -8,10 +8,10 @@ from zlib import crc32
 from sqlalchemy import select
 from sqlmodel import col
 
+from annotator.adjudication.decided import derive_decided
 from annotator.domain.people import Actor
-from annotator.storage.decided import derive_decided
-from annotator.storage.dispute_tables import AdjudicationRow
-from annotator.storage.find import find_rubric, key_of
+from annotator.storage.adjudication_tables import AdjudicationRow
+from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.tables import (
     ImportedQrelRow,
     JudgmentRow,

@@ -5,12 +5,12 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.people import OPERATOR, Actor
-from annotator.domain.quality import QualityDraw, QualityStatus
 from annotator.labeling.service import Exchange
+from annotator.quality.records import QualityDraw, QualityStatus
 from annotator.quality.service import draw_sample, show_quality
-from annotator.storage.current import derive_current
+from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.find import find_dataset, find_rubric, key_of
+from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.tables import JudgmentRow, PairRow
 from tests.integration.labeling_world import World

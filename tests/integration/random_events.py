@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.service import adjudicate, show_case
-from annotator.discussion.service import (
+from annotator.adjudication.discussion_service import (
     ask_to_discuss,
     list_own_decisions,
     list_own_discussions,
@@ -20,7 +19,8 @@ from annotator.discussion.service import (
     open_discussion,
     say_in_discussion,
 )
-from annotator.disputes.service import find_disagreements
+from annotator.adjudication.queue_service import find_disagreements
+from annotator.adjudication.service import adjudicate, show_case
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.people import Actor
 from annotator.storage.database import Database

@@ -9,8 +9,8 @@ from sqlmodel import col
 
 from annotator.domain.people import OPERATOR
 from annotator.importing.service import import_run
+from annotator.storage.adjudication_tables import DisputeRow, QueryScoreRow, ScoreDueRow, ScoreTotalRow
 from annotator.storage.database import Database
-from annotator.storage.dispute_tables import DisputeRow, QueryScoreRow, ScoreDueRow, ScoreTotalRow
 from annotator.storage.tables import DocumentRow, PairRow, QueryRow
 from tests.integration.judged_world import NOW, JudgedWorld
 

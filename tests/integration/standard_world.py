@@ -8,11 +8,11 @@ from typing import Any
 
 from annotator.domain.grades import Rubric
 from annotator.domain.people import OPERATOR, Actor
+from annotator.guideline.service import Version, publish_version, read_version
 from annotator.importing.report import ImportReport
 from annotator.importing.service import import_documents
-from annotator.standard.service import Version, publish_version, read_version
 from annotator.storage.database import Database
-from annotator.storage.worklist import Worklist
+from annotator.storage.open_pairs import Worklist
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from annotator.accounts.service import add_person, find_actor, list_people, sign_in
-from annotator.calibration.service import compute_results, list_checks, unmark_pair
-from annotator.datasets.service import change_settings, create_dataset, read_current_rubric, show_dataset
+from annotator.dataset.service import change_settings, create_dataset, read_current_rubric, show_dataset
 from annotator.demo import DATASET, FOLDER, build_demo
 from annotator.domain.accounts import WrongSignIn
 from annotator.domain.errors import ConflictError
-from annotator.domain.labeling import TrainingState
+from annotator.domain.judgments import TrainingState
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.service import import_judgments
+from annotator.labeling.calibration_service import compute_results, list_checks, unmark_pair
+from annotator.labeling.questions_service import list_questions
 from annotator.labeling.service import compute_progress, list_judgments, submit_judgments
-from annotator.proposals.service import list_proposals
-from annotator.questions.service import list_questions
+from annotator.people.service import add_person, find_actor, list_people, sign_in
+from annotator.pooling.proposals_service import list_proposals
 from annotator.storage.database import Database
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

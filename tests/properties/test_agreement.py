@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.agreement.judged import Judged, sort_judged
+from annotator.agreement.judgment_table import Judged, sort_judged
 from annotator.agreement.measure import measure
-from annotator.domain.agreement import Measured, Value
+from annotator.agreement.records import Measured, Value
 
 ANNOTATORS = 4
 Grades = dict[tuple[int, int], int]

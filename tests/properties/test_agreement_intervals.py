@@ -4,7 +4,7 @@ known from their making. The worlds and their true values: benchmarks/coverage.p
 import numpy as np
 import pytest
 
-from annotator.agreement.judged import sort_judged
+from annotator.agreement.judgment_table import sort_judged
 from annotator.agreement.measure import measure
 from benchmarks.coverage import NAMES, WORLDS, World, compute_coverage, compute_truth, pick_values
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotator.impact.weighing import NONE, Ranked, score, weigh, weigh_without_runs
-from tests.unit.impact.plain_formula import CUTOFF, compute_dcg, count_flips, find_gain, score_all
+from annotator.adjudication.impact import NONE, Ranked, score, weigh, weigh_without_runs
+from tests.unit.adjudication.plain_formula import CUTOFF, compute_dcg, count_flips, find_gain, score_all
 
 GRADE = st.sampled_from((NONE, 0, 1, 2, 3))
 

@@ -17,6 +17,6 @@ def _quick_hashes() -> Iterator[None]:
     """Hashing is slow by intent; what these tests hold does not depend on it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "annotator.accounts.passwords._HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+            "annotator.people.credentials._HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         )
         yield

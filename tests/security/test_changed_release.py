@@ -13,8 +13,8 @@ from annotator.domain.errors import ConflictError
 from annotator.domain.people import OPERATOR
 from annotator.releases import verified_files
 from annotator.releases.service import OpenedRelease, list_releases, open_release
-from annotator.web import downloads
-from annotator.web.published_text import read_published
+from annotator.web.releases import downloads
+from annotator.web.releases.texts import read_published
 from tests.unit.web.served_release import NAME, Served
 
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotator.adjudication.history_service import iterate_trail, write_csv
+from annotator.agreement.records import Selection
 from annotator.agreement.report_file import write_estimate_rows
 from annotator.agreement.service import compute_consensus
-from annotator.domain.agreement import Selection
 from annotator.domain.people import OPERATOR
 from annotator.formats.spreadsheet import mark_cell, mark_id, unmark, write_sheet
 from annotator.storage.database import Database
-from annotator.trail.service import iterate_trail, write_csv
-from annotator.web.agreement_download import write_left_out, write_pairs
-from annotator.web.quality_download import write_table
+from annotator.web.agreement.downloads import write_left_out, write_pairs
+from annotator.web.quality.downloads import write_table
 from tests.integration.judged_world import NOW, JudgedWorld
 
 ROOT = Path(__file__).parents[2]

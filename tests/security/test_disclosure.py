@@ -20,38 +20,46 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 from typer.testing import CliRunner
 
+from annotator.adjudication.bulk_service import (
+    adjudicate_file,
+    export_queue,
+    preview_policy,
+    settle_by_policy,
+)
+from annotator.adjudication.discussion_service import list_own_decisions, open_discussion
+from annotator.adjudication.history_service import iterate_trail, read_timeline, read_trail
+from annotator.adjudication.queue_records import QueueFilter
+from annotator.adjudication.queue_service import find_disagreements, list_queue
 from annotator.adjudication.service import Case, adjudicate, hand_out_cases, show_case, show_origin
+from annotator.agreement.records import Selection
 from annotator.agreement.service import (
     compute_consensus,
     iterate_left_out_judgments,
     iterate_pairs_behind,
     list_pairs_behind,
 )
-from annotator.bulk.service import adjudicate_file, export_queue, preview_policy, settle_by_policy
-from annotator.calibration.service import compute_results, find_candidates, list_checks, mark_pair
 from annotator.cli.main import app as commands
-from annotator.datasets.service import change_settings
-from annotator.discussion.service import list_own_decisions, open_discussion
-from annotator.disputes.service import find_disagreements, list_queue
+from annotator.dataset.service import change_settings
 from annotator.domain.accounts import SignedIn
-from annotator.domain.agreement import Selection
 from annotator.domain.errors import AnnotatorError, NotAllowed, StateError
 from annotator.domain.people import OPERATOR, Actor
-from annotator.domain.queue import QueueFilter
+from annotator.guideline.feedback_service import list_decisions_behind, list_lessons
+from annotator.labeling.calibration_service import compute_results, find_candidates, list_checks, mark_pair
 from annotator.labeling.service import list_judgments
-from annotator.lessons.service import list_decisions_behind, list_lessons
-from annotator.published.service import browse_qrels, compare_releases, note_downloaded, trace_qrel
 from annotator.quality.service import draw_sample, show_quality
+from annotator.releases.published_service import browse_qrels, compare_releases, note_downloaded, trace_qrel
 from annotator.releases.service import preview_release
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.storage.find import key_of
 from annotator.storage.labeling_tables import DisclosureRow
+from annotator.storage.lookup import key_of
 from annotator.storage.tables import PairRow, ReleaseQrelRow, ReleaseRow
-from annotator.trail.service import iterate_trail, read_timeline, read_trail
-from annotator.web import agreement_routes, quality_download, queue_download, trail_download
+from annotator.web.adjudication import downloads as adjudication_downloads
+from annotator.web.adjudication import trail_download
+from annotator.web.agreement import routes as agreement_routes
 from annotator.web.app import make_app
 from annotator.web.navigation import PAGES
+from annotator.web.quality import downloads as quality_downloads
 from tests.integration.labeling_world import NOW
 from tests.integration.quality_world import QualityWorld
 
@@ -336,7 +344,7 @@ class Browser:
 
     def __init__(self, database: Database, actor: Actor) -> None:
         self.actor = actor
-        parts = (agreement_routes, quality_download, queue_download, trail_download)
+        parts = (agreement_routes, quality_downloads, adjudication_downloads, trail_download)
         self.app = Starlette(routes=[route for part in parts for route in part.routes(database)])
         self.client = TestClient(self._serve)
 

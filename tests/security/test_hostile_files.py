@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from annotator.cli.main import app
 from annotator.cli.terminal import read_bytes
-from annotator.coverage.service import check_file
+from annotator.dataset.coverage_service import check_file
 from annotator.domain.errors import AnnotatorError, BadInput, ValidationError
 from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import FORMATS, read_truth

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from annotator.accounts.service import find_actor
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import OPERATOR
+from annotator.people.service import find_actor
 from annotator.releases.service import (
     check_release,
     list_releases,

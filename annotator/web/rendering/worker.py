@@ -1,6 +1,6 @@
 """What runs in a process apart: takes documents line by line from its input, and answers with safe HTML.
 
-Started by `apart.py` as `python -m annotator.web.rendering.worker`. It lowers its own priority and what memory it may
+Started by `sandbox.py` as `python -m annotator.web.rendering.worker`. It lowers its own priority and what memory it may
 have, gives a document up that takes more than some seconds of computing (its argument), and ends when its input does.
 """
 
@@ -10,7 +10,7 @@ import signal
 import sys
 from types import FrameType
 
-from annotator.web.rendering.document import write_safe
+from annotator.web.rendering.documents import write_safe
 
 MOST_MEMORY = 1_500_000_000
 

@@ -10,7 +10,9 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from annotator.accounts.service import (
+from annotator.domain.accounts import DEVICE_LIFETIME, TooManyAttempts, WrongSignIn
+from annotator.domain.people import OPERATOR, Actor
+from annotator.people.service import (
     add_person,
     change_password,
     change_person,
@@ -22,13 +24,11 @@ from annotator.accounts.service import (
     revoke_sessions,
     sign_in,
 )
-from annotator.accounts.sign_in_limits import PER_ADDRESS_AND_NAME, PER_DEVICE
-from annotator.domain.accounts import DEVICE_LIFETIME, TooManyAttempts, WrongSignIn
-from annotator.domain.people import OPERATOR, Actor
+from annotator.people.sign_in_limits import PER_ADDRESS_AND_NAME, PER_DEVICE
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.tables import KnownDeviceRow
-from annotator.web import login
+from annotator.web import auth
 from annotator.web.gate import Gate
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -210,7 +210,7 @@ class TestTheForm:
     def make_browser(self, database: Database, peer: str) -> TestClient:
         """Behind a proxy that is trusted, as uvicorn has it by FORWARDED_ALLOW_IPS."""
         app = Starlette(
-            routes=login.routes(database, Settings()),
+            routes=auth.routes(database, Settings()),
             middleware=[Middleware(Gate, database=database, settings=Settings())],
         )
         proxied = ProxyHeadersMiddleware(app, trusted_hosts="10.0.0.1")

@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 from streamlit import config, net_util
 from streamlit.web.server import server_util
 
-from annotator.accounts.service import add_person
 from annotator.demo import build_demo
 from annotator.domain.people import OPERATOR
+from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.navigation import PAGES, Page

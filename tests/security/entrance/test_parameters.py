@@ -21,17 +21,17 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 import annotator.web
-from annotator.accounts.service import add_person
 from annotator.cli import main
-from annotator.domain.pairs import pair_key
 from annotator.domain.people import OPERATOR
+from annotator.people.service import add_person
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.agreement_address import NAMES as SELECTION
+from annotator.storage.pairs import pair_key
+from annotator.web.adjudication.queue_url import NAMES as QUEUE
+from annotator.web.agreement.links import NAMES as SELECTION
 from annotator.web.app import list_own_routes, make_app
 from annotator.web.navigation import PAGES
-from annotator.web.queue_address import NAMES as QUEUE
-from annotator.web.signed_in import COOKIE
+from annotator.web.session import COOKIE
 from tests.fuzz.raw_query import HEADER, RawQuery
 from tests.integration.judged_world import NOW
 from tests.unit.web.lead_pages import make_world
@@ -168,7 +168,7 @@ def test_every_route_and_every_parameter_that_it_reads_is_in_the_list(
 def test_every_name_that_the_routes_look_up_is_in_the_list() -> None:
     """Also one that is read only in some case."""
     known = IN_BODIES.union(*PARAMETERS.values())
-    for path in sorted(Path(annotator.web.__file__).parent.glob("*.py")):
+    for path in sorted(Path(annotator.web.__file__).parent.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if "Route(" in text or "request.query_params" in text:
             assert set(_list_names(ast.parse(text))) <= known, path.name
@@ -261,7 +261,7 @@ def run_page(page: str) -> None:
 
     from annotator.web.page_context import require_context
 
-    import_module(f"annotator.web.pages.{page}").draw(require_context())
+    import_module(page).draw(require_context())
 
 
 def test_no_address_makes_a_page_fail(
@@ -272,7 +272,7 @@ def test_no_address_makes_a_page_fail(
     monkeypatch.setattr(ContextProxy, "cookies", {COOKIE: token})
     monkeypatch.setattr(ContextProxy, "headers", {})
     failed = []
-    for page in (page.module.rpartition(".")[2] for page in PAGES):
+    for page in (page.module for page in PAGES):
         for value in ON_A_PAGE:
             shown = AppTest.from_function(run_page, args=(page,), default_timeout=60)
             for name in ON_PAGES:

@@ -5,8 +5,8 @@ from playwright.sync_api import Page, Request, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from annotator.accounts.service import change_person
 from annotator.domain.people import OPERATOR
+from annotator.people.service import change_person
 from annotator.storage.database import Database
 from tests.browser.conftest import Server, SignIn
 from tests.integration.judged_world import NOW, JudgedWorld

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
-from annotator.accounts.service import add_person
 from annotator.domain.people import OPERATOR
+from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.web.admission import ENTRANCES
 from annotator.web.navigation import PAGES

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from annotator.domain.agreement import (
+from annotator.agreement.consensus_records import Consensus, EstimatedAnnotator, EstimatedPair, Match
+from annotator.agreement.records import (
     AgreementReport,
     Finding,
     GroupAgreement,
@@ -15,7 +16,6 @@ from annotator.domain.agreement import (
     Value,
     Verdict,
 )
-from annotator.domain.consensus import Consensus, EstimatedAnnotator, EstimatedPair, Match
 
 PEOPLE = ("<script>alert('x')</script>", "שרה & co", "고양이 🐈", "高橋")
 KAPPA = Value(0.5714, (0.4125, 0.7012))

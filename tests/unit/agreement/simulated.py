@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.random import Generator
 
-from annotator.agreement.judged import Floats, Ints, Judged, sort_judged
+from annotator.agreement.judgment_table import Floats, Ints, Judged, sort_judged
 
 DAY = 24 * 60 * 60
 BEGIN = 1_767_571_200  # Monday 2026-01-05 00:00 UTC

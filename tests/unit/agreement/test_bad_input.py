@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from annotator.agreement.judged import Judged, sort_judged
+from annotator.agreement.judgment_table import Judged, sort_judged
 from annotator.agreement.measure import measure
-from annotator.domain.agreement import AgreementReport
+from annotator.agreement.records import AgreementReport
 from tests.agreement_cases import CASES, Case, check
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, ttest_1samp
 
-from annotator.agreement.assess import assess
 from annotator.agreement.claims import (
     FALSE_CLAIMS,
     cluster_interval,
@@ -15,7 +14,8 @@ from annotator.agreement.claims import (
     misses,
     widen,
 )
-from annotator.agreement.couples import (
+from annotator.agreement.diagnosis.assess import assess
+from annotator.agreement.judgment_pairs import (
     estimate_kappa,
     estimate_leanings,
     estimate_mean,
@@ -23,7 +23,7 @@ from annotator.agreement.couples import (
     subtract,
 )
 from annotator.agreement.measure import measure
-from annotator.domain.agreement import GroupAgreement
+from annotator.agreement.records import GroupAgreement
 from tests.unit.agreement.simulated import Faults, simulate
 
 GRADES = ("none", "some", "high", "full")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from annotator.agreement.consensus import JudgedPair, compare_estimates, find_majority
+from annotator.agreement.consensus_records import EstimatedPair
 from annotator.agreement.dawid_skene import estimate
 from annotator.agreement.html_estimates import say_estimates, show_share
-from annotator.domain.consensus import EstimatedPair
 
 NAMES = {10: "高橋", 20: "고양이", 30: "<zoë>"}
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annotator.agreement.assess import assess
-from annotator.agreement.judged import sort_judged
+from annotator.agreement.diagnosis.assess import assess
+from annotator.agreement.judgment_table import sort_judged
 from annotator.agreement.measure import measure
-from annotator.domain.agreement import Finding, Selection
+from annotator.agreement.records import Finding, Selection
 
 NAMES = ("김", "高橋", "zoë")
 GRADES = ("무관", "약간", "높음", "완벽")

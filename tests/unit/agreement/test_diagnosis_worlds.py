@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 import annotator.agreement
-from annotator.agreement.assess import assess
-from annotator.agreement.couples import estimate_kappa, list_couples
-from annotator.agreement.judged import sort_judged
+from annotator.agreement.diagnosis.assess import assess
+from annotator.agreement.judgment_pairs import estimate_kappa, list_couples
+from annotator.agreement.judgment_table import sort_judged
 from annotator.agreement.measure import measure
-from annotator.domain.agreement import Finding, GroupAgreement
-from annotator.domain.calibration import AnnotatorResult, Consistency, GoldResult
+from annotator.agreement.records import Finding, GroupAgreement
 from annotator.domain.messages import Message
+from annotator.labeling.domain_calibration import AnnotatorResult, Consistency, GoldResult
 from tests.unit.agreement.simulated import BEGIN, DAY, Faults, Work, simulate
 
 SEEDS = range(8)
@@ -416,14 +416,14 @@ def list_kinds() -> set[str]:
 
 def _parse() -> list[ast.Module]:
     folder = Path(str(annotator.agreement.__file__)).parent
-    return [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.py"))]
+    return [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.py"))]
 
 
 def list_sentences() -> set[str]:
     """Every sentence of the diagnosis, as it is written in the rules about grades and about people."""
     folder = Path(str(annotator.agreement.__file__)).parent
     found = set[str]()
-    for name in ("about_grades.py", "about_people.py", "diagnosis.py"):
+    for name in ("diagnosis/grade_findings.py", "diagnosis/people_findings.py", "diagnosis/diagnosis.py"):
         for node in ast.walk(ast.parse((folder / name).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
                 template = ast.literal_eval(node.args[0])

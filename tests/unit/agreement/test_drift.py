@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from annotator.agreement.couples import list_couples
-from annotator.agreement.drift import Change, complete, find_changes, find_periods
-from annotator.agreement.judged import Ints, sort_judged
-from annotator.domain.agreement import Period
+from annotator.agreement.diagnosis.drift import Change, complete, find_changes, find_periods
+from annotator.agreement.judgment_pairs import list_couples
+from annotator.agreement.judgment_table import Ints, sort_judged
+from annotator.agreement.records import Period
 from tests.unit.agreement.simulated import BEGIN, DAY, Faults, Work, simulate
 
 NAMES = ("a", "b", "c")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from annotator.agreement.enough_pairs import warn_of_few
 from annotator.agreement.groups import (
     Labels,
     label_by,
@@ -12,9 +13,8 @@ from annotator.agreement.groups import (
     label_by_week,
     look_up,
 )
-from annotator.agreement.judged import Judged, sort_judged
+from annotator.agreement.judgment_table import Judged, sort_judged
 from annotator.agreement.measure import measure
-from annotator.domain.enough_pairs import warn_of_few
 
 
 def _judged(*pairs: tuple[int, int]) -> Judged:

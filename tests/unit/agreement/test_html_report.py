@@ -11,7 +11,7 @@ import pytest
 
 from annotator.agreement.html_matrices import choose_pairs, choose_people, draw_heat_map
 from annotator.agreement.html_report import render_report
-from annotator.domain.agreement import AgreementReport, GroupAgreement, Leaning, Value
+from annotator.agreement.records import AgreementReport, GroupAgreement, Leaning, Value
 from tests.unit.agreement.agreement_reports import EMPTY, ESTIMATES, MEASURED, PEOPLE, REPORT, make_pair
 
 MADE_AT = datetime(2026, 3, 22, 5, 6, 7, tzinfo=UTC)

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from annotator.agreement import cohen, kappas, pairwise
-from annotator.agreement.bootstrap import Resamples, interval
-from annotator.agreement.judged import Floats, Judged, Tables, count_tables, sort_judged
-from annotator.agreement.kappas import NAMES, compute_at
+from annotator.agreement import pairwise
+from annotator.agreement.coefficients import cohen, kappas
+from annotator.agreement.coefficients.kappas import NAMES, compute_at
+from annotator.agreement.intervals import Resamples, interval
+from annotator.agreement.judgment_table import Floats, Judged, Tables, count_tables, sort_judged
 from annotator.agreement.pairwise import PairSums, sum_pairs
 
 PEOPLE, QUERIES, RESAMPLES = 40, 30, 50

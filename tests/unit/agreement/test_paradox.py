@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from annotator.agreement.cohen import DISAGREEMENT, cohen_kappa
-from annotator.agreement.paradox import compute_paradox, is_paradox
-from annotator.domain.agreement import Paradox
+from annotator.agreement.coefficients.cohen import DISAGREEMENT, cohen_kappa
+from annotator.agreement.coefficients.paradox import compute_paradox, is_paradox
+from annotator.agreement.records import Paradox
 
 
 def _table(rows: list[list[int]]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

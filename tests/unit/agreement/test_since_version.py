@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from annotator.agreement.agreement_since_version import choose_version, compare_since, split_rows
 from annotator.agreement.groups import Labels
-from annotator.agreement.judged import Judged
+from annotator.agreement.judgment_table import Judged
 from annotator.agreement.measure import measure
 from annotator.agreement.named import Named
-from annotator.agreement.since_version import choose_version, compare_since, split_rows
+from annotator.agreement.since_version import SinceVersion
 from annotator.domain.errors import NotFound
-from annotator.domain.since_version import SinceVersion
 
 PAIRS_OF_A_QUERY = 6
 

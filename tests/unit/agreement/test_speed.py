@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from annotator.agreement.couples import list_couples
-from annotator.agreement.judged import Floats
-from annotator.agreement.speed import Quick, find_limit, find_medians, find_quick
+from annotator.agreement.diagnosis.speed import Quick, find_limit, find_medians, find_quick
+from annotator.agreement.judgment_pairs import list_couples
+from annotator.agreement.judgment_table import Floats
 from tests.unit.agreement.simulated import Faults, Work, simulate
 
 NAMES = ("a", "b", "c")

@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from annotator.agreement.assess import Assessment, assess
-from annotator.agreement.judged import Judged, sort_judged
+from annotator.agreement.diagnosis.assess import Assessment, assess
+from annotator.agreement.judgment_table import Judged, sort_judged
 from annotator.agreement.measure import measure
-from annotator.domain.agreement import Finding, GroupAgreement, Selection
+from annotator.agreement.records import Finding, GroupAgreement, Selection
 from tests.unit.agreement.simulated import Faults, Work, simulate
 
 GRADES = ("none", "some", "high", "full")

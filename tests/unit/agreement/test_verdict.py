@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from annotator.agreement.judged import Judged, sort_judged
+from annotator.agreement.diagnosis.verdict import count_further, judge
+from annotator.agreement.judgment_table import Judged, sort_judged
 from annotator.agreement.measure import measure
-from annotator.agreement.verdict import count_further, judge
-from annotator.domain.agreement import Measured, Value, Verdict
+from annotator.agreement.records import Measured, Value, Verdict
 from tests.unit.agreement.simulated import simulate
 
 SAME = [(0, 0), (1, 1), (2, 2), (3, 3)]

@@ -5,7 +5,7 @@ import pytest
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.domain.texts import MAX_TEXT, NO_WORDS, check_text, holds_no_text
-from annotator.web.messages import show_refusal, use_language
+from annotator.web.kit.messages import show_refusal, use_language
 
 
 @pytest.mark.parametrize("text", ["", " \t\u3000", "x" * (MAX_TEXT + 1), "a\0b", "a\ud800b"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import AnnotatorError, BadInput, ValidationError
-from annotator.formats import json_tree, source, yaml_tree
+from annotator.formats import json_text, source, yaml_text
 from annotator.formats.registry import FORMATS, find_format, read_truth
 from annotator.formats.source import Source
 from tests.unit.formats.small_files import QUERIES, WRITERS, Asked, Item, line_of, put, read
@@ -113,7 +113,7 @@ def test_a_line_of_a_hundred_megabytes_is_refused(name: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", [*YAML, *JSON])
 def test_a_file_over_the_limit_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_tree if name in YAML else json_tree, "MAX_BYTES", 100)
+    monkeypatch.setattr(yaml_text if name in YAML else json_text, "MAX_BYTES", 100)
     (said,) = refuse(name, WRITERS[name](QUERIES), tmp_path)
     assert said.startswith(
         f"bad{find_format(name).suffixes[0]}: expected {'YAML' if name in YAML else 'JSON'} of at"

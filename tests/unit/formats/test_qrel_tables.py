@@ -8,7 +8,7 @@ from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.registry import detect_format, find_format, read_truth, write_files
 from annotator.formats.source import Source
-from annotator.formats.writing import write_file
+from annotator.formats.writer import write_file
 
 TRUTH = GroundTruth(
     (

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from annotator.cli.main import app
-from annotator.coverage.service import check_file
+from annotator.dataset.coverage_service import check_file
 from annotator.domain.errors import ValidationError
 from annotator.formats.released_law import has_mixed_places
 from annotator.formats.source import Source

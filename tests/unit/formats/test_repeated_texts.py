@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from annotator.conversion.service import prepare_conversion
-from annotator.coverage.service import check_file
+from annotator.dataset.coverage_service import check_file
 from annotator.formats.repeated_texts import say_repeated_texts
 from annotator.formats.source import Source
+from annotator.importing.conversion_service import prepare_conversion
 from annotator.importing.sources import read_query_source
 
 QUERIES = [{"query": text, "relevant_documents": ["d"]} for text in ("検索", "질의", "検索", "検索 ")]

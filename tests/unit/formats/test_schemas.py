@@ -12,7 +12,7 @@ from annotator.domain.errors import BadInput, NotFound
 from annotator.formats.registry import FORMATS
 from annotator.formats.schema import list_schemas, read_schema
 from annotator.formats.source import Source
-from annotator.formats.yaml_tree import load_yaml, resolve
+from annotator.formats.yaml_text import load_yaml, resolve
 from tests.unit.formats.small_files import QUERIES, WRITERS, Asked, Item, read
 
 SAMPLES = Path(__file__).parents[3] / "annotator" / "formats" / "samples"

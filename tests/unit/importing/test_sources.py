@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
-from annotator.formats.queries import QueryLine
+from annotator.formats.input_tables import QueryLine
 from annotator.importing.sources import read_query_source
 
 SAMPLES = Path(__file__).parents[3] / "annotator" / "formats" / "samples"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from annotator.domain.agreement import Value
+from annotator.agreement.records import Value
 from annotator.domain.disputes import Reason
 from annotator.domain.figures import show_beside
 from annotator.overview.next_steps import Standing, suggest_steps

@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotator.domain.quality import LIMIT
 from annotator.quality.bounds import compute_bound, count_further
 from annotator.quality.projection import project
+from annotator.quality.records import LIMIT
 
 
 @pytest.mark.parametrize(

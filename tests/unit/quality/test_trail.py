@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from annotator.domain.quality import QualityDraw, SampledPair
+from annotator.quality.records import QualityDraw, SampledPair
 from annotator.quality.trail import list_errors, list_undecided, tell_draws
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)

@@ -6,7 +6,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from annotator.domain.coverage import CoverageRow
+from annotator.dataset.records import CoverageRow
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.import_records import DECLARED, ImportRecord
 from annotator.releases.datasheet import Datasheet, PoolSystem, SheetPerson, write_datasheet

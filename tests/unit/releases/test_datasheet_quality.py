@@ -8,7 +8,7 @@ import pytest
 
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.messages import say
-from annotator.domain.quality import ErrorRate, QualityDraw, QualityError, QualityStatus
+from annotator.quality.records import ErrorRate, QualityDraw, QualityError, QualityStatus
 from annotator.releases.datasheet import write_datasheet
 from annotator.releases.datasheet_quality import LISTED, hide_people
 from tests.unit.releases.test_datasheet import SHEET

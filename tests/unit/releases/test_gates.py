@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotator.agreement.judged import Judged
+from annotator.agreement.diagnosis.verdict import judge
+from annotator.agreement.judgment_table import Judged
 from annotator.agreement.measure import measure
-from annotator.agreement.verdict import judge
-from annotator.domain.agreement import Value, Verdict
+from annotator.agreement.records import Value, Verdict
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.releases.gates import (

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotator.domain.quality import ErrorRate, QualityDraw, QualityRule, QualityStatus, Verdict
+from annotator.quality.records import ErrorRate, QualityDraw, QualityRule, QualityStatus, Verdict
 from annotator.releases.quality_gate import check_quality
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)

@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 from streamlit.runtime import Runtime
 from streamlit.starlette import App
 
-from annotator.accounts.service import add_person
-from annotator.datasets.service import create_dataset
+from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
+from annotator.people.service import add_person
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
@@ -29,7 +29,7 @@ def _quick_hashes() -> Iterator[None]:
     """Hashing is slow by intent; what these tests hold does not depend on it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "annotator.accounts.passwords._HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+            "annotator.people.credentials._HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         )
         yield
 

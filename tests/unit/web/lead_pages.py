@@ -35,11 +35,12 @@ def run_page(url: str, page: str, username: str, person_id: int, dataset: str | 
     from importlib import import_module
     from pathlib import Path
 
-    from annotator.datasets.service import list_datasets
+    from annotator.dataset.service import list_datasets
     from annotator.domain.accounts import Membership, SignedIn
     from annotator.domain.people import Actor
     from annotator.settings import Settings
     from annotator.storage.database import Database
+    from annotator.web.navigation import PAGES
     from annotator.web.page_context import PageContext
 
     database, actor = Database(url), Actor(person_id, username)
@@ -54,7 +55,7 @@ def run_page(url: str, page: str, username: str, person_id: int, dataset: str | 
         dataset=dataset,
         now=now,
     )
-    import_module(f"annotator.web.pages.{page}").draw(context)
+    import_module(next(one.module for one in PAGES if one.address == page)).draw(context)
 
 
 def open_page(
@@ -78,7 +79,7 @@ def run(app: AppTest) -> AppTest:
 
 
 def find(world: JudgedWorld, username: str) -> Actor:
-    from annotator.accounts.service import find_actor
+    from annotator.people.service import find_actor
 
     with world.database.read() as session:
         return find_actor(session, username)

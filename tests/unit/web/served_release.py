@@ -10,15 +10,16 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from annotator.accounts.service import add_person
 from annotator.domain.people import OPERATOR
+from annotator.people.service import add_person
 from annotator.releases.service import Release, check_release, list_releases, publish_release
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.web import downloads, login
-from annotator.web.downloads import list_address
+from annotator.web import auth
 from annotator.web.gate import Gate
+from annotator.web.releases import downloads
+from annotator.web.releases.downloads import list_address
 from tests.integration.judged_world import NOW, JudgedWorld
 
 PASSWORD = "correct horse 電池"
@@ -80,7 +81,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
     release = publish(world, "1.0.0", exports)
     settings = Settings(exports_dir=exports)
     door = Starlette(
-        routes=[*login.routes(database, settings), *downloads.routes(database, settings)],
+        routes=[*auth.routes(database, settings), *downloads.routes(database, settings)],
         middleware=[Middleware(Gate, database=database, settings=settings)],
     )
     yield Served(world, exports, release, door)

@@ -19,11 +19,11 @@ from streamlit.web.server.starlette.starlette_routes import create_host_config_r
 from structlog.testing import capture_logs
 
 from annotator import __version__
-from annotator.accounts.service import add_person, change_person, disable_person, find_session
 from annotator.domain.people import OPERATOR
+from annotator.people.service import add_person, change_person, disable_person, find_session
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web import health, login
+from annotator.web import auth, health
 from annotator.web.gate import OPEN, Gate
 from tests.unit.web.conftest import NOW, PASSWORD, Visitor
 
@@ -321,7 +321,7 @@ class TestOtherSites:
 def make_door(database: Database, settings: Settings, *routes: Route) -> Starlette:
     """The gate and the door without Streamlit behind them."""
     return Starlette(
-        routes=[*login.routes(database, settings), *health.routes(database), *routes],
+        routes=[*auth.routes(database, settings), *health.routes(database), *routes],
         middleware=[Middleware(Gate, database=database, settings=settings)],
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.datasets.service import change_settings
+from annotator.dataset.service import change_settings
 from annotator.importing.service import import_qrels
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema

@@ -8,7 +8,9 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from annotator.accounts.service import (
+from annotator.domain.accounts import Membership
+from annotator.domain.people import OPERATOR
+from annotator.people.service import (
     add_person,
     change_person,
     find_session,
@@ -19,8 +21,6 @@ from annotator.accounts.service import (
     sign_in,
     sign_out,
 )
-from annotator.domain.accounts import Membership
-from annotator.domain.people import OPERATOR
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.app import SCRIPT, show_error
@@ -72,7 +72,7 @@ def open_dialog(open_page: Open) -> Callable[..., AppTest]:
 
 
 def _keep_open(person: str | None) -> None:
-    from annotator.web.person_forms import add_dialog, change_dialog
+    from annotator.web.people.person_forms import add_dialog, change_dialog
 
     if person is None:
         add_dialog()

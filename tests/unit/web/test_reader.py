@@ -15,10 +15,10 @@ from annotator.domain.messages import LANGUAGES as SPOKEN
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.overview.queue_step import Waiting, say_waiting
-from annotator.web.choices import find_asked, heed_address, heed_tab, list_names
-from annotator.web.messages import LANGUAGES, current_language, tr, use_language
-from annotator.web.queue_words import name_reasons
-from annotator.web.reader import choose_language, find_language, use_language_of
+from annotator.web.adjudication.queue_words import name_reasons
+from annotator.web.kit.controls import find_asked, heed_address, heed_tab, list_names
+from annotator.web.kit.messages import LANGUAGES, current_language, tr, use_language
+from annotator.web.language import choose_language, find_language, use_language_of
 
 SORTS = ("distance", "impact", "age")
 TABS = [say("Browse"), say("Compare")]
@@ -107,7 +107,7 @@ def test_an_account_can_choose_every_language_that_the_app_speaks() -> None:
 def page(monkeypatch: pytest.MonkeyPatch) -> Any:
     """What Streamlit knows of a page: its address and what was chosen on it."""
     made = SimpleNamespace(session_state={}, query_params={})
-    monkeypatch.setattr("annotator.web.choices.st", made)
+    monkeypatch.setattr("annotator.web.kit.controls.st", made)
     return made
 
 

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from annotator.accounts.usernames import check_username
-from annotator.calibration.marks_file import check_mark
-from annotator.datasets.service import change_settings, show_dataset
-from annotator.datasets.settings import read_setting
+from annotator.dataset.service import change_settings, show_dataset
+from annotator.dataset.settings import read_setting
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.overlap import check_rules
 from annotator.domain.people import OPERATOR
-from annotator.published.service import trace_qrel
+from annotator.labeling.calibration import check_mark
+from annotator.people.usernames import check_username
 from annotator.releases.folder import check_free
 from annotator.releases.gates import override_gates, to_gate
-from annotator.releases.versions import check_version
+from annotator.releases.published_service import trace_qrel
+from annotator.releases.releases_versions import check_version
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.web.messages import show_refusal, use_language
+from annotator.web.kit.messages import show_refusal, use_language
 from tests.integration.assignment_world import AssignmentWorld
 
 GATE = to_gate({"name": "kappa", "required": 0.7, "measured": 0.5, "met": False, "override": None})

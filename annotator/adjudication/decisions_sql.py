@@ -1,0 +1,241 @@
+"""Writes what a lead decides: decisions and proposals, with their trail; what holds of the pairs follows.
+
+The one way in for a single decision, a file and a policy, within their transactions. Whoever calls it has checked the role, that
+the lead judged none of the pairs, the words and what was seen; whether two leads are needed is asked here
+(`adjudication/seconding.py`).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from annotator.adjudication.cases import Proposal as Proposal
+from annotator.adjudication.decisions import Decision, Outcome
+from annotator.adjudication.seconding import is_decision, takes_two
+from annotator.adjudication.storage_cases import add_decisions, list_revisions
+from annotator.domain.settling import Decided, read_decision
+from annotator.storage.audit_log import Action, Event, add_events
+from annotator.storage.disclosures import add_seen
+from annotator.storage.lookup import find_rubric, key_of
+from annotator.storage.sql import prepare, run
+from annotator.storage.tables import DatasetRow
+
+CHUNK = 500
+_HELD = prepare(
+    """
+SELECT c.pair_pk, a.revision, a.outcome, a.grade, a.rationale, a.reason, a.cause, a.in_guideline
+FROM current_adjudication c JOIN adjudication a ON a.pk = c.adjudication_pk WHERE c.pair_pk IN :pairs""",
+    lists=["pairs"],
+)
+_DISTANCES = prepare("SELECT pair_pk, distance FROM dispute WHERE pair_pk IN :pairs", lists=["pairs"])
+_PROPOSALS = prepare(
+    """
+SELECT o.pair_pk, o.lead_pk, o.outcome, o.grade, o.rationale, o.cause, o.in_guideline, o.proposed_at, p.username
+FROM decision_proposal o JOIN person p ON p.pk = o.lead_pk WHERE o.pair_pk IN :pairs ORDER BY o.pair_pk, o.proposed_at, o.lead_pk""",
+    lists=["pairs"],
+)
+_PROPOSE = prepare("""
+INSERT INTO decision_proposal (pair_pk, lead_pk, outcome, grade, rationale, cause, in_guideline, proposed_at)
+VALUES (:pair_pk, :lead_pk, :outcome, :grade, :rationale, :cause, :in_guideline, :now)
+ON CONFLICT (pair_pk, lead_pk) DO UPDATE SET outcome = excluded.outcome, grade = excluded.grade,
+  rationale = excluded.rationale, cause = excluded.cause, in_guideline = excluded.in_guideline, proposed_at = excluded.proposed_at""")
+_TAKE_BACK = prepare(
+    "DELETE FROM decision_proposal WHERE lead_pk = :lead_pk AND pair_pk IN :pairs", lists=["pairs"]
+)
+_LET_GO = prepare("DELETE FROM case_hold WHERE lead_pk = :lead_pk AND pair_pk IN :pairs", lists=["pairs"])
+_END = [
+    prepare(f"DELETE FROM {table} WHERE pair_pk IN :pairs", lists=["pairs"])
+    for table in ("decision_proposal", "case_assignment", "case_later", "case_hold")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a lead says of a pair. `grade`: 0-3 where the outcome is "graded", None otherwise. `batch_pk`: of a policy.
+    `unlike`: near-duplicates that are settled at another grade, for the trail."""
+
+    pair_pk: int
+    key: str
+    outcome: Outcome
+    grade: int | None
+    rationale: str
+    reason: str | None = None
+    cause: str | None = None
+    in_guideline: bool = False
+    seconds: float | None = None
+    batch_pk: int | None = None
+    unlike: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def decided(self) -> Decided | None:
+        """What the pair would be settled as; None for taking a decision back."""
+        return read_decision(self.outcome, self.grade)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of a wish: a decision, or (None) a proposal that waits for another lead, or was taken back."""
+
+    wish: Wish
+    decision: Decision | None
+
+
+def list_proposals(session: Session, pair_pks: Collection[int]) -> dict[int, tuple[Proposal, ...]]:
+    """What leads propose on these pairs, by pair_pk, the earliest first; pairs without a proposal are absent."""
+    found: dict[int, tuple[Proposal, ...]] = {}
+    for row in _run_all(session, _PROPOSALS, pair_pks):
+        made = Proposal(
+            row.lead_pk, row.username, row.outcome, row.grade, row.rationale, row.cause, bool(row.in_guideline)
+        )  # fmt: skip
+        found[row.pair_pk] = (*found.get(row.pair_pk, ()), made)
+    return found
+
+
+def settle_pairs(
+    session: Session,
+    dataset_pk: int,
+    lead_pk: int,
+    wishes: Sequence[Wish],
+    *,
+    now: datetime,
+    action: Action = "decided",
+) -> list[Settled]:
+    """Write each of these as a decision, or as a proposal where it takes two leads and this is the first; in their order.
+    Each pair stands in it once."""
+    writer = _Writer(session, dataset_pk, lead_pk, wishes, now, action)
+    settled = [writer.write(wish) for wish in wishes]
+    writer.end()
+    return settled
+
+
+class _Writer:
+    """The rows and the trail of one call of `settle_pairs`, gathered before they are written."""
+
+    def __init__(
+        self,
+        session: Session,
+        dataset_pk: int,
+        lead_pk: int,
+        wishes: Sequence[Wish],
+        now: datetime,
+        action: Action,
+    ) -> None:
+        self.session, self.dataset_pk, self.lead_pk = session, dataset_pk, lead_pk
+        self.now, self.action = now, action
+        self.pks = [wish.pair_pk for wish in wishes]
+        self.second = session.get_one(DatasetRow, dataset_pk).second_adjudicator
+        self.revisions = list_revisions(session, self.pks)
+        self.held = {row.pair_pk: row for row in _run_all(session, _HELD, self.pks)}
+        self.proposals = list_proposals(session, self.pks)
+        self.distances = (
+            {row.pair_pk: row.distance for row in _run_all(session, _DISTANCES, self.pks)}
+            if self.second
+            else {}
+        )
+        self.rubric_pk = key_of(find_rubric(session, dataset_pk).pk)
+        self.rows: list[dict[str, Any]] = []
+        self.events: list[Event] = []
+        self.ended: list[int] = []
+        self.taken_back: list[int] = []
+
+    def write(self, wish: Wish) -> Settled:
+        """Note what is to be written for one pair."""
+        held = self.held.get(wish.pair_pk)
+        decided = read_decision(held.outcome, held.grade) if held else None
+        given = self.proposals.get(wish.pair_pk, ())
+        if wish.decided is None:
+            return self._withdraw(wish, given)
+        by_lead = {one.lead_pk: one.decided for one in given}
+        two = takes_two(self.second, self.distances.get(wish.pair_pk, 0))
+        if two and not is_decision(wish.decided, self.lead_pk, by_lead, decided):
+            return self._propose(wish, given)
+        agreed = [one.by for one in given if one.lead_pk != self.lead_pk and one.decided == wish.decided]
+        self.ended.append(wish.pair_pk)
+        return Settled(wish, self._decide(wish, self.action, agreed_with=agreed[0] if agreed else None))
+
+    def end(self) -> None:
+        """Write it all; what holds of the pairs follows."""
+        if self.rows:
+            add_decisions(self.session, self.dataset_pk, self.rows)
+        for statement, pks in (
+            *((one, self.ended) for one in _END), (_TAKE_BACK, self.taken_back), (_LET_GO, self.pks),
+        ):  # fmt: skip
+            for start in range(0, len(pks), CHUNK):
+                run(self.session, statement, {"pairs": pks[start : start + CHUNK], "lead_pk": self.lead_pk})
+        add_seen(self.session, self.pks, self.lead_pk, now=self.now)  # who decided a pair no longer judges it
+        add_events(self.session, self.events)
+
+    def _decide(self, wish: Wish, action: Action, *, agreed_with: str | None = None) -> Decision:
+        revision = self.revisions.get(wish.pair_pk, 0) + 1
+        made = Decision(
+            wish.key, revision, wish.outcome, wish.grade, wish.rationale, wish.reason, self.now, wish.cause,
+            wish.in_guideline, wish.seconds,
+        )  # fmt: skip
+        self.rows.append(
+            {
+                "pair_pk": wish.pair_pk, "lead_pk": self.lead_pk, "rubric_pk": self.rubric_pk, "revision": revision,
+                "outcome": wish.outcome, "grade": wish.grade, "rationale": wish.rationale, "reason": wish.reason,
+                "decided_at": self.now, "cause": wish.cause, "in_guideline": wish.in_guideline,
+                "seconds": wish.seconds, "batch_pk": wish.batch_pk,
+            }
+        )  # fmt: skip
+        after = {**_tell(wish), "revision": revision}
+        if agreed_with is not None:
+            after["agreed_with"] = agreed_with
+        if wish.unlike:
+            after["unlike"] = [dict(one) for one in wish.unlike]
+        if wish.batch_pk is not None:
+            after["batch"] = wish.batch_pk
+        held = self.held.get(wish.pair_pk)
+        before = {**_tell(held), "revision": held.revision} if held else None
+        self._tell(action, wish.pair_pk, before, after)
+        return made
+
+    def _withdraw(self, wish: Wish, given: Sequence[Proposal]) -> Settled:
+        """Take back the decision that holds; where none does, the lead's own proposal."""
+        if wish.pair_pk in self.held:
+            action: Action = self.action if self.action == "undid policy" else "withdrew"
+            return Settled(wish, self._decide(wish, action))
+        own = next((one for one in given if one.lead_pk == self.lead_pk), None)
+        if own is not None:
+            self.taken_back.append(wish.pair_pk)
+            self._tell("withdrew", wish.pair_pk, _tell(own), {"outcome": "withdrawn", "grade": None})
+        return Settled(wish, None)
+
+    def _propose(self, wish: Wish, given: Sequence[Proposal]) -> Settled:
+        """Keep it until another lead says the same. What was decided otherwise does not hold meanwhile."""
+        if wish.pair_pk in self.held:
+            back = Wish(wish.pair_pk, wish.key, "withdrawn", None, wish.rationale, batch_pk=None)
+            self._decide(back, "withdrew")
+        values = {
+            "pair_pk": wish.pair_pk, "lead_pk": self.lead_pk, "outcome": wish.outcome, "grade": wish.grade,
+            "rationale": wish.rationale, "cause": wish.cause, "in_guideline": wish.in_guideline, "now": self.now,
+        }  # fmt: skip
+        run(self.session, _PROPOSE, values)
+        own = next((one for one in given if one.lead_pk == self.lead_pk), None)
+        self._tell("proposed", wish.pair_pk, _tell(own) if own else None, _tell(wish))
+        return Settled(wish, None)
+
+    def _tell(self, action: Action, pair_pk: int, before: Any, after: Any) -> None:
+        self.events.append(Event(action, self.dataset_pk, self.lead_pk, self.now, pair_pk, before, after))
+
+
+def _tell(of: Any) -> dict[str, Any]:
+    """A decision or a proposal, as the trail keeps it."""
+    return {
+        "outcome": of.outcome, "grade": of.grade, "rationale": of.rationale, "reason": getattr(of, "reason", None),
+        "cause": of.cause, "in_guideline": bool(of.in_guideline),
+    }  # fmt: skip
+
+
+def _run_all(session: Session, statement: Any, pair_pks: Collection[int]) -> list[Any]:
+    session.flush()
+    ordered = sorted(pair_pks)
+    return [
+        row
+        for start in range(0, len(ordered), CHUNK)
+        for row in run(session, statement, {"pairs": ordered[start : start + CHUNK]})
+    ]

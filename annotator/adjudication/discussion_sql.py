@@ -1,0 +1,218 @@
+"""Discussions of pairs: which there are, who has spoken, who is still waited for; what one annotator's own are.
+
+A discussion is asked for by a lead (a row), or by the dataset's `discuss_from` for as long as the pair waits for a lead
+because its judgments differ that much (no row). Turns are no judgments: nothing else reads them. Refuses nothing.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.adjudication.discussion import PairDiscussion, State, Turn, Wait
+from annotator.adjudication.open_work import count_judged, list_busy_queries
+from annotator.domain.disputes import LASTING
+from annotator.storage.adjudication_tables import DiscussionRow, DiscussionTurnRow, DisputeRow
+from annotator.storage.disagreements import list_disputes
+from annotator.storage.lookup import key_of
+from annotator.storage.open_pairs import Worklist, make_worklist
+from annotator.storage.sql import Prepared, prepare, read_time, run
+from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, MembershipRow, PersonRow
+
+FEW = 5_000
+"""Whoever judged no more pairs than this has each looked up; otherwise the disputes are gone through until enough are found."""
+_SAID = """EXISTS (SELECT 1 FROM discussion_turn t
+    WHERE t.pair_pk = c.pair_pk AND t.annotator_pk = :annotator_pk)"""
+_MINE = """
+SELECT s.pair_pk, s.query_pk{columns} FROM {source}
+WHERE s.dataset_pk = :dataset_pk AND s.open = true AND c.pair_pk = s.pair_pk AND c.annotator_pk = :annotator_pk
+  AND c.dataset_pk = :dataset_pk AND c.outcome <> 'later' AND c.purpose = 'independent' AND {asked}"""
+_BY_ROW = (
+    "discussion n CROSS JOIN dispute s CROSS JOIN current_judgment c",
+    "n.pair_pk = s.pair_pk AND n.closed_at IS NULL",
+)
+_APART = f"""s.distance >= :distance AND (s.waiting & {int(LASTING)}) <> 0
+  AND NOT EXISTS (SELECT 1 FROM discussion n WHERE n.pair_pk = c.pair_pk)"""
+_BY_DISPUTE = ("dispute s CROSS JOIN current_judgment c", _APART)
+_BY_JUDGMENT = ("current_judgment c CROSS JOIN dispute s", _APART)
+
+
+def _write(parts: Sequence[tuple[str, str]], *, waiting: bool) -> Prepared:
+    """`waiting`: any of those in which the annotator has not spoken, without their age."""
+    written = []
+    for source, asked in parts:
+        since = "n.asked_at" if asked is not _APART else "s.since"
+        columns = "" if waiting else f", {since}, {_SAID}"
+        said = f" AND NOT {_SAID}" if waiting else ""
+        written.append(_MINE.format(columns=columns, source=source, asked=asked + said))
+    return prepare(" UNION ALL ".join(written) + ("" if waiting else " ORDER BY 4, 3, 1") + " LIMIT :most")
+
+
+_WAYS: Mapping[bool | None, list[tuple[str, str]]] = {
+    None: [_BY_ROW], False: [_BY_ROW, _BY_DISPUTE], True: [_BY_ROW, _BY_JUDGMENT],
+}  # fmt: skip
+"""By whether the annotator has judged few pairs; None: nothing is asked by itself."""
+_OWN = {few: _write(parts, waiting=False) for few, parts in _WAYS.items()}
+_WAITING = {few: _write(parts, waiting=True) for few, parts in _WAYS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Somebody who judged a pair; `able`: can be asked (a person, not disabled, with a role)."""
+
+    person_pk: int
+    username: str
+    able: bool
+
+
+def list_own(session: Session, worklist: Worklist, dataset: DatasetRow, *, most: int) -> list[Any]:
+    """The discussions that wait for a lead's decision and whose pair the annotator judged: rows (pair_pk, query_pk,
+    asked_at), first those in which they have not spoken, the oldest first. One read where nothing is asked by itself."""
+    rows = _run(session, _OWN, worklist, dataset, most)
+    return [(pair_pk, query_pk, read_time(asked_at)) for pair_pk, query_pk, asked_at, _said in rows]
+
+
+def list_waiting(session: Session, worklist: Worklist, dataset: DatasetRow, *, most: int) -> list[int]:
+    """Some of them (pair_pk) in which the annotator may speak and has not."""
+    left = dict(_run(session, _WAITING, worklist, dataset, most).all())
+    busy = list_busy_queries(session, worklist, dataset, left.values())
+    return [pair_pk for pair_pk, query_pk in left.items() if query_pk not in busy]
+
+
+def read_discussions(
+    session: Session, dataset: DatasetRow, pair_pks: Collection[int], *, now: datetime
+) -> dict[int, PairDiscussion]:
+    """The discussions of these pairs, by pair_pk, with who is still waited for and why."""
+    rows = _list_rows(session, pair_pks)
+    asked_for = pair_pks if dataset.discuss_from is not None else rows
+    disputes = list_disputes(session, asked_for) if asked_for else {}
+    asked = {pk: _find_asked(dataset, rows.get(pk), disputes.get(pk)) for pk in asked_for}
+    there = {pk: one for pk, one in asked.items() if one is not None}
+    if not there:
+        return {}
+    turns, judges = list_turns(session, list(there)), list_judges(session, key_of(dataset.pk), list(there))
+    lacking = {
+        pk: [one for one in judges.get(pk, ()) if one.username not in turns.get(pk, {})] for pk in there
+    }
+    waited = {pk: lacking[pk] if is_open else [] for pk, (_at, is_open) in there.items()}
+    busy = _list_busy(session, dataset, waited, disputes, now)
+    found: dict[int, PairDiscussion] = {}
+    for pk, (asked_at, is_open) in there.items():
+        waits = {one.username: _find_wait(one, busy, disputes.get(pk)) for one in waited[pk]}
+        left = any(wait != "gone" for wait in waits.values())
+        state: State = "closed" if not is_open else "asked" if left else "answered"
+        found[pk] = PairDiscussion(state, asked_at, pk not in rows, turns.get(pk, {}), waits)
+    return found
+
+
+def list_judges(session: Session, dataset_pk: int, pair_pks: Collection[int]) -> dict[int, list[Judge]]:
+    """By pair_pk those whose independent judgments hold, by username."""
+    role = (
+        select(col(MembershipRow.pk))
+        .where(
+            col(MembershipRow.person_pk) == col(PersonRow.pk),
+            or_(col(MembershipRow.dataset_pk) == dataset_pk, col(MembershipRow.dataset_pk).is_(None)),
+        )
+        .exists()
+    )
+    able = col(PersonRow.disabled_at).is_(None) & ~col(PersonRow.simulated) & role
+    statement = (
+        select(col(CurrentJudgmentRow.pair_pk), col(PersonRow.pk), col(PersonRow.username), able)
+        .join(PersonRow, col(PersonRow.pk) == col(CurrentJudgmentRow.annotator_pk))
+        .where(
+            col(CurrentJudgmentRow.pair_pk).in_(pair_pks),
+            col(CurrentJudgmentRow.purpose) == "independent",
+            col(CurrentJudgmentRow.outcome) != "later",
+        )
+        .order_by(col(PersonRow.username))
+    )
+    found: dict[int, list[Judge]] = {}
+    for pair_pk, person_pk, username, is_able in session.execute(statement):
+        found.setdefault(pair_pk, []).append(Judge(key_of(person_pk), username, bool(is_able)))
+    return found
+
+
+def list_turns(session: Session, pair_pks: Collection[int]) -> dict[int, dict[str, Turn]]:
+    """By pair_pk and username what was said."""
+    statement = (
+        select(DiscussionTurnRow, col(PersonRow.username))
+        .join(PersonRow, col(PersonRow.pk) == col(DiscussionTurnRow.annotator_pk))
+        .where(col(DiscussionTurnRow.pair_pk).in_(pair_pks))
+    )
+    found: dict[int, dict[str, Turn]] = {}
+    for row, username in session.execute(statement):
+        turn = Turn(row.outcome, row.grade, row.note, row.revised, row.said_at)
+        found.setdefault(row.pair_pk, {})[username] = turn
+    return found
+
+
+def is_discussed(session: Session, dataset: DatasetRow, pair_pk: int) -> bool:
+    """Whether the pair's discussion goes on: asked for, not closed, and not decided yet."""
+    asked = _find_asked(
+        dataset, session.get(DiscussionRow, pair_pk), list_disputes(session, [pair_pk]).get(pair_pk)
+    )
+    return asked is not None and asked[1]
+
+
+def _run(
+    session: Session,
+    statements: Mapping[bool | None, Prepared],
+    worklist: Worklist,
+    dataset: DatasetRow,
+    most: int,
+) -> Any:
+    apart = dataset.discuss_from
+    few = None if apart is None else count_judged(session, worklist, most=FEW + 1) <= FEW
+    return run(session, statements[few], {**worklist.values, "distance": apart, "most": most})
+
+
+def _list_rows(session: Session, pair_pks: Collection[int]) -> dict[int, DiscussionRow]:
+    statement = select(DiscussionRow).where(col(DiscussionRow.pair_pk).in_(pair_pks))
+    return {row.pair_pk: row for row in session.scalars(statement)}
+
+
+def _find_asked(
+    dataset: DatasetRow, row: DiscussionRow | None, dispute: DisputeRow | None
+) -> tuple[datetime, bool] | None:
+    """When it was asked for, and whether it goes on; None where there is none."""
+    waits = dispute is not None and dispute.open
+    if row is not None:
+        return row.asked_at, waits and row.closed_at is None
+    apart = dataset.discuss_from
+    if dispute is None or apart is None or not waits:
+        return None
+    by_itself = dispute.distance >= apart and dispute.waiting & LASTING
+    return (dispute.since, True) if by_itself else None
+
+
+def _list_busy(
+    session: Session,
+    dataset: DatasetRow,
+    waited: Mapping[int, Sequence[Judge]],
+    disputes: Mapping[int, DisputeRow],
+    now: datetime,
+) -> set[tuple[int, int]]:
+    """(person_pk, query_pk) of those who still have something to answer of the query."""
+    queries: dict[int, set[int]] = {}
+    for pair_pk, judges in waited.items():
+        for one in judges:
+            if one.able:
+                queries.setdefault(one.person_pk, set()).add(disputes[pair_pk].query_pk)
+    found: set[tuple[int, int]] = set()
+    for person_pk, query_pks in queries.items():
+        worklist = make_worklist(dataset, person_pk, now)
+        busy = list_busy_queries(session, worklist, dataset, query_pks)
+        found.update((person_pk, query_pk) for query_pk in busy)
+    return found
+
+
+def _find_wait(one: Judge, busy: Collection[tuple[int, int]], dispute: DisputeRow | None) -> Wait:
+    if not one.able:
+        return "gone"
+    if dispute is not None and (one.person_pk, dispute.query_pk) in busy:
+        return "own_work"
+    return "answer"

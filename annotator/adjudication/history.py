@@ -1,0 +1,173 @@
+"""What happened, as sentences without their subject: "decided 2: …". They can be translated; texts of people stay as they are."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotator.adjudication.decisions import CAUSE_NAMES
+from annotator.domain.messages import Message, join, say, say_n
+
+PURPOSES = {
+    "conditional": say("further judgment"), "training": say("training"), "gold": say("gold"), "repeat": say("repeat"),
+}  # fmt: skip
+SAID: Mapping[str, Message] = {
+    "pooled": say("came into the pool"),
+    "retired": say("left the pool"),
+    "asked": say("asked the leads"),
+    "objected": say("objected to the decision"),
+    "put off": say("put the case off"),
+    "asked to discuss": say("asked its annotators to discuss it"),
+    "closed discussion": say("closed the discussion"),
+    "looked up names": say("looked at names and systems"),
+    "answered question": say("answered the question"),
+    "withdrew": say("took the decision back"),
+    "undid policy": say("took back what a policy had decided"),
+}
+ACTION_NAMES: Mapping[str, Message] = {
+    "decided": say("Decided"), "proposed": say("Proposed a decision"), "withdrew": say("Took a decision back"),
+    "settled by policy": say("Settled by a policy"), "undid policy": say("Undid a policy"),
+    "decided from file": say("Decided from a file"), "assigned": say("Gave a case to somebody"), "put off": say("Put a case off"),
+    "asked to discuss": say("Asked for a discussion"), "closed discussion": say("Closed a discussion"),
+    "looked up names": say("Looked at names"), "answered question": say("Answered a question"),
+    "exported queue": say("Exported the queue"), "published guideline": say("Published a guideline"),
+    "changed settings": say("Changed settings"), "ordered documents": say("Put documents in order"),
+}  # fmt: skip
+"""The actions of the records, in words."""
+
+
+def say_answer(outcome: str, grade: int | None) -> str:
+    """The grade, or that there is none."""
+    if outcome == "later":
+        return say("later")
+    return say("cannot be rated") if grade is None else str(grade)
+
+
+def say_told(action: str, values: Mapping[str, Any]) -> Message:
+    """What happened to a pair. `values`: as `adjudication/history_sql.py` gives them."""
+    if action in ("judged", "checked"):
+        return _add_words(_say_judged(action, values), values.get("words"))
+    if action in ("revised", "stood by"):
+        answer = say_answer(values["outcome"], values["grade"])
+        stood = say("stood by {answer} in the discussion", answer=answer)
+        said = (
+            stood if action == "stood by" else say("went over to {answer} in the discussion", answer=answer)
+        )
+        return _add_words(said, values.get("words"))
+    if action == "imported":
+        return say("grade {grade} was taken from an earlier ground truth", grade=values["grade"])
+    if action == "released":
+        return say("published it in release {version}, at {grade}", **values)
+    if "outcome" in values:
+        return _say_decided(action, values)
+    if action in ("asked", "objected"):
+        return _add_words(SAID[action], values.get("words"))
+    return say_recorded(action, values.get("before"), values.get("after"))
+
+
+def say_recorded(action: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Message:
+    """What a record says, alone."""
+    new = after or {}
+    if action == "assigned":
+        to = new.get("to")
+        return say("gave the case to {to}", to=to) if to else say("gave the case to nobody in particular")
+    if action == "answered question":
+        return _add_words(SAID[action], new.get("answer"))
+    if action == "exported queue":
+        return say_n(
+            "exported {n:,} pair of the queue",
+            "exported {n:,} pairs of the queue",
+            int(new.get("pairs") or 0),
+        )
+    if action == "ordered documents":
+        return say_n(
+            "put the documents of {n:,} query in order",
+            "put the documents of {n:,} queries in order",
+            int(new.get("queries") or 0),
+        )
+    if action == "looked up names" and "pairs" in new:
+        return say_n(
+            "looked at what {names} gave on {n:,} pair",
+            "looked at what {names} gave on {n:,} pairs",
+            int(new["pairs"]),
+            names=", ".join(new.get("annotators", ())),
+        )
+    if action == "published guideline":
+        return _add_words(_say_version(new), new.get("why"))
+    if action == "changed settings":
+        return say(
+            "changed settings: {names}",
+            names=", ".join(f"{name} = {_show(new[name])}" for name in sorted(new)),
+        )
+    if new.get("outcome") and action not in ("withdrew", "undid policy"):
+        return _say_decided(action, {**new, "words": new.get("rationale"), "before": _find_answer(before)})
+    return _add_words(SAID.get(action, say("did something: {action}", action=action)), new.get("rationale"))
+
+
+def _say_judged(action: str, values: Mapping[str, Any]) -> Message:
+    answer, before = say_answer(values["outcome"], values["grade"]), values["before"]
+    if action == "checked":
+        if values["settled"] is None:
+            return say("answered {answer} for quality control", answer=answer)
+        return say(
+            "answered {answer} for quality control, where {settled} was settled",
+            answer=answer,
+            settled=values["settled"],
+        )
+    if values["outcome"] == "later":
+        return say("put the pair off")
+    if values["purpose"] in PURPOSES:
+        return say("judged {answer} ({purpose})", answer=answer, purpose=PURPOSES[values["purpose"]])
+    if before is None or before[0] == "later":
+        return say("judged {answer}", answer=answer)
+    return say("judged {answer} instead of {before}", answer=answer, before=say_answer(*before))
+
+
+def _say_decided(action: str, values: Mapping[str, Any]) -> Message:
+    if values["outcome"] == "withdrawn":
+        return _add_words(
+            SAID["undid policy" if action == "undid policy" else "withdrew"], values.get("words")
+        )
+    answer, before = say_answer(values["outcome"], values.get("grade")), values.get("before")
+    if action == "proposed":
+        said = say("proposed {answer}", answer=answer)
+    elif action == "settled by policy":
+        said = say("decided {answer} by a policy", answer=answer)
+    elif action == "decided from file":
+        said = say("decided {answer} from a file", answer=answer)
+    elif before is not None:
+        said = say("decided {answer} instead of {before}", answer=answer, before=say_answer(*before))
+    else:
+        said = say("decided {answer}", answer=answer)
+    why = [CAUSE_NAMES[values["cause"]]] if values.get("cause") in CAUSE_NAMES else []
+    if values.get("in_guideline"):
+        why.append(say("the guideline should say so"))
+    if len(why) > 1:
+        why = [say("{cause}, {flag}", cause=why[0], flag=why[1])]
+    return _add_words(say("{said}; {why}", said=said, why=why[0]) if why else said, values.get("words"))
+
+
+def _say_version(after: Mapping[str, Any]) -> Message:
+    version = after.get("version")
+    if after.get("led"):
+        return say(
+            "named this pair's decision as one that led to version {version} of the guideline",
+            version=version,
+        )
+    if after.get("change") == "semantic":
+        return say(
+            "published version {version} of the guideline, which changes what a grade means", version=version
+        )
+    return say("published version {version} of the guideline", version=version)
+
+
+def _find_answer(before: Mapping[str, Any] | None) -> tuple[str, int | None] | None:
+    if before is None or before.get("outcome") in (None, "withdrawn"):
+        return None
+    return before["outcome"], before.get("grade")
+
+
+def _add_words(said: Message, words: str | None) -> Message:
+    return join([said, words], ": ") if words else said
+
+
+def _show(value: Any) -> str:
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,194 @@
+"""What happened to one pair, from every table that knows of it, for `adjudication/history_service.py`.
+
+Annotators are named here as `adjudication/case.py` names them before it hides them: the username, "quality " before that of a
+third expert. Judgments are never changed, so that each of them is told. Refuses nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.storage.adjudication_tables import (
+    AdjudicationRow,
+    AuditEventRow,
+    DiscussionTurnRow,
+    ObjectionRow,
+)
+from annotator.storage.labeling_tables import QuestionRow
+from annotator.storage.quality_tables import QualityPairRow
+from annotator.storage.tables import (
+    DocumentRow,
+    ImportedQrelRow,
+    JudgmentRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+    ReleaseQrelRow,
+    ReleaseRow,
+    RubricRow,
+)
+
+OPERATOR = "operator"
+_NAME = func.coalesce(func.nullif(col(PersonRow.name), ""), col(PersonRow.username))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Something that happened to a pair. `annotator`: to be hidden; `lead`: to be named; None, None: it was nobody."""
+
+    at: datetime
+    action: str
+    annotator: str | None = None
+    lead: str | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def list_told(session: Session, pair: PairRow) -> list[Told]:
+    """All of it, the oldest first."""
+    decisions, answers = list(_list_decisions(session, pair)), list(_list_answers(session, pair))
+    known = {(one.at, one.lead) for one in (*decisions, *answers)}
+    recorded = list(_list_recorded(session, pair))
+    how = {(one.at, one.lead): one.action for one in recorded}
+    told = [
+        *_list_pool(session, pair),
+        *_list_judgments(session, pair),
+        *_list_said(session, pair),
+        *(
+            Told(one.at, how.get((one.at, one.lead), one.action), None, one.lead, one.values)
+            for one in decisions
+        ),
+        *answers,
+        *(one for one in recorded if (one.at, one.lead) not in known),
+        *_list_versions(session, pair),
+        *_list_releases(session, pair),
+    ]
+    return sorted(told, key=lambda one: one.at)
+
+
+def _list_pool(session: Session, pair: PairRow) -> Iterator[Told]:
+    yield Told(pair.created_at, "pooled")
+    found = select(ImportedQrelRow).where(col(ImportedQrelRow.pair_pk) == pair.pk)
+    for row in session.scalars(found.order_by(col(ImportedQrelRow.pk))):
+        yield Told(row.imported_at, "imported", values={"grade": row.grade})
+    if pair.retired_at is not None:
+        yield Told(pair.retired_at, "retired")
+
+
+def _list_judgments(session: Session, pair: PairRow) -> Iterator[Told]:
+    """In the order of the presses, each with what the same person had said before."""
+    found = (
+        select(JudgmentRow, col(PersonRow.username), col(QualityPairRow.settled_grade))
+        .join(PersonRow, col(PersonRow.pk) == col(JudgmentRow.annotator_pk))
+        .outerjoin(QualityPairRow, col(QualityPairRow.judgment_pk) == col(JudgmentRow.pk))
+        .where(col(JudgmentRow.pair_pk) == pair.pk)
+        .order_by(col(JudgmentRow.judged_at), col(JudgmentRow.pk))
+    )
+    before: dict[str, tuple[str, int | None]] = {}
+    for row, username, settled in session.execute(found):
+        checked = row.purpose == "quality"
+        name = f"quality {username}" if checked else username
+        values = {
+            "outcome": row.outcome, "grade": row.grade, "words": row.note, "purpose": row.purpose,
+            "settled": settled, "before": before.get(name),
+        }  # fmt: skip
+        before[name] = row.outcome, row.grade
+        yield Told(row.judged_at, "checked" if checked else "judged", name, values=values)
+
+
+def _list_said(session: Session, pair: PairRow) -> Iterator[Told]:
+    """Questions, objections, and turns of a discussion."""
+    who = col(PersonRow.username)
+    asked = select(QuestionRow, who).join(PersonRow, col(PersonRow.pk) == col(QuestionRow.annotator_pk))
+    for question, name in session.execute(asked.where(col(QuestionRow.pair_pk) == pair.pk)):
+        yield Told(question.asked_at, "asked", name, values={"words": question.text})
+    objected = select(ObjectionRow, who).join(PersonRow, col(PersonRow.pk) == col(ObjectionRow.annotator_pk))
+    for objection, name in session.execute(objected.where(col(ObjectionRow.pair_pk) == pair.pk)):
+        yield Told(objection.objected_at, "objected", name, values={"words": objection.text})
+    turns = select(DiscussionTurnRow, who).join(
+        PersonRow, col(PersonRow.pk) == col(DiscussionTurnRow.annotator_pk)
+    )
+    for turn, name in session.execute(turns.where(col(DiscussionTurnRow.pair_pk) == pair.pk)):
+        values = {"outcome": turn.outcome, "grade": turn.grade, "words": turn.note}
+        yield Told(turn.said_at, "revised" if turn.revised else "stood by", name, values=values)
+
+
+def _list_decisions(session: Session, pair: PairRow) -> Iterator[Told]:
+    """Those older than the trail too."""
+    found = (
+        select(AdjudicationRow, _NAME)
+        .join(PersonRow, col(PersonRow.pk) == col(AdjudicationRow.lead_pk))
+        .where(col(AdjudicationRow.pair_pk) == pair.pk)
+        .order_by(col(AdjudicationRow.revision))
+    )
+    before: tuple[str, int | None] | None = None
+    for row, name in session.execute(found):
+        values = {
+            "outcome": row.outcome, "grade": row.grade, "words": row.rationale, "cause": row.cause,
+            "reason": row.reason, "in_guideline": row.in_guideline, "before": before,
+        }  # fmt: skip
+        withdrew = row.outcome == "withdrawn"
+        before = None if withdrew else (row.outcome, row.grade)
+        by_policy = "undid policy" if withdrew else "settled by policy"
+        plainly = "withdrew" if withdrew else "decided"
+        yield Told(row.decided_at, plainly if row.batch_pk is None else by_policy, None, name, values)
+
+
+def _list_answers(session: Session, pair: PairRow) -> Iterator[Told]:
+    """The answers that hold; earlier ones stand in the records."""
+    found = select(QuestionRow, _NAME).join(PersonRow, col(PersonRow.pk) == col(QuestionRow.answered_by_pk))
+    for row, name in session.execute(found.where(col(QuestionRow.pair_pk) == pair.pk)):
+        if row.answered_at is not None:
+            yield Told(row.answered_at, "answered question", None, name, {"after": {"answer": row.answer}})
+
+
+def _list_recorded(session: Session, pair: PairRow) -> Iterator[Told]:
+    found = (
+        select(AuditEventRow, _NAME)
+        .outerjoin(PersonRow, col(PersonRow.pk) == col(AuditEventRow.person_pk))
+        .where(col(AuditEventRow.pair_pk) == pair.pk)
+        .order_by(col(AuditEventRow.pk))
+    )
+    for row, name in session.execute(found):
+        values = {"before": row.before, "after": row.after}
+        yield Told(row.at, row.action, None, name or OPERATOR, values)
+
+
+def _list_versions(session: Session, pair: PairRow) -> Iterator[Told]:
+    """Versions of the guideline that came while the pair was there."""
+    found = (
+        select(RubricRow, _NAME)
+        .outerjoin(PersonRow, col(PersonRow.pk) == col(RubricRow.author_pk))
+        .where(col(RubricRow.dataset_pk) == pair.dataset_pk, col(RubricRow.created_at) > pair.created_at)
+        .order_by(col(RubricRow.version))
+    )
+    for row, name in session.execute(found):
+        after = {"version": row.version, "change": row.change, "why": row.why}
+        yield Told(row.created_at, "published guideline", None, name or OPERATOR, {"after": after})
+
+
+def _list_releases(session: Session, pair: PairRow) -> Iterator[Told]:
+    """The releases that hold the pair, under the ids that it has now."""
+    found = (
+        select(ReleaseRow, col(ReleaseQrelRow.grade), _NAME)
+        .join(ReleaseQrelRow, col(ReleaseQrelRow.release_pk) == col(ReleaseRow.pk))
+        .join(QueryRow, _is(col(QueryRow.query_id), col(ReleaseQrelRow.query_id), col(QueryRow.pk), pair.query_pk))
+        .join(
+            DocumentRow, _is(col(DocumentRow.doc_id), col(ReleaseQrelRow.doc_id), col(DocumentRow.pk), pair.document_pk)
+        )
+        .outerjoin(PersonRow, col(PersonRow.pk) == col(ReleaseRow.published_by))
+        .where(col(ReleaseRow.dataset_pk) == pair.dataset_pk)
+        .order_by(col(ReleaseRow.pk))
+    )  # fmt: skip
+    for row, grade, name in session.execute(found):
+        yield Told(
+            row.created_at, "released", None, name or OPERATOR, {"version": row.version, "grade": grade}
+        )
+
+
+def _is(name: Any, published: Any, pk: Any, wanted: int) -> ColumnElement[bool]:
+    return and_(name == published, pk == wanted)

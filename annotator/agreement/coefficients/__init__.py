@@ -1,0 +1,1 @@
+"""Coefficients of agreement: one file for each, with its paper."""

@@ -1,0 +1,27 @@
+"""Fleiss' kappa, for any number of annotators who need not be the same ones for each pair.
+
+Fleiss (1971), Measuring nominal scale agreement among many raters, Psychol. Bull. 76(5). The paper has the
+same number of judgments for every pair; where it varies, each pair counts once, as in Gwet (2014), Handbook
+of Inter-Rater Reliability, 4th ed., ch. 2, and equals the paper's where it does not.
+"""
+
+import numpy as np
+
+from annotator.agreement.judgment_table import Floats, divide
+
+
+def fleiss_terms(counts: Floats) -> Floats:
+    """What adds up over pairs, for pairs with two or more judgments: n x k counts -> n x (2 + k).
+
+    One (the pair itself), the share of its judgment couples that match, and the share of each grade.
+    """
+    judgments = counts.sum(axis=1)
+    matching = (counts * (counts - 1)).sum(axis=1) / (judgments * (judgments - 1))
+    return np.column_stack([np.ones(len(counts)), matching, counts / judgments[:, None]])
+
+
+def fleiss_kappa(sums: Floats) -> Floats:
+    """Kappa from summed terms (… x (2 + k)). NaN without pairs, or when all judgments are one grade."""
+    observed = divide(sums[..., 1], sums[..., 0])
+    chance = (divide(sums[..., 2:], sums[..., :1]) ** 2).sum(axis=-1)
+    return divide(observed - chance, 1.0 - chance)

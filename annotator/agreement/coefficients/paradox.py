@@ -1,0 +1,58 @@
+"""What makes kappa hard to read: one grade that prevails, and annotators who use the grades unequally often.
+
+Byrt, Bishop & Carlin (1993), Bias, prevalence and kappa, J. Clin. Epidemiol. 46(5), for two categories; with more,
+the same figures of the commonest one and of all margins. Feinstein & Cicchetti (1990), High agreement but low kappa,
+J. Clin. Epidemiol. 43(6), describe the paradox.
+"""
+
+import numpy as np
+
+from annotator.agreement.judgment_table import Floats
+from annotator.agreement.records import Paradox
+
+HIGH_AGREEMENT = 0.8
+HIGH_PREVALENCE = 0.6
+"""Of four grades, one has 70 % of all judgments."""
+
+
+def compute_paradox(confusion: Floats) -> Paradox | None:
+    """The indices of a table (k x k), or of a dataset from the tables of its annotator pairs (p x k x k).
+
+    `prevalence`: the share p of the commonest grade over both margins, as (k p - 1) / (k - 1). `bias`: half the summed
+    differences between the shares of the two margins. With two categories both are the published indices, |a - d| / n
+    and |b - c| / n. Over a dataset grades are counted together, and the bias is the mean of the annotator pairs',
+    weighted by the pairs they share: summed tables would let one pair's bias hide another's. None without a judgment.
+    """
+    tables = np.asarray(confusion, dtype=np.float64).reshape(-1, *np.shape(confusion)[-2:])
+    total = float(tables.sum())
+    if not total:
+        return None
+    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+    size = tables.shape[-1]
+    common = float((rows + columns).sum(axis=0).max()) / (2 * total)
+    return Paradox(
+        prevalence=max(0.0, (size * common - 1) / (size - 1)),
+        bias=float(np.abs(rows - columns).sum()) / (2 * total),
+    )
+
+
+def compute_paradoxes(tables: Floats) -> list[Paradox | None]:
+    """The indices of each table (p x k x k) by itself."""
+    size = tables.shape[-1]
+    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+    total = 2 * np.maximum(tables.sum(axis=(1, 2)), 1)
+    prevalence = np.maximum(0.0, (size * (rows + columns).max(axis=1) / total - 1) / (size - 1))
+    bias = np.abs(rows - columns).sum(axis=1) / total
+    return [
+        Paradox(common, apart) if judged else None
+        for common, apart, judged in zip(
+            prevalence.tolist(), bias.tolist(), rows.any(axis=1).tolist(), strict=True
+        )
+    ]
+
+
+def is_paradox(found: Paradox | None, *, observed: float | None, kappa: float | None, target: float) -> bool:
+    """Whether a kappa below the target owes it to a grade that prevails: the annotators agree on most judgments."""
+    if found is None or observed is None or observed < HIGH_AGREEMENT:
+        return False
+    return found.prevalence >= HIGH_PREVALENCE and (kappa is None or kappa < target)

@@ -1,0 +1,243 @@
+"""The sentences about grades and about categories: what is confused, what one grade that prevails does to kappa, and
+where agreement is below its target."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from annotator.agreement.claims import widen
+from annotator.agreement.coefficients.paradox import compute_paradox, is_paradox
+from annotator.agreement.diagnosis.grade_confusion import Concentration, Confused, Direction
+from annotator.agreement.diagnosis.wording import say_without, show_pairs, show_value
+from annotator.agreement.enough_pairs import FEW_PAIRS, FEW_QUERIES
+from annotator.agreement.records import Finding, GroupAgreement, Measured, Selection, Value
+from annotator.domain.messages import Message, join, say, say_n
+
+APART_SHARE = 0.25
+NEAR_MISSES = 0.15
+ORDERED_ALIKE = 0.7
+FEW_DIFFERING = 10
+MOST_NAMED = 3
+MOST_CATEGORIES = 5
+
+
+def say_paradox(
+    measured: Measured, target: float, names: Sequence[str], constants: Collection[str] = ()
+) -> list[Finding]:
+    """That kappa is low because one grade prevails, where that is so. `constants`: who gives one grade almost throughout; where
+    kappa is low because of them, or of any one annotator, nothing is said. AC1 is recommended only where kappa is surely above 0: otherwise the judgments look as
+    those of annotators who tell no documents apart, whose AC1 is as high."""
+    observed, kappa = measured.observed_agreement, measured.cohen_kappa["unweighted"].value
+    tables = np.array([pair.confusion for pair in measured.annotator_pairs], dtype=np.float64)
+    indices = measured.paradox or (compute_paradox(tables) if len(tables) else None)
+    if indices is None or not is_paradox(indices, observed=observed, kappa=kappa, target=target):
+        return []
+    if _owes_to_annotators(measured, target, constants):
+        return []
+    grade = max(range(len(measured.grade_counts)), key=lambda g: measured.grade_counts[g])
+    figures = {
+        "observed": observed,
+        "share": measured.grade_counts[grade] / sum(measured.grade_counts),
+        "grade": grade,
+        "name": names[grade],
+        "prevalence": f"{indices.prevalence:.2f}",
+    }
+    ac1 = measured.gwet_ac1.value
+    if kappa is None or ac1 is None:
+        sentence = say(
+            "The annotators agree on {observed:.0%} of the judgments, yet {share:.0%} of all grades are {grade} ({name}; "
+            "prevalence index {prevalence}): where one grade prevails, kappa is low or undefined whatever the annotators "
+            "do. Look at the grades each of them gave, and pool more candidates that may earn other grades.",
+            **figures,
+        )
+    elif not _is_above_0(measured.cohen_kappa["unweighted"]):
+        sentence = say(
+            "The annotators agree on {observed:.0%} of the judgments, yet kappa is only {kappa:.2f} and not surely above 0, since "
+            "{share:.0%} of all grades are {grade} ({name}; prevalence index {prevalence}). So much agreement comes about also "
+            "where nobody tells documents apart: neither kappa nor AC1 ({ac1:.2f}) shows whether the annotators do. Pool more "
+            "candidates that may earn other grades.",
+            kappa=kappa,
+            ac1=ac1,
+            **figures,
+        )
+    else:
+        sentence = say(
+            "The kappa paradox is at work: the annotators agree on {observed:.0%} of the judgments, yet kappa is only "
+            "{kappa:.2f}, since {share:.0%} of all grades are {grade} ({name}; prevalence index {prevalence}). Go by AC1, "
+            "which does not suffer from it ({ac1:.2f}), and by the grades each of them gave; pool more candidates that may "
+            "earn other grades.",
+            kappa=kappa,
+            ac1=ac1,
+            **figures,
+        )
+    return [Finding("paradox", sentence)]
+
+
+def _is_above_0(kappa: Value) -> bool:
+    """Whether it surely is; without an interval, whether it is at all."""
+    return kappa.ci95[0] > 0 if kappa.ci95 else kappa.value is not None and kappa.value > 0
+
+
+def _owes_to_annotators(measured: Measured, target: float, constants: Collection[str]) -> bool:
+    """Whether the mean kappa of the annotator pairs reaches the target once one annotator, or all `constants`, are left out: the
+    same grade prevails there, so that it is not what lowers kappa. Not told where fewer than FEW_PAIRS pairs are left."""
+    known = [
+        (pair.annotators, pair.pairs, pair.pairs * value)
+        for pair in measured.annotator_pairs
+        if (value := pair.cohen_kappa["unweighted"].value) is not None
+    ]
+    own: dict[str, tuple[int, float]] = {}
+    for annotators, pairs, weighted in known:
+        for name in annotators:
+            before = own.get(name, (0, 0.0))
+            own[name] = before[0] + pairs, before[1] + weighted
+    everybody = sum(pairs for _, pairs, _ in known), sum(weighted for _, _, weighted in known)
+    rest = [(everybody[0] - pairs, everybody[1] - weighted) for pairs, weighted in own.values()]
+    others = [one for one in known if not set(constants) & set(one[0])]
+    rest.append((sum(pairs for _, pairs, _ in others), sum(weighted for _, _, weighted in others)))
+    return any(pairs >= FEW_PAIRS and weighted / pairs >= target for pairs, weighted in rest)
+
+
+def say_confused(
+    found: Confused | None, names: Sequence[str], left_out: tuple[str, ...] = ()
+) -> list[Finding]:
+    """Which grades are confused most, who gives the higher of them, and in which categories. `left_out`: whose judgments are
+    in none of it."""
+    if found is None:
+        return []
+    grades = (found.low, found.high)
+    times = say_n("{n} time", "{n} times", found.total)
+    sentence = say(
+        "The grades confused most are {low} ({low_name}) and {high} ({high_name}): {most} of the {times} that two "
+        "annotators differ. Make the rubric say what tells them apart.",
+        low=found.low, low_name=names[found.low], high=found.high, high_name=names[found.high], most=found.times,
+        times=times,
+    )  # fmt: skip
+    said = [Finding("confused", sentence, Selection("differing", grades=grades))]
+    said += [_say_direction(one, grades) for one in found.directions[:MOST_NAMED]]
+    said += [_say_concentration(one, grades) for one in found.concentrations[:MOST_NAMED]]
+    if found.total >= FEW_DIFFERING and found.far / found.total >= APART_SHARE:
+        sentence = say(
+            "{far} of the {times} that two annotators differ, they are two or three grades apart: more than a question "
+            "of where one grade ends. Look whether a query can be read in two ways.",
+            far=found.far,
+            times=times,
+        )
+        said.append(Finding("apart", sentence, Selection("differing")))
+    return [
+        replace(
+            one,
+            sentence=say_without(one.sentence, left_out),
+            pairs=replace(one.pairs, without=left_out) if one.pairs else None,
+        )
+        for one in said
+    ]
+
+
+def _say_direction(one: Direction, grades: tuple[int, int]) -> Finding:
+    figures = {"annotator": one.annotator, "of": one.of, "low": grades[0], "high": grades[1]}
+    if one.higher * 2 > one.of:
+        sentence = say(
+            "Between {low} and {high}, {annotator} gives the higher grade: {times} of the {of} times that they and "
+            "another confuse the two.",
+            times=one.higher,
+            **figures,
+        )
+    else:
+        sentence = say(
+            "Between {low} and {high}, {annotator} gives the lower grade: {times} of the {of} times that they and "
+            "another confuse the two.",
+            times=one.of - one.higher,
+            **figures,
+        )
+    return Finding("direction", sentence, Selection("differing", annotators=(one.annotator,), grades=grades))
+
+
+def _say_concentration(one: Concentration, grades: tuple[int, int]) -> Finding:
+    sentence = say(
+        "Above all in the category {category}, {low} and {high} are confused: in {rate:.0%} of its comparisons, {times} "
+        "times, and in {elsewhere:.0%} of the others. Give examples of it in the guideline.",
+        category=one.category, low=grades[0], high=grades[1], rate=one.times / one.couples, times=one.times,
+        elsewhere=one.elsewhere,
+    )  # fmt: skip
+    place = Selection("differing", grades=grades, by="category", value=one.category)
+    return Finding("concentrated", sentence, place)
+
+
+def say_order(measured: Measured, tau: float | None, left_out: tuple[str, ...] = ()) -> list[Finding]:
+    """That near misses are what keeps kappa down; and that documents are ordered alike, only where they are (`tau`, from
+    ordering.measure_order). `left_out`: whose judgments are in none of it."""
+    plain, squared = (measured.cohen_kappa[name].value for name in ("unweighted", "quadratic"))
+    if plain is None or squared is None or squared - plain < NEAR_MISSES or measured.pairs < FEW_PAIRS:
+        return []
+    if tau is not None and tau >= ORDERED_ALIKE:
+        sentence = say(
+            "With near misses forgiven kappa is much higher (quadratic {squared:.2f}, unweighted {plain:.2f}): within a query "
+            "the annotators order documents alike (Kendall's tau-b {tau:.2f}) and differ in where a grade begins.",
+            squared=squared,
+            plain=plain,
+            tau=tau,
+        )
+    elif _are_mostly_near(measured):
+        sentence = say(
+            "With near misses forgiven kappa is much higher (quadratic {squared:.2f}, unweighted {plain:.2f}): most "
+            "differences are of one grade. Make the rubric say where each grade begins.",
+            squared=squared,
+            plain=plain,
+        )
+    else:
+        return []
+    return [Finding("near", say_without(sentence, left_out), Selection("differing", without=left_out))]
+
+
+def _are_mostly_near(measured: Measured) -> bool:
+    """Whether more than half of the differences are of one grade."""
+    table = np.sum([pair.confusion for pair in measured.annotator_pairs], axis=0)
+    apart = np.abs(np.subtract.outer(np.arange(len(table)), np.arange(len(table))))
+    return bool(2 * table[apart == 1].sum() > table[apart > 0].sum())
+
+
+def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[Finding]:
+    """The groups whose kappa is surely below the target, those first that lower the dataset's most (how far below, times
+    their pairs): the first is where to begin. Nothing where there is but one group."""
+    asked = [
+        group for group in groups
+        if group.value is not None and group.measured.pairs >= FEW_PAIRS
+        and group.measured.queries >= FEW_QUERIES and group.measured.cohen_kappa["unweighted"].ci95
+    ]  # fmt: skip
+    if len(groups) < 2:
+        return []
+    below = []
+    for group in asked:
+        kappa = group.measured.cohen_kappa["unweighted"]
+        if kappa.value is not None and kappa.ci95 and widen(kappa.value, kappa.ci95, len(asked))[1] < target:
+            below.append(((kappa.value - target) * group.measured.pairs, group.value or "", group))
+    below.sort(key=lambda one: one[:2])
+    said = [
+        Finding("category", _say_category(group, target, place), Selection(by=group.by, value=group.value))
+        for place, (_, _, group) in enumerate(below[:MOST_CATEGORIES])
+    ]
+    if len(below) > MOST_CATEGORIES:
+        named: Message = join(value for _, value, _ in below[MOST_CATEGORIES:])
+        said.append(
+            Finding("category", say("Agreement is below its target in these too: {named}.", named=named))
+        )
+    return said
+
+
+def _say_category(group: GroupAgreement, target: float, place: int) -> Message:
+    figures = {
+        "category": group.value, "target": target, "kappa": show_value(group.measured.cohen_kappa["unweighted"]),
+        "pairs": show_pairs(group.measured.pairs),
+    }  # fmt: skip
+    if place == 0:
+        return say(
+            "In {category} agreement is below its target of {target:g}: Cohen's kappa is {kappa} over {pairs}. Read its "
+            "disagreements first.",
+            **figures,
+        )
+    return say(
+        "In {category} agreement is below its target of {target:g}: Cohen's kappa is {kappa} over {pairs}.",
+        **figures,
+    )

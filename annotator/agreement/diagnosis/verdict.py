@@ -1,0 +1,166 @@
+"""Whether the dataset's kappa meets its target: yes, no, or not yet known, and what would make it known.
+
+The 95 % interval of the unweighted Cohen kappa decides: wholly at or above the target it is met, wholly below it is not.
+An interval that spans the target, none at all, or one from fewer than FEW_PAIRS pairs or FEW_QUERIES queries (it would
+be too narrow: eight pairs that all agree have the interval [1, 1]) leaves it unknown. So does a kappa that comes mostly from
+annotators who share few pairs with each other: the mean over annotator pairs then lies too low (docs/statistics.md).
+"""
+
+from annotator.agreement.diagnosis.wording import round_up, show_pairs, show_queries, show_value
+from annotator.agreement.enough_pairs import FEW_PAIRS, FEW_QUERIES
+from annotator.agreement.records import Measured, Value, Verdict
+from annotator.domain.messages import Message, say, say_n
+
+DIGITS = 6  # limits are compared so far, so that 0.7 is 0.7 on every machine
+OUT_OF_REACH = 100  # times the pairs there are: so near the target that judging more is no way to settle it
+
+
+def judge(measured: Measured, *, target: float, unrateable: int = 0) -> Verdict:
+    """The verdict, in words too. `unrateable`: how many judgments say that a pair cannot be rated."""
+    kappa = measured.cohen_kappa["unweighted"]
+    if not measured.pairs:
+        return Verdict("unknown", kappa, target, None, _say_nothing_shared(measured, unrateable))
+    figures = {
+        "kappa": show_value(kappa),
+        "target": target,
+        "pairs": show_pairs(measured.pairs),
+        "queries": show_queries(measured.queries),
+    }
+    missing = _count_missing(measured)
+    if missing:
+        return Verdict("unknown", kappa, target, missing, _say_little(kappa, missing, figures))
+    if kappa.value is None or kappa.ci95 is None:
+        return Verdict("unknown", kappa, target, None, _say_undefined(kappa, figures))
+    if _is_scattered(measured):
+        alpha = show_value(measured.krippendorff_alpha["nominal"])
+        return Verdict("unknown", kappa, target, None, _say_scattered(alpha, figures))
+    low, high = (round(limit, DIGITS) for limit in kappa.ci95)
+    if low >= target:
+        return Verdict("met", kappa, target, None, _say_met(figures))
+    if high < target:
+        return Verdict("not met", kappa, target, None, _say_not_met(figures))
+    further = count_further(kappa, target, measured.pairs)
+    return Verdict("unknown", kappa, target, further, _say_open(further, figures))
+
+
+def count_further(kappa: Value, target: float, pairs: int) -> int | None:
+    """About how many further double-judged pairs would take the target out of the interval, if kappa stays as it is and
+    the new pairs are spread over new queries as the old ones are.
+
+    Queries are what is resampled, so half the interval's width shrinks with the root of their number; pairs grow in
+    proportion to queries. None where kappa equals the target or lies too near it.
+    """
+    if kappa.value is None or kappa.ci95 is None or kappa.value == target:
+        return None
+    low, high = kappa.ci95
+    needed = pairs * ((high - low) / 2 / abs(kappa.value - target)) ** 2
+    return None if needed > OUT_OF_REACH * pairs else max(1, round_up(needed - pairs))
+
+
+def _count_missing(measured: Measured) -> int:
+    """How many pairs are missing for an interval to mean anything, new queries having as many as the old."""
+    for_queries = (FEW_QUERIES - measured.queries) * measured.pairs / max(1, measured.queries)
+    return round_up(max(0, FEW_PAIRS - measured.pairs, for_queries))
+
+
+def _is_scattered(measured: Measured) -> bool:
+    """Whether half of the mean kappa's weight or more lies on annotators who share fewer than FEW_PAIRS pairs."""
+    shared = [pair.pairs for pair in measured.annotator_pairs]
+    return 2 * sum(pairs for pairs in shared if pairs < FEW_PAIRS) >= sum(shared)
+
+
+def _say_nothing_shared(measured: Measured, unrateable: int) -> Message:
+    if not measured.single_pairs and unrateable:
+        return say_n(
+            "No judgment carries a grade, so there is no agreement to measure: the only one says that its pair cannot be "
+            "rated. Look why.",
+            "No judgment carries a grade, so there is no agreement to measure: all {n} say that their pair cannot be "
+            "rated. Look why.",
+            unrateable,
+        )
+    if not measured.single_pairs:
+        return say("Nothing is judged yet, so there is no agreement to measure.")
+    return say(
+        "No pair was judged by two annotators ({pairs} by one), so there is no agreement to measure: let a second "
+        "annotator judge the same pairs.",
+        pairs=show_pairs(measured.single_pairs),
+    )
+
+
+def _say_little(kappa: Value, missing: int, figures: dict[str, object]) -> Message:
+    least = {"least_pairs": FEW_PAIRS, "least_queries": FEW_QUERIES, "missing": show_pairs(missing)}
+    if kappa.value is None:
+        return say(
+            "Not yet known whether the target of {target:g} is met: too little is shared, {pairs} of {queries}. It "
+            "takes {least_pairs} pairs of {least_queries} queries at the least; let two annotators judge about "
+            "{missing} more.",
+            **figures,
+            **least,
+        )
+    return say(
+        "Not yet known whether the target of {target:g} is met: Cohen's kappa is {kappa}, but too little is shared to "
+        "rely on it, {pairs} of {queries}. It takes {least_pairs} pairs of {least_queries} queries at the least; let "
+        "two annotators judge about {missing} more.",
+        **figures,
+        **least,
+    )
+
+
+def _say_undefined(kappa: Value, figures: dict[str, object]) -> Message:
+    if kappa.value is None:
+        return say(
+            "Not known whether the target of {target:g} is met: Cohen's kappa is undefined over {pairs} of {queries} "
+            "({why}).",
+            why=kappa.why,
+            **figures,
+        )
+    return say(
+        "Not known whether the target of {target:g} is met: Cohen's kappa is {kappa} over {pairs} of {queries}, without "
+        "an interval ({why}).",
+        why=kappa.why,
+        **figures,
+    )
+
+
+def _say_scattered(alpha: str, figures: dict[str, object]) -> Message:
+    return say(
+        "Not known whether the target of {target:g} is met: Cohen's kappa is {kappa} over {pairs} of {queries}, but half of "
+        "them or more are shared by annotators who have fewer than {least} in common, and the mean of such kappas lies too "
+        "low. Krippendorff's alpha, {alpha}, does not depend on who shares what: go by it, or let the same annotators "
+        "share more pairs.",
+        alpha=alpha,
+        least=show_pairs(FEW_PAIRS),
+        **figures,
+    )
+
+
+def _say_met(figures: dict[str, object]) -> Message:
+    return say(
+        "The target is met: Cohen's kappa is {kappa} over {pairs} of {queries}, its whole interval at or above "
+        "{target:g}.",
+        **figures,
+    )
+
+
+def _say_not_met(figures: dict[str, object]) -> Message:
+    return say(
+        "The target is not met: Cohen's kappa is {kappa} over {pairs} of {queries}, its whole interval below {target:g}. "
+        "Talk about the disagreements, sharpen the guideline, then judge further pairs.",
+        **figures,
+    )
+
+
+def _say_open(further: int | None, figures: dict[str, object]) -> Message:
+    if further is None:
+        return say(
+            "Not yet known whether the target of {target:g} is met: Cohen's kappa is {kappa} over {pairs} of {queries}, so "
+            "near the target that judging more would hardly settle it.",
+            **figures,
+        )
+    return say(
+        "Not yet known whether the target of {target:g} is met: the interval of Cohen's kappa, {kappa} over {pairs} of "
+        "{queries}, spans it. If kappa stays where it is and new queries have as many pairs as these, about {further} more "
+        "judged by two would tell.",
+        further=show_pairs(further),
+        **figures,
+    )

@@ -1,0 +1,53 @@
+"""How figures are written in the sentences of the diagnosis: with their interval, with what they count."""
+
+import math
+from collections.abc import Collection, Sequence
+
+from annotator.agreement.records import Interval, Value
+from annotator.domain.messages import Message, join_sentences, say, say_n
+
+
+def show_value(value: Value) -> str:
+    """0.72 [0.65, 0.78]"""
+    return show_figure(value.value if value.value is not None else float("nan"), value.ci95)
+
+
+def show_figure(figure: float, ci95: Interval | None, *, signed: bool = False) -> str:
+    """A figure with its interval; `signed`: with a plus where it is above 0."""
+    sign = "+" if signed else ""
+    shown = f" [{ci95[0]:{sign}.2f}, {ci95[1]:{sign}.2f}]" if ci95 else ""
+    return f"{figure:{sign}.2f}{shown}"
+
+
+def show_both(annotators: Sequence[str]) -> Message:
+    return say("{first} and {second}", first=annotators[0], second=annotators[1])
+
+
+def show_pairs(number: int) -> Message:
+    return say_n("{n} pair", "{n} pairs", number)
+
+
+def show_annotators(number: int) -> Message:
+    return say_n("{n} annotator", "{n} annotators", number)
+
+
+def show_comparisons(number: int) -> Message:
+    return say_n("{n} comparison", "{n} comparisons", number)
+
+
+def show_queries(number: int) -> Message:
+    return say_n("{n} query", "{n} queries", number)
+
+
+def say_without(sentence: str, left_out: Collection[str]) -> str:
+    """The sentence; and that those who give one grade almost throughout are left out of it, where somebody is."""
+    if not left_out:
+        return sentence
+    return join_sentences([sentence, say("Those who give one grade almost throughout are left out here.")])
+
+
+def round_up(number: float) -> int:
+    """To two leading digits: an estimate of how much work is needed deserves no more."""
+    whole = math.ceil(round(number, 6))
+    unit = int(10 ** max(0, len(str(whole)) - 2))
+    return -(-whole // unit) * unit

@@ -1,0 +1,208 @@
+"""The judgments that do not count for agreement, each under exactly one reason: how many, and which.
+
+What counts: the current independent judgment of each annotator that carries a grade, on a pair in the pool that two or more
+judged so (`docs/statistics.md`). One made under an older guideline or on an older text counts until its annotator confirms or
+changes it. Counted and left out together are all judgments stored. The counts come from indexes and from what is derived
+with the current judgments (`pair.judged`): a million judgments are counted in a fraction of a second.
+"""
+
+from collections.abc import Mapping
+
+from sqlalchemy import ColumnElement, case, func, select, text
+from sqlalchemy.orm import Session, aliased
+from sqlmodel import col
+
+from annotator.agreement.records import LeftOut, LeftOutJudgment
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import Message, say
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    DocumentRow,
+    JudgmentRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+)
+
+COUNTED = ("independent", "conditional")
+CHECKS = ("training", "gold", "repeat", "quality")
+WHY: Mapping[str, Message] = {
+    "unrateable": say("said to be unrateable, so there is no grade"),
+    "later": say("put off and not answered yet"),
+    "single": say("the only graded judgment of its pair"),
+    "conditional": say("asked for because two annotators differed, so it depends on their judgments"),
+    "training": say("given in training"),
+    "gold": say("given on a gold pair, to check the annotator"),
+    "repeat": say("given on a pair shown again, to check the annotator"),
+    "quality": say("given in quality control, on a pair that was settled"),
+    "revised": say("replaced by a later answer of the same annotator"),
+    "left_pool": say("given on a pair that has left the pool"),
+    "other": say("given for another purpose than judging"),
+}
+"""Why a judgment is left out, by kind, in the order in which reports show them."""
+
+
+_CHECKS = text("""
+SELECT j.purpose, count(*)
+FROM judgment j CROSS JOIN pair p  -- in this order: few judgments are checks
+WHERE j.purpose NOT IN ('independent', 'conditional') AND p.pk = j.pair_pk AND p.dataset_pk = :dataset_pk
+  AND p.retired_at IS NULL
+GROUP BY j.purpose
+""")
+
+
+def hide_left_out(one: LeftOutJudgment) -> LeftOutJudgment:
+    """The judgment as somebody sees it who has still to judge its pair."""
+    return LeftOutJudgment("", "", "", "", "", "", None, one.purpose, one.judged_at, hidden=True)
+
+
+def check_kind(kind: str) -> None:
+    """ValidationError for a reason that there is not."""
+    if kind not in WHY:
+        raise ValidationError(
+            say(
+                "there is no reason {kind!r} to leave a judgment out; there are: {known}",
+                kind=kind,
+                known=", ".join(WHY),
+            )
+        )
+
+
+def count_left_out(session: Session, dataset_pk: int) -> list[LeftOut]:
+    """How many judgments of this dataset are left out, by reason; reasons that hold for none are absent."""
+    stored, gone = _count_stored(session, dataset_pk)
+    current = _count(session, CurrentJudgmentRow, col(CurrentJudgmentRow.dataset_pk) == dataset_pk)
+    judged = session.scalar(
+        select(func.sum(col(PairRow.judged))).where(col(PairRow.dataset_pk) == dataset_pk)
+    )
+    named = _count_checks(session, dataset_pk) | _count_ungraded(session, dataset_pk)
+    checks = sum(named[kind] for kind in (*CHECKS, "other"))
+    named |= {
+        "conditional": current - named["later"] - (judged or 0),
+        "left_pool": gone,
+        "revised": stored - gone - checks - current,
+    }
+    return [LeftOut(kind, why, named[kind]) for kind, why in WHY.items() if named[kind]]
+
+
+def count_outdated(session: Session, dataset_pk: int) -> int:
+    """How many current independent grades were made under an older guideline or on an older text: they count."""
+    statement = select(func.count()).where(
+        col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
+        col(CurrentJudgmentRow.stale) > 0,
+        col(CurrentJudgmentRow.purpose) == "independent",
+        col(CurrentJudgmentRow.outcome) == "graded",
+    )
+    return session.scalar(statement) or 0
+
+
+def list_left_out(
+    session: Session, dataset_pk: int, kind: str, *, limit: int, offset: int = 0
+) -> list[LeftOutJudgment]:
+    """The judgments left out for this reason, in the order in which they came in; ValidationError for another kind."""
+    check_kind(kind)
+    statement = (
+        select(
+            col(JudgmentRow.event_id), col(PairRow.key), col(QueryRow.query_id), col(DocumentRow.doc_id),
+            col(PersonRow.username), col(JudgmentRow.outcome), col(JudgmentRow.grade), col(JudgmentRow.purpose),
+            col(JudgmentRow.judged_at),
+        )
+        .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .join(PersonRow, col(PersonRow.pk) == col(JudgmentRow.annotator_pk))
+        .outerjoin(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, *_holds(kind))
+        .order_by(col(JudgmentRow.pk))
+        .limit(limit)
+        .offset(offset)
+    )  # fmt: skip
+    return [LeftOutJudgment(*row) for row in session.execute(statement)]
+
+
+def _holds(kind: str) -> tuple[ColumnElement[bool], ...]:
+    """What marks a judgment of this kind, its pair and its current judgment (null: it is not current) being joined."""
+    purpose, outcome = col(JudgmentRow.purpose), col(JudgmentRow.outcome)
+    if kind == "left_pool":
+        return (col(PairRow.retired_at).is_not(None),)
+    current = col(CurrentJudgmentRow.judgment_pk).is_not(None)
+    marks: dict[str, tuple[ColumnElement[bool], ...]] = {
+        "later": (current, outcome == "later"),
+        "conditional": (current, purpose == "conditional", outcome != "later"),
+        "unrateable": (current, purpose == "independent", outcome == "unrateable"),
+        "single": (current, purpose == "independent", outcome == "graded", ~_another()),
+        "revised": (purpose.in_(COUNTED), ~current),
+        "other": (purpose.not_in((*COUNTED, *CHECKS)),),
+    }
+    return (col(PairRow.retired_at).is_(None), *marks.get(kind, (purpose == kind,)))
+
+
+def _another() -> ColumnElement[bool]:
+    """Whether somebody else graded the judgment's pair independently."""
+    other = aliased(CurrentJudgmentRow)
+    return (
+        select(col(other.pair_pk))
+        .where(
+            col(other.pair_pk) == col(JudgmentRow.pair_pk),
+            col(other.annotator_pk) != col(JudgmentRow.annotator_pk),
+            col(other.purpose) == "independent",
+            col(other.outcome) == "graded",
+        )
+        .exists()
+    )
+
+
+def _count(
+    session: Session, table: type[CurrentJudgmentRow | JudgmentRow | PairRow], *marks: ColumnElement[bool]
+) -> int:
+    return session.scalar(select(func.count()).select_from(table).where(*marks)) or 0
+
+
+def _count_stored(session: Session, dataset_pk: int) -> tuple[int, int]:
+    """All judgments of the dataset, and those of them whose pairs have left the pool (nobody counts as their judge).
+
+    The smaller part of the database is counted: this dataset, or the other ones.
+    """
+    own = col(PairRow.dataset_pk) == dataset_pk
+    joined = select(func.count()).join_from(JudgmentRow, PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
+    retired = joined.where(own, col(PairRow.judged) == 0, col(PairRow.retired_at).is_not(None))
+    if _count(session, PairRow, own) <= _count(session, PairRow, ~own):
+        stored = session.scalar(joined.where(own)) or 0
+    else:
+        stored = _count(session, JudgmentRow) - (session.scalar(joined.where(~own)) or 0)
+    return stored, session.scalar(retired) or 0
+
+
+def _count_checks(session: Session, dataset_pk: int) -> dict[str, int]:
+    """Judgments on pairs in the pool that were not given to judge them, by kind."""
+    found = dict.fromkeys((*CHECKS, "other"), 0)
+    for purpose, count in session.execute(_CHECKS, {"dataset_pk": dataset_pk}):
+        found[purpose if purpose in CHECKS else "other"] += count
+    return found
+
+
+def _count_ungraded(session: Session, dataset_pk: int) -> dict[str, int]:
+    """Put off; unrateable; and the only grade of a pair. `pair.judged` counts who graded a pair independently or found
+    it unrateable, so that only pairs that somebody found unrateable have to be looked at for the last."""
+    one = aliased(CurrentJudgmentRow)
+    later = func.sum(case((col(one.outcome) == "later", 1), else_=0))
+    refused = func.sum(
+        case(((col(one.outcome) == "unrateable") & (col(one.purpose) == "independent"), 1), else_=0)
+    )
+    by_pair = (
+        select(col(one.pair_pk).label("pair_pk"), later.label("later"), refused.label("refused"))
+        .where(col(one.dataset_pk) == dataset_pk, col(one.outcome) != "graded")
+        .group_by(col(one.pair_pk))
+        .subquery()
+    )
+    counts, judged = by_pair.c, col(PairRow.judged)
+    alone = (counts.refused > 0) & (judged - counts.refused == 1)
+    nobody = (counts.refused > 0) & (judged == 1)
+    statement = select(
+        func.sum(counts.later),
+        func.sum(counts.refused),
+        func.sum(case((alone, 1), (nobody, -1), else_=0)),
+    ).join_from(by_pair, PairRow, col(PairRow.pk) == counts.pair_pk)
+    put_off, unrateable, correction = (int(count or 0) for count in session.execute(statement).one())
+    single = _count(session, PairRow, col(PairRow.dataset_pk) == dataset_pk, judged == 1)
+    return {"later": put_off, "unrateable": unrateable, "single": single + correction}

@@ -1,1 +1,0 @@
-"""Who judges what: overlap and its exceptions, expertise, queries given to people."""

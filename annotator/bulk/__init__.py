@@ -1,1 +1,0 @@
-"""Many decisions at once: the queue as a file and back, policies."""

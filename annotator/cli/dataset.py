@@ -1,0 +1,154 @@
+"""`annotator dataset …`: datasets and their settings."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from annotator.cli.terminal import (
+    DatabaseOption,
+    DatasetArgument,
+    JsonOption,
+    now,
+    open_database,
+    print_json,
+    print_table,
+    read_bytes,
+)
+from annotator.domain.people import OPERATOR
+
+app = typer.Typer(help="Datasets and their settings.", no_args_is_help=True)
+
+
+@app.command()
+def create(
+    name: DatasetArgument,
+    title: Annotated[str, typer.Option(help="The name shown to people.")] = "",
+    overlap: Annotated[int, typer.Option(help="How many annotators judge each pair.")] = 2,
+    rubric: Annotated[Path | None, typer.Option(help="A YAML file with the grades' definitions.")] = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make a new, empty dataset."""
+    from annotator.dataset.service import create_dataset, read_rubric
+    from annotator.domain.grades import DEFAULT_RUBRIC
+
+    standard = read_rubric(read_bytes(rubric), str(rubric)) if rubric else DEFAULT_RUBRIC
+    made = create_dataset(
+        open_database(database),
+        OPERATOR,
+        name,
+        now=now(),
+        title=title,
+        settings={"overlap": str(overlap)},
+        rubric=standard,
+    )
+    if json:
+        print_json(made)
+        return
+    typer.echo(f"Made the dataset {made.name}. Next: annotator import queries {made.name} FILE")
+
+
+@app.command("list")
+def list_(database: DatabaseOption = None, json: JsonOption = False) -> None:
+    """List the datasets."""
+    from annotator.dataset.service import list_datasets
+
+    found = list_datasets(open_database(database), OPERATOR)
+    if json:
+        print_json(found)
+        return
+    rows = [(item.name, item.title, item.overlap, item.kappa_target) for item in found]
+    print_table(
+        ("name", "title", "overlap", "kappa_target"),
+        rows,
+        empty="No dataset yet. Make one: annotator dataset create NAME",
+    )
+
+
+@app.command()
+def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+    """Show a dataset's settings, and how much is in it."""
+    from dataclasses import asdict
+
+    from annotator.dataset.service import show_dataset, write_setting
+    from annotator.domain.overlap import say_overlap
+
+    dataset, counts = show_dataset(open_database(database), OPERATOR, name)
+    if json:
+        print_json({**asdict(dataset), "counts": asdict(counts)})
+        return
+    settings = asdict(dataset)
+    required = settings.pop("requirements")
+    made = {name: settings.pop(name) for name in ("name", "created_at")}
+    rows = [
+        *made.items(),
+        *((key, write_setting(key, value)) for key, value in settings.items()),
+        ("who judges", say_overlap(dataset.overlap, dataset.overlap_rules)),
+        ("requirements", _show_requirements(required)),
+        *(
+            (f"requirements: {key}", _show_required(value))
+            for key, value in (required or {}).items()
+            if key != "about"
+        ),
+        *asdict(counts).items(),
+    ]
+    print_table(("setting", "value"), rows, empty="")
+
+
+@app.command("set")
+def set_(
+    name: DatasetArgument,
+    changes: Annotated[list[str], typer.Argument(metavar="KEY=VALUE…", help="Settings to change.")],
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Change settings, such as overlap=2 or overlap_share=0.3:2. An unknown one is answered with all there are;
+    `annotator dataset show` shows their values."""
+    from annotator.dataset.service import change_settings, write_setting
+    from annotator.domain.overlap import say_overlap
+
+    for change in changes:
+        if "=" not in change:
+            raise typer.BadParameter(f"expected KEY=VALUE, found {change!r}")
+    pairs = dict(change.split("=", 1) for change in changes)
+    typed = dict(pairs)
+    required = _read_required_file(typed)
+    dataset = change_settings(
+        open_database(database), OPERATOR, name, typed, now=now(), requirements=required
+    )
+    if json:
+        print_json(dataset)
+        return
+    values = {key: write_setting(key, getattr(dataset, key)) for key in pairs if key != "requirements"}
+    if "requirements" in pairs:
+        values["requirements"] = _show_requirements(dataset.requirements)
+    if any("overlap" in key or key == "third_judgment_from" for key in pairs):
+        values["who judges"] = say_overlap(dataset.overlap, dataset.overlap_rules)
+    typer.echo("\n".join(f"{key} = {value}" for key, value in values.items()))
+
+
+def _read_required_file(typed: dict[str, str]) -> dict[str, Any] | None:
+    """The requirements of a file that is named, which then is no setting to be typed any more."""
+    from annotator.dataset.coverage_service import TEMPLATES, read_requirements
+    from annotator.dataset.service import NO_REQUIREMENTS
+
+    named = typed.get("requirements")
+    if not named or named.lower() == NO_REQUIREMENTS or named in TEMPLATES:
+        return None
+    return read_requirements(typed.pop("requirements"))
+
+
+def _show_required(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{label} {_show_required(item)}" for label, item in value.items())
+    if isinstance(value, list):
+        return ", ".join("no limit" if item is None else str(item) for item in value) or "none"
+    return str(value)
+
+
+def _show_requirements(required: Mapping[str, Any] | None) -> str:
+    if required is None:
+        return "none"
+    return str(required.get("about", ", ".join(required)))

@@ -1,0 +1,105 @@
+"""`annotator trail`: what leads did, and the story of one pair."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annotator.cli.terminal import (
+    AsOption,
+    DatabaseOption,
+    DatasetArgument,
+    JsonOption,
+    now,
+    open_as,
+    print_json,
+    print_table,
+)
+
+if TYPE_CHECKING:
+    from annotator.adjudication.history_records import Moment, TrailPage
+
+SHOWN = 200
+
+
+def trail(
+    dataset: DatasetArgument,
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="QUERY_ID DOC_ID", help="The whole story of this pair.", show_default=False),
+    ] = None,
+    action: Annotated[str | None, typer.Option(metavar="ACTION", help="Only this, such as decided.")] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(metavar="USER", help="Only what this person did; operator: the command line."),
+    ] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="From this day or time on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Up to this day or time.")] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the records to this CSV file instead.")
+    ] = None,
+    as_: AsOption = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what leads did: who, when, what, before, after. The latest 200; with --csv or --json all, the oldest first."""
+    from annotator.adjudication.history_service import (
+        TrailFilter,
+        find_pair_key,
+        iterate_trail,
+        read_moment,
+        read_timeline,
+        read_trail,
+        write_csv,
+    )
+
+    opened, actor = open_as(database, as_)
+    key = find_pair_key(opened, actor, dataset, *pair) if pair is not None else None
+    begin = read_moment(since) if since is not None else None
+    end = read_moment(until, last=True) if until is not None else None
+    wanted = TrailFilter(key, action, person, begin, end)
+    if csv is not None:
+        from annotator.agreement.service import write_file
+
+        write_file(csv, write_csv(iterate_trail(opened, actor, dataset, wanted, now=now())))
+        typer.echo(f"Wrote {csv}.", err=json)
+    elif key is not None and action is None and person is None:
+        told = read_timeline(opened, actor, dataset, key, now=now())
+        _print_story(
+            [one for one in told if (begin or one.at) <= one.at <= (end or one.at)],
+            json=json,
+        )
+    elif json:
+        print_json(list(iterate_trail(opened, actor, dataset, wanted, now=now())))
+    else:
+        _print_page(read_trail(opened, actor, dataset, wanted, limit=SHOWN, now=now()))
+
+
+def _print_story(told: "list[Moment]", *, json: bool) -> None:
+    if json:
+        print_json(told)
+        return
+    rows = [(one.at, one.who, one.said) for one in told]
+    print_table(("when", "who", "what"), rows, empty="Nothing happened to this pair in that time.")
+
+
+def _print_page(page: "TrailPage") -> None:
+    from annotator.adjudication.history_service import say_recorded
+
+    rows = [
+        (
+            event.at,
+            event.username or "operator",
+            event.query_id,
+            event.doc_id,
+            f"{event.action} (yours to judge first)"
+            if event.hidden
+            else say_recorded(event.action, event.before, event.after),
+        )
+        for event in page.events
+    ]
+    print_table(
+        ("when", "who", "query_id", "doc_id", "what"), rows, empty="Nobody did anything of this so far."
+    )
+    if len(rows) < page.total:
+        typer.echo(f"The latest {len(rows):,} of {page.total:,}; --csv FILE writes all of them.", err=True)

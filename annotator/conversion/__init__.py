@@ -1,1 +1,0 @@
-"""One evaluator's file into another's, without a database."""

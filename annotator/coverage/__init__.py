@@ -1,1 +1,0 @@
-"""A ground truth against what it is required to hold."""

@@ -1,0 +1,393 @@
+"""The coverage table: each figure of a ground truth beside what is required of it.
+
+The rules. Numbers are required as "at least" and shares within a tolerance (or half a query, where a share of few
+queries is no whole number). Relevant is a document of grade 1, 2 or 3. A query that no document was graded for
+counts as one without relevant documents. Of a query with an open disagreement it is not yet known what it lacks: it is
+counted apart, and neither meets nor misses a limit on what queries may lack. The figures come from `query_counts.py`, the keys from `coverage_requirements.py`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from operator import ge
+from statistics import median
+from typing import Any
+
+from annotator.dataset.coverage_requirements import DEFAULT_TOLERANCE, SIZE_TIERS
+from annotator.dataset.query_counts import (
+    NAMED,
+    Counts,
+    Tally,
+    count_others,
+    match,
+    same_label,
+    tally_queries,
+)
+from annotator.dataset.records import Coverage, CoverageRow, QueryFacts
+from annotator.dataset.wording import name_label, show_counts, show_found, show_ids, show_shares
+from annotator.dataset.words import LENGTHS
+from annotator.domain.figures import show_decimals
+from annotator.domain.messages import say, say_n
+
+Requirements = Mapping[str, Any]
+RELEVANT = say("relevant documents per query")
+MEAN = say("relevant documents per query, on the mean")
+TOTAL = say("relevant documents in all")
+_UNGRADED = say("queries without any graded document")
+_BY_KEY = {
+    "most_without_relevant": say("queries without a relevant document"),
+    "most_without_grade_2": say("queries without a document of grade 2 or 3"),
+    "most_with_one_relevant": say("queries with one relevant document"),
+    "most_with_one_grade": say("queries with one grade only"),
+}
+ROWS_OF_DOCUMENTS = frozenset(
+    {RELEVANT, MEAN, TOTAL, _UNGRADED, *_BY_KEY.values()}
+)  # the others are of queries alone
+
+
+def measure_coverage(facts: Iterable[QueryFacts], requirements: Requirements | None) -> Coverage:
+    """The coverage of these queries. `requirements`: as `read_requirements` gives them; None: figures only."""
+    wanted = requirements or {}
+    across_field = wanted.get("domains", {}).get("across_field")
+    tally = tally_queries(facts, fields=list_fields(wanted), across_field=across_field)
+    rows = (
+        *_rows_of_size(tally, wanted),
+        *_rows_of_categories(tally, wanted),
+        *_rows_of_shares(tally, wanted),
+        *_rows_of_domains(tally, wanted),
+        *_rows_of_documents(tally, wanted),
+    )
+    required = [row for row in rows if row.met is not None]
+    return Coverage(rows, len(required), sum(bool(row.met) for row in required), _list_figures(tally, wanted))
+
+
+def list_fields(wanted: Requirements) -> tuple[str, ...]:
+    """The fields that the requirements name themselves."""
+    return tuple(dict.fromkeys([*wanted.get("shares", {}), *wanted.get("per_category", {})]))
+
+
+def find_size_tier(queries: int) -> int | None:
+    """The largest size (30, 100, 500) that so many queries reach; None below the smallest."""
+    return max((tier for tier in SIZE_TIERS if queries >= tier), default=None)
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+def _rows_of_size(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+    queries = wanted.get("queries")
+    required = say("at least {least:,}", least=queries) if queries is not None else ""
+    yield _row(say("queries"), required, f"{tally.queries:,}", tally.queries >= (queries or 0))
+    tier, wanted_tier = find_size_tier(tally.queries), wanted.get("size_tier")
+    following = next((size for size in SIZE_TIERS if size > tally.queries), None)
+    measured = say("{tier} queries", tier=tier) if tier else say("below {tier} queries", tier=SIZE_TIERS[0])
+    if following:
+        more = following - tally.queries
+        measured = say(
+            "{size} ({more:,} more for {following})", size=measured, more=more, following=following
+        )
+    required = say("{tier} queries", tier=wanted_tier) if wanted_tier else ""
+    yield _row(say("size"), required, measured, (tier or 0) >= (wanted_tier or 0))
+
+
+def _rows_of_categories(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+    per = wanted.get("queries_per_category")
+    named = list(per) if isinstance(per, Mapping) else None
+    present = [category for category in tally.categories if category is not None]
+    required: str
+    if isinstance(per, Mapping):
+        met = all(match(tally.categories, name) >= least for name, least in per.items())
+        required = say("at least {least}", least=show_counts(per))
+    else:
+        met = bool(present) and all(tally.categories[name] >= (per or 0) for name in present)
+        required = say("at least {least} in each", least=per) if per is not None else ""
+    yield _row(say("queries per category"), required, show_found(tally.categories, named or present), met)
+    for key, name, by_category in (
+        ("languages_per_category", say("languages"), tally.languages_by_category),
+        ("lengths_per_category", say("lengths"), tally.lengths_by_category),
+    ):
+        least = wanted.get(key)
+        if least:
+            yield from _rows_by_category(name, by_category, least, named or present)
+    for field, counts in wanted.get("per_category", {}).items():
+        by_category = tally.by_field_and_category.get(field, {})
+        yield from _rows_by_category(field, by_category, counts, named or present)
+
+
+def _rows_by_category(
+    name: str, by_category: Mapping[str | None, Counts], least: Mapping[str, int], categories: list[str]
+) -> Iterator[CoverageRow]:
+    required = say("at least {least}", least=show_counts(least))
+    if not categories:
+        yield CoverageRow(
+            say("{what} per category", what=name), required, say("no query has a category"), False
+        )
+    for category in categories:
+        counts: Counts = Counts()
+        for found, numbers in by_category.items():
+            if same_label(found, category):
+                counts.update(numbers)
+        met = all(match(counts, label) >= number for label, number in least.items())
+        yield CoverageRow(
+            say("{what} in {category}", what=name, category=category),
+            required,
+            show_found(counts, list(least)),
+            met,
+        )
+
+
+def _rows_of_shares(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+    tolerance = float(wanted.get("tolerance", DEFAULT_TOLERANCE))
+    for key, name, counts in (
+        ("languages", say("languages"), tally.languages),
+        ("difficulty", say("difficulty"), tally.difficulty),
+        ("query_types", say("query types"), tally.query_types),
+        ("lengths", say("query lengths"), tally.lengths),
+    ):
+        yield _row_of_shares(
+            name,
+            counts,
+            wanted.get(key, {}),
+            tally.queries,
+            tolerance,
+            always=LENGTHS if key == "lengths" else (),
+        )
+    for field, shares in wanted.get("shares", {}).items():
+        name, counts = say("shares of {field}", field=field), tally.by_field.get(field, Counts())
+        yield _row_of_shares(name, counts, shares, tally.queries, tolerance)
+
+
+def _row_of_shares(
+    name: str,
+    counts: Counts,
+    shares: Mapping[str, float],
+    queries: int,
+    tolerance: float,
+    *,
+    always: Iterable[str] = (),
+) -> CoverageRow:
+    """`always`: the labels that are shown where no shares are required."""
+    required = ", ".join(f"{label} {share:g} %" for label, share in shares.items())
+    labels = list(shares) or list(always)
+    others = sum(count_others(counts, shares).values())
+    found = [(match(counts, label), share) for label, share in shares.items()]
+    met = bool(queries) and all(
+        _is_near(number, share, queries, tolerance) for number, share in [*found, (others, 0.0)]
+    )
+    measured = show_shares(counts, labels, queries)
+    near = say("{shares} (each ± {tolerance:g} points)", shares=required, tolerance=tolerance)
+    return _row(name, near if shares else "", measured, met)
+
+
+def _is_near(count: int, share: float, queries: int, tolerance: float) -> bool:
+    return abs(count - share * queries / 100) <= max(tolerance * queries / 100, 0.5) + 1e-9
+
+
+def _rows_of_domains(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+    rule: Mapping[str, Any] = wanted.get("domains", {})
+    across, within = _split_domains(tally, rule)
+    least: list[int] | Mapping[str, int] = rule.get("at_least", [])
+    measured = show_found(within, list(least) if isinstance(least, Mapping) else [])
+    if "across_query_type" in rule or "across_field" in rule:
+        measured = say("{found}; across domains {across}", found=measured, across=across)
+    if not rule:
+        yield _row(say("domains"), "", measured, False)
+        return
+    if isinstance(least, Mapping):
+        required = say("at least {least}", least=show_counts(least))
+        enough = all(match(within, name) >= number for name, number in least.items())
+    else:
+        sizes = sorted((number for name, number in within.items() if name is not None), reverse=True)
+        wanted_sizes = sorted(least, reverse=True)
+        required = say("at least {least}", least=", ".join(map(str, wanted_sizes)))
+        enough = len(sizes) >= len(wanted_sizes) and all(map(ge, sizes, wanted_sizes))
+    if "across" in rule:
+        required = say("{sizes}, and {across} across", sizes=required, across=rule["across"])
+    met: bool | None = enough and across >= rule.get("across", 0)
+    start = rule.get("from_queries", 0)
+    if tally.queries < start:
+        required, met = (
+            say_n("from {n:,} query on: {sizes}", "from {n:,} queries on: {sizes}", start, sizes=required),
+            None,
+        )
+    yield CoverageRow(say("domains"), required, measured, met)
+
+
+def _split_domains(tally: Tally, rule: Mapping[str, Any]) -> tuple[int, Counts]:
+    """How many queries go across domains, and the domains of the others."""
+    if "across_field" in rule:
+        return tally.across, tally.domains_within
+    across_type: str | None = rule.get("across_query_type")
+    across, within = 0, Counts()
+    for query_type, domains in tally.domains_by_type.items():
+        if across_type is not None and same_label(query_type, across_type):
+            across += domains.total()
+        else:
+            within.update(domains)
+    return across, within
+
+
+def _rows_of_documents(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+    listed = frozenset(wanted.get("queries_without_relevant", ()))
+    disputed = frozenset(tally.disputed)
+    yield _row_of_relevant(tally, wanted, listed)
+    yield from _rows_of_mean_and_total(tally, wanted, listed)
+    yield _row(_UNGRADED, "", show_ids(tally.ungraded), True)
+    ids_by_key = {
+        "most_without_relevant": tally.without_relevant,
+        "most_without_grade_2": tally.without_grade_2,
+        "most_with_one_relevant": tally.one_relevant,
+        "most_with_one_grade": tally.one_grade,
+    }
+    for key, ids in ids_by_key.items():
+        unlisted = [query_id for query_id in ids if query_id not in listed]
+        lacking = [query_id for query_id in unlisted if query_id not in disputed]
+        most = wanted.get(key)
+        required = "" if most is None else say("at most {most:,}", most=most) if most else say("none")
+        measured = show_ids(lacking)
+        if len(unlisted) < len(ids):
+            listed_so = len(ids) - len(unlisted)
+            measured = say("{found}, and {listed} listed as such", found=measured, listed=listed_so)
+        if len(lacking) < len(unlisted):
+            unknown = len(unlisted) - len(lacking)
+            measured = say("{found}, and {unknown:,} not yet known", found=measured, unknown=unknown)
+        yield _row(_BY_KEY[key], required, measured, len(lacking) <= (most or 0))
+
+
+def _row_of_relevant(tally: Tally, wanted: Requirements, listed: frozenset[str]) -> CoverageRow:
+    counted = [number for query_id, number in tally.relevant if query_id not in listed]
+    measured = say("no query")
+    if counted:
+        measured = say(
+            "{least} to {most}, median {median:g}, {total:,} in all",
+            least=min(counted), most=max(counted), median=median(counted), total=sum(counted),
+        )  # fmt: skip
+    limits = _choose_range(wanted.get("relevant_documents"), tally.queries)
+    if limits is None:
+        return _row(RELEVANT, "", measured, True)
+    least, most = limits
+    within = sum(least <= number <= (number if most is None else most) for number in counted)
+    required = (
+        say("{least} to {most}", least=least, most=most)
+        if most is not None
+        else say("at least {least}", least=least)
+    )
+    return CoverageRow(
+        RELEVANT,
+        required,
+        say_n(
+            "{within:,} of {n:,} query ({found})",
+            "{within:,} of {n:,} queries ({found})",
+            len(counted),
+            within=within,
+            found=measured,
+        ),
+        bool(counted) and within == len(counted),
+    )
+
+
+def _rows_of_mean_and_total(
+    tally: Tally, wanted: Requirements, listed: frozenset[str]
+) -> Iterator[CoverageRow]:
+    """How many relevant documents there are on the mean and in all. Only where that is required: the figures stand in the
+    row of each query's as well."""
+    counted = [number for query_id, number in tally.relevant if query_id not in listed]
+    total = sum(counted)
+    limits = _choose_range(wanted.get("relevant_documents_mean"), tally.queries)
+    if limits is not None:
+        least, most = limits
+        enough = total >= least * len(counted) and (most is None or total <= most * len(counted))
+        mean = show_decimals(total / len(counted)) if counted else "0"
+        found = say("{mean} ({total:,} over {queries:,})", mean=mean, total=total, queries=len(counted))
+        yield CoverageRow(MEAN, _say_range(limits), found, bool(counted) and enough)
+    limits = _choose_total(wanted.get("relevant_documents_total"), tally.queries)
+    if limits is not None:
+        least, most = limits
+        yield CoverageRow(TOTAL, _say_range(limits), f"{total:,}", least <= total <= (most or total))
+
+
+def _say_range(limits: tuple[int, int | None]) -> str:
+    least, most = limits
+    if most is None:
+        return say("at least {least:,}", least=least)
+    return say("{least:,} to {most:,}", least=least, most=most)
+
+
+def _choose_total(ranges: Any, queries: int) -> tuple[int, int | None] | None:
+    """The range for a total: between two sizes it reaches from the least of the smaller to the most of the larger."""
+    if not isinstance(ranges, Mapping):
+        return _choose_range(ranges, queries)
+    least = _choose_range(ranges, queries)
+    not_exceeded = [size for size in sorted(map(int, ranges)) if size >= queries]
+    return (least[0] if least else 0), ranges[str(not_exceeded[0])][1] if not_exceeded else None
+
+
+def _choose_range(ranges: Any, queries: int) -> tuple[int, int | None] | None:
+    """The range for this size: of the largest size that is reached, below the smallest that one's."""
+    if ranges is None:
+        return None
+    if isinstance(ranges, Mapping):
+        sizes = sorted(int(size) for size in ranges)
+        reached = [size for size in sizes if size <= queries]
+        ranges = ranges[str(reached[-1] if reached else sizes[0])]
+    return ranges[0], ranges[1]
+
+
+def _row(name: str, required: str, measured: str, met: bool) -> CoverageRow:
+    """A row that requires something only when `required` says what."""
+    return CoverageRow(name, required, measured, met if required else None)
+
+
+# For programs -------------------------------------------------------------------------------------
+
+
+def _list_figures(tally: Tally, wanted: Requirements) -> dict[str, Any]:
+    numbers = [number for _, number in tally.relevant]
+    listed: list[str] = list(wanted.get("queries_without_relevant", ()))
+    known = {query_id for query_id, _ in tally.relevant} if listed else set()
+    disputed = frozenset(tally.disputed)
+
+    def list_known(ids: list[str]) -> list[str]:
+        return [query_id for query_id in ids if query_id not in disputed]
+
+    return {
+        "queries": tally.queries,
+        "size_tier": find_size_tier(tally.queries),
+        "categories": _plain(tally.categories),
+        "languages": _plain(tally.languages),
+        "languages_by_category": {name_label(name): _plain(counts) for name, counts in tally.languages_by_category.items()},
+        "difficulty": _plain(tally.difficulty),
+        "query_types": _plain(tally.query_types),
+        "lengths": _list_lengths(tally.lengths),
+        "lengths_by_category": {
+            name_label(name): _list_lengths(counts)
+            for name, counts in tally.lengths_by_category.items()
+        },
+        "domains": _plain(sum(tally.domains_by_type.values(), Counts())),
+        "qrels_by_grade": {str(grade): number for grade, number in enumerate(tally.by_grade)},
+        "relevant_documents": {
+            "total": sum(numbers),
+            "least": min(numbers, default=None),
+            "median": median(numbers) if numbers else None,
+            "most": max(numbers, default=None),
+        },
+        "queries_ungraded": _first(tally.ungraded),
+        "queries_without_relevant": _first(list_known(tally.without_relevant)),
+        "queries_without_grade_2": _first(list_known(tally.without_grade_2)),
+        "queries_with_one_relevant": _first(list_known(tally.one_relevant)),
+        "queries_with_one_grade": _first(list_known(tally.one_grade)),
+        "queries_disputed": _first(tally.disputed),
+        "listed_without_relevant": listed,
+        "listed_but_unknown": [query_id for query_id in listed if query_id not in known],
+    }  # fmt: skip
+
+
+def _plain(counts: Mapping[str | None, int]) -> dict[str, int]:
+    return {name_label(label): number for label, number in counts.items()}
+
+
+def _list_lengths(counts: Counts) -> dict[str, int]:
+    return {name: counts[name] for name in LENGTHS} | _plain(count_others(counts, LENGTHS))
+
+
+def _first(ids: list[str]) -> dict[str, Any]:
+    """How many, and the first twenty of them."""
+    return {"count": len(ids), "query_ids": ids[:NAMED]}

@@ -1,0 +1,240 @@
+"""Reads what a dataset is required to hold: a small YAML whose every key stands in KEYS, with what it takes and means.
+
+Comes before any counting (`coverage_counts.py`). Refused, each with its line: a key that is not known, a number that
+is none, shares that are not 100 % together, and the ways in which a YAML file is unsafe.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from annotator.dataset.query_counts import LENGTH
+from annotator.dataset.words import LENGTHS
+from annotator.formats.tree import Place, TreeProblems, is_nothing
+from annotator.formats.yaml_text import load_yaml, resolve
+
+SIZE_TIERS: tuple[int, ...] = (30, 100, 500)
+DEFAULT_TOLERANCE = 5.0
+_MOST = 10_000_000
+
+Read = Callable[[Any, Place, TreeProblems], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of a requirements file: `read(value, place, problems)` gives what is stored."""
+
+    name: str
+    takes: str
+    meaning: str
+    read: Read
+
+
+def read_requirements(data: bytes, path: str) -> dict[str, Any]:
+    """The requirements of a YAML file as plain JSON values. BadInput names every bad place with its line."""
+    tree = load_yaml(data, path)
+    problems = TreeProblems(tree)
+    known = {key.name: key for key in KEYS}
+    found: dict[str, Any] = {}
+    for name, value in problems.mapping(tree.value, ()).items():
+        if name not in known:
+            problems.add((name,), f"a key of requirements files ({_suggest(name, list(known))})", name)
+        elif not is_nothing(value):
+            found[name] = known[name].read(value, (name,), problems)
+    if not found and not problems:
+        problems.add((), f"requirements ({', '.join(known)})", None)
+    problems.raise_if_any()
+    return found
+
+
+def _suggest(name: str, known: list[str]) -> str:
+    close = get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]}?" if close else f"they are {', '.join(known)}"
+
+
+def _text(value: Any, place: Place, problems: TreeProblems) -> str:
+    return problems.text(value, place)
+
+
+def _whole(value: Any, place: Place, problems: TreeProblems) -> int:
+    number = resolve(value)
+    if type(number) is int and 0 <= number <= _MOST:
+        return number
+    problems.add(place, "a whole number, 0 or more", value)
+    return 0
+
+
+def _tier(value: Any, place: Place, problems: TreeProblems) -> int:
+    number = resolve(value)
+    if type(number) is int and number in SIZE_TIERS:
+        return number
+    problems.add(place, f"one of the sizes {', '.join(map(str, SIZE_TIERS))}", value)
+    return SIZE_TIERS[0]
+
+
+def _percent(value: Any, place: Place, problems: TreeProblems) -> float:
+    number = resolve(value)
+    if type(number) in (int, float) and 0 <= number <= 100:
+        return float(number)
+    problems.add(place, "a percentage, 0 to 100", value)
+    return 0.0
+
+
+def _counts(value: Any, place: Place, problems: TreeProblems) -> dict[str, int]:
+    items = problems.mapping(value, place)
+    if isinstance(value, dict) and not value:
+        problems.add(place, "a mapping with at least one number", value)
+    return {name: _whole(item, (*place, name), problems) for name, item in items.items()}
+
+
+def _lengths(value: Any, place: Place, problems: TreeProblems) -> dict[str, int]:
+    _check_lengths(value, place, problems)
+    return _counts(value, place, problems)
+
+
+def _count_or_counts(value: Any, place: Place, problems: TreeProblems) -> int | dict[str, int]:
+    return (_counts if isinstance(value, dict) else _whole)(value, place, problems)
+
+
+def _shares(value: Any, place: Place, problems: TreeProblems) -> dict[str, float]:
+    items = problems.mapping(value, place)
+    shares = {name: _percent(item, (*place, name), problems) for name, item in items.items()}
+    if isinstance(value, dict) and abs(sum(shares.values()) - 100) > 0.01 and not problems:
+        problems.add(place, "shares that are 100 together", round(sum(shares.values()), 2))
+    return shares
+
+
+def _length_shares(value: Any, place: Place, problems: TreeProblems) -> dict[str, float]:
+    _check_lengths(value, place, problems)
+    return _shares(value, place, problems)
+
+
+def _shares_by_field(value: Any, place: Place, problems: TreeProblems) -> dict[str, dict[str, float]]:
+    return _by_field(value, place, problems, _shares)
+
+
+def _counts_by_field(value: Any, place: Place, problems: TreeProblems) -> dict[str, dict[str, int]]:
+    return _by_field(value, place, problems, _counts)
+
+
+def _by_field(value: Any, place: Place, problems: TreeProblems, read: Read) -> dict[str, Any]:
+    items = problems.mapping(value, place)
+    if isinstance(value, dict) and not value:
+        problems.add(place, "a mapping with at least one field", value)
+    for name, item in items.items():
+        if name == LENGTH:
+            _check_lengths(item, (*place, name), problems)
+    return {name: read(item, (*place, name), problems) for name, item in items.items()}
+
+
+def _check_lengths(value: Any, place: Place, problems: TreeProblems) -> None:
+    for name in value if isinstance(value, dict) else ():
+        if name not in LENGTHS:
+            problems.add((*place, name), f"one of {', '.join(LENGTHS)}", name)
+
+
+def _range(value: Any, place: Place, problems: TreeProblems) -> list[int | None]:
+    items = problems.list(value, place)
+    if isinstance(value, list) and len(items) != 2:
+        problems.add(place, "two numbers, the least and the most", len(items))
+    if not isinstance(value, list) or len(items) != 2:
+        return [0, None]
+    least = _whole(items[0], (*place, 0), problems)
+    most = None if is_nothing(items[1]) else _whole(items[1], (*place, 1), problems)
+    if most is not None and most < least:
+        problems.add(place, "the least before the most", f"{least}, {most}")
+    return [least, most]
+
+
+def _ranges(value: Any, place: Place, problems: TreeProblems) -> Any:
+    """One range for all sizes, or one for each."""
+    if isinstance(value, list):
+        return _range(value, place, problems)
+    if not isinstance(value, dict) or not value:
+        problems.add(place, "[least, most], or one for each of the sizes 30, 100, 500", value)
+        return [0, None]
+    return {
+        str(_tier(_as_number(name), (*place, name), problems)): _range(item, (*place, name), problems)
+        for name, item in value.items()
+    }
+
+
+def _as_number(name: str) -> Any:
+    return int(name) if name.isascii() and name.isdigit() and len(name) < 9 else name
+
+
+def _domains(value: Any, place: Place, problems: TreeProblems) -> dict[str, Any]:
+    known: dict[str, Read] = {
+        "at_least": _counts_by_name_or_size,
+        "across": _whole,
+        "across_field": _text,
+        "across_query_type": _text,
+        "from_queries": _whole,
+    }
+    found: dict[str, Any] = {}
+    for name, item in problems.mapping(value, place).items():
+        if name not in known:
+            problems.add((*place, name), f"a key of domains ({_suggest(name, list(known))})", name)
+        else:
+            found[name] = known[name](item, (*place, name), problems)
+    if isinstance(value, dict) and "at_least" not in value:
+        problems.add(
+            (*place, "at_least"), "{domain: number}, or a list of numbers, one for each domain", None
+        )
+    marks = [name for name in ("across_field", "across_query_type") if name in found]
+    if "across" in found and not marks:
+        problems.add(
+            (*place, "across_field"),
+            "the field that marks a query as across domains (or across_query_type)",
+            None,
+        )
+    if len(marks) > 1:
+        problems.add(
+            (*place, "across_query_type"), "left out where across_field is given", found["across_query_type"]
+        )
+    return found
+
+
+def _counts_by_name_or_size(value: Any, place: Place, problems: TreeProblems) -> Any:
+    return (_counts if isinstance(value, dict) else _count_list)(value, place, problems)
+
+
+def _count_list(value: Any, place: Place, problems: TreeProblems) -> list[int]:
+    items = problems.list(value, place)
+    return [_whole(item, (*place, index), problems) for index, item in enumerate(items)]
+
+
+def _ids(value: Any, place: Place, problems: TreeProblems) -> list[str]:
+    return [problems.id(item, (*place, index)) for index, item in enumerate(problems.list(value, place))]
+
+
+KEYS: tuple[Key, ...] = (
+    Key("about", "a text", "what these requirements are, for people", _text),
+    Key("queries", "a number", "at least so many queries", _whole),
+    Key("size_tier", "30, 100 or 500", "at least this size", _tier),
+    Key("queries_per_category", "a number, or {category: number}", "at least so many in each category", _count_or_counts),
+    Key("languages_per_category", "{language: number}", "at least so many of each language in each category", _counts),
+    Key("lengths_per_category", "{short|medium|long: number}", "at least so many of each length in each category", _lengths),
+    Key("per_category", "{field: {value: number}}", "at least so many of each value of any field in each category", _counts_by_field),
+    Key("shares", "{field: {value: %}}", "shares of any field over all queries", _shares_by_field),
+    Key("languages", "{language: %}", "shares over all queries", _shares),
+    Key("difficulty", "{difficulty: %}", "shares over all queries", _shares),
+    Key("query_types", "{query type: %}", "shares over all queries", _shares),
+    Key("lengths", "{short|medium|long: %}", "shares over all queries", _length_shares),
+    Key("tolerance", "percentage points", f"how far each share may be off ({DEFAULT_TOLERANCE:g} without it)", _percent),
+    Key("domains", "{at_least: {domain: number} or [numbers], across: number, across_field: text, across_query_type: text, "
+        "from_queries: number}",
+        "at least so many queries in each primary_domain, by name or the largest first, and across domains", _domains),
+    Key("relevant_documents", "[least, most], or {30|100|500: [least, most]}",
+        "how many documents of grade 1-3 each query has", _ranges),
+    Key("relevant_documents_mean", "[least, most], or {30|100|500: [least, most]}",
+        "how many documents of grade 1-3 a query has on the mean", _ranges),
+    Key("relevant_documents_total", "[least, most], or {30|100|500: [least, most]}",
+        "how many documents of grade 1-3 all queries have together", _ranges),
+    Key("most_without_relevant", "a number", "at most so many queries without any document of grade 1-3", _whole),
+    Key("most_without_grade_2", "a number", "at most so many queries without any document of grade 2-3", _whole),
+    Key("most_with_one_relevant", "a number", "at most so many queries with a single document of grade 1-3", _whole),
+    Key("most_with_one_grade", "a number", "at most so many queries whose documents all have the same grade", _whole),
+    Key("queries_without_relevant", "a list of query ids", "known to have no relevant document: not counted as lacking", _ids),
+)  # fmt: skip

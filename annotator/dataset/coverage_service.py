@@ -1,0 +1,269 @@
+"""A ground truth against what it is required to hold: requirements read, coverage measured.
+
+Stands beside the walk: `annotator check`, the release gate `coverage` and the lead's overview all ask here, so
+that they cannot differ. What counts how is `coverage_counts.py`; the keys of a requirements file are `coverage_requirements.py`.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from annotator.agreement.records import Measured
+from annotator.dataset import coverage_requirements as requirements_file
+from annotator.dataset.coverage_counts import ROWS_OF_DOCUMENTS as ROWS_OF_DOCUMENTS
+from annotator.dataset.coverage_counts import measure_coverage as measure_coverage
+from annotator.dataset.records import Coverage, QueryFacts
+from annotator.dataset.schema_check import join_problems, list_schema_problems
+from annotator.dataset.schema_check import split_place as split_place
+from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.ground_truth import GroundTruth, WrongCount
+from annotator.domain.settling import OPEN, settle
+from annotator.formats.file_warnings import EmptyList, list_empty_lists
+from annotator.formats.file_warnings import say_empty_lists as say_empty_lists
+from annotator.formats.format import Format
+from annotator.formats.json_text import is_comment
+from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
+from annotator.formats.released_law import has_mixed_places
+from annotator.formats.repeated_texts import list_repeated_texts
+from annotator.formats.repeated_texts import say_repeated_texts as say_repeated_texts
+from annotator.formats.source import Source
+from annotator.storage.lookup import key_of
+from annotator.storage.pair_states import PairState, iterate_pair_states, list_queries
+from annotator.storage.tables import DatasetRow
+
+TEMPLATES: tuple[str, ...] = ("nablarch", "law")
+_COUNTED = "all=1"
+_HEAD = 4_096
+_FOLDER = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """A document of a query that the annotators in a file grade differently, and what the file settled (None: nothing)."""
+
+    query_id: str
+    doc_id: str
+    grades: Mapping[str, int]
+    settled: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What `annotator check` found. Without a valid file there are problems, no counts and no coverage.
+
+    `problems`: all of them, by line. `wrong_counts`: what the file states of itself and is not so, which leaves it valid.
+    `hint`: what would help with the problems. `mapped_grades`: how often each value of `--map-grades` stands there.
+    `agreement`: of the annotators whose own grades the file holds; `differing`: the documents on which they differ;
+    `unrateable`: how many documents each of them could not rate.
+    `repeated_texts`: query texts that a file without ids has more than once, with their places.
+    `mixed_annotators`: whether the file has grades of several people in one place, so that nothing is said of agreement.
+    `empty_lists`: queries without a relevant document, at which the evaluator of the format stops.
+    `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file
+    has none of its own ("all=1" unless another is given: every listed document counts as relevant).
+    """
+
+    file: str
+    format: str | None
+    valid: bool
+    queries: int = 0
+    qrels: int = 0
+    documents: int = 0
+    by_grade: Mapping[str, int] | None = None
+    grades_by: str | None = None
+    problems: tuple[FormatError, ...] = ()
+    coverage: Coverage | None = None
+    mapped_grades: Mapping[str, int] | None = None
+    hint: str = ""
+    agreement: Measured | None = None
+    differing: tuple[Differing, ...] = ()
+    unrateable: Mapping[str, int] = field(default_factory=dict)
+    wrong_counts: tuple[WrongCount, ...] = ()
+    repeated_texts: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    empty_lists: tuple[EmptyList, ...] = ()
+    mixed_annotators: bool = False
+
+
+def check_file(
+    source: Source,
+    *,
+    format_name: str | None = None,
+    grades_by: str | None = None,
+    requirements: Mapping[str, Any] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> CheckReport:
+    """Hold a ground-truth file to its format's reader and JSON Schema, and measure what it covers.
+
+    `grades_by`: see `formats.registry.read_truth`. What is wrong with the file is in the report, every problem once;
+    what is wrong with the request (a format that is not known, grades that nobody gave) is a ValidationError.
+    """
+    known = find_format(format_name) if format_name is not None else _detect(source)
+    if known is None:
+        return CheckReport(source.path, None, False, problems=(_say_unknown(source),))
+    if known.needs_grades_by and grades_by is None:
+        grades_by = _COUNTED
+    tell(f"holding {source.path} to the schema of {known.name}")
+    by_schema = list_schema_problems(
+        source, known
+    )  # first, so that two forms of the file are never in memory
+    tell(f"reading {source.path} as {known.name}")
+    try:
+        _, truth = read_truth(source, format_name=known.name, grades_by=grades_by)
+        found: tuple[FormatError, ...] = ()
+        hint = ""
+    except BadInput as error:
+        truth, found, hint = GroundTruth(()), error.problems, error.hint
+    problems = join_problems(found, source.scale.leave_out_mapped(by_schema))
+    if problems:
+        return CheckReport(source.path, known.name, False, problems=problems, hint=hint)
+    tell("counting")
+    mixed = known.name == "law" and has_mixed_places(source)
+    counts = Counter(qrel.grade for qrel in truth.qrels)
+    return CheckReport(
+        file=source.path,
+        format=known.name,
+        valid=True,
+        queries=len(truth.queries),
+        qrels=len(truth.qrels),
+        documents=len(truth.documents),
+        by_grade={str(grade): counts[grade] for grade in sorted({0, 1, 2, 3, *counts})},
+        grades_by=grades_by,
+        coverage=measure_coverage(list_facts(truth), requirements),
+        mapped_grades=source.scale.figures or None,
+        agreement=None if mixed else _measure_annotators(truth),
+        differing=() if mixed else tuple(_list_differing(truth)),
+        mixed_annotators=mixed,
+        unrateable=Counter(line.annotator for line in truth.further_judgments if line.grade is None),
+        wrong_counts=truth.wrong_counts,
+        repeated_texts=list_repeated_texts(known, truth),
+        empty_lists=list_empty_lists(source, known, truth),
+    )
+
+
+def _measure_annotators(truth: GroundTruth) -> Measured | None:
+    """The agreement of the annotators whose grades the file holds; None where it holds none."""
+    given = list(_list_own_grades(truth))
+    if not given:
+        return None
+    from annotator.agreement.service import GivenGrade, measure_file  # here: numpy, which few files need
+
+    return measure_file([GivenGrade(*grade) for grade in given])
+
+
+def _list_own_grades(truth: GroundTruth) -> Iterator[tuple[str, str, str, int]]:
+    """(query_id, doc_id, annotator, grade) of every grade that an annotator gave, also on documents without a settled one."""
+    for qrel in truth.qrels:
+        for name, grade in qrel.annotator_grades:
+            yield qrel.query_id, qrel.doc_id, name, grade
+    for line in truth.further_judgments:
+        if line.grade is not None:
+            yield line.query_id, line.doc_id, line.annotator, line.grade
+
+
+def _list_differing(truth: GroundTruth) -> Iterator[Differing]:
+    for qrel in truth.qrels:
+        if len({grade for _, grade in qrel.annotator_grades}) > 1:
+            yield Differing(qrel.query_id, qrel.doc_id, dict(qrel.annotator_grades), qrel.grade)
+    settled = {(qrel.query_id, qrel.doc_id) for qrel in truth.qrels} if truth.further_judgments else set()
+    unsettled: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for line in truth.further_judgments:
+        if line.grade is not None and (line.query_id, line.doc_id) not in settled:
+            unsettled[line.query_id, line.doc_id][line.annotator] = line.grade
+    for (query_id, doc_id), grades in unsettled.items():
+        if len(set(grades.values())) > 1:
+            yield Differing(query_id, doc_id, grades, None)
+
+
+def _detect(source: Source) -> Format | None:
+    if not source.is_folder:
+        source.open().close()  # what cannot be read at all is refused, not reported
+    try:
+        return detect_format(source)
+    except ValidationError:
+        return None
+
+
+def _say_unknown(source: Source) -> FormatError:
+    with source.open() as file:
+        if not file.read(1):
+            return FormatError(source.path, None, "a ground-truth file", "an empty file")
+        file.seek(0)
+        head = file.read(_HEAD).decode("utf-8", "replace").removeprefix("\ufeff")
+    if source.path.lower().endswith((".json", ".jsonl")) and is_comment(head):
+        line = 1 + head[: len(head) - len(head.lstrip())].count("\n")
+        return FormatError(source.path, line, "JSON (which has no comments)", "a comment")
+    certain = list_certain(source)
+    likely = certain or [known for known in FORMATS if source.path.lower().endswith(known.suffixes)]
+    could = f"it could be {', '.join(known.name for known in likely)}" if likely else "it could be any"
+    return FormatError(
+        source.path,
+        None,
+        "content that shows which format it is (else say --format)",
+        f"none for certain; {could}",
+    )
+
+
+def read_requirements(name: str) -> dict[str, Any]:
+    """The requirements of a template (nablarch, law) or of a YAML file, as plain JSON values.
+
+    ValidationError when there is no such file; BadInput with every bad line of it.
+    """
+    path = _FOLDER / f"{name}.yaml" if name in TEMPLATES else Path(name)
+    if not path.exists():
+        raise ValidationError(
+            f"no requirements {name!r}: expected a YAML file, or one of the templates {', '.join(TEMPLATES)}"
+        )
+    return requirements_file.read_requirements(Source(str(path)).read_bytes(), str(path))
+
+
+def list_facts(truth: GroundTruth) -> Iterator[QueryFacts]:
+    """The queries of a file with how many documents each has at each grade; a grade above 3 counts as 3.
+
+    Disputed is one with a document that the file's annotators judge differently and the file does not settle.
+    """
+    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for qrel in truth.qrels:
+        counts[qrel.query_id][min(qrel.grade, 3)] += 1
+    disputed = _list_disputed(truth)
+    for query in truth.queries:
+        none, one, two, three = counts.get(query.query_id, (0, 0, 0, 0))
+        yield QueryFacts(query, (none, one, two, three), query.query_id in disputed)
+
+
+def _list_disputed(truth: GroundTruth) -> set[str]:
+    settled = {(qrel.query_id, qrel.doc_id) for qrel in truth.qrels} if truth.further_judgments else set()
+    given: defaultdict[tuple[str, str], list[int | None]] = defaultdict(list)
+    for line in truth.further_judgments:
+        if (line.query_id, line.doc_id) not in settled:
+            given[line.query_id, line.doc_id].append(line.grade)
+    return {
+        query_id
+        for (query_id, _), answers in given.items()
+        if settle([grade for grade in answers if grade is not None], answers.count(None), None).status in OPEN
+    }
+
+
+def measure_dataset_coverage(
+    session: Session, row: DatasetRow, states: Iterable[PairState] | None = None
+) -> Coverage:
+    """The coverage of a dataset's settled pairs against its requirements, over all of its queries.
+
+    `states`: its pairs' states where the caller has them already; they are read otherwise.
+    """
+    dataset_pk = key_of(row.pk)
+    counts: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    disputed: set[int] = set()
+    for state in iterate_pair_states(session, dataset_pk) if states is None else states:
+        if state.settlement.grade is not None:
+            counts[state.query_pk][state.settlement.grade] += 1
+        elif state.settlement.status in OPEN:
+            disputed.add(state.query_pk)
+    facts = (
+        QueryFacts(query, (grades[0], grades[1], grades[2], grades[3]), query_pk in disputed)
+        for query_pk, query in list_queries(session, dataset_pk).items()
+        for grades in (counts.get(query_pk, [0, 0, 0, 0]),)
+    )
+    return measure_coverage(facts, row.requirements)

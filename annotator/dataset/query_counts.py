@@ -1,0 +1,154 @@
+"""Counts queries one by one: what the rows of the coverage table are made from, whatever the size.
+
+The queries come as a stream and are not kept. Values are counted as they are written; `match` puts a required
+label beside them with case, white space, `-` and `_` not told apart (`cross-law` is `cross_law`).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotator.dataset.records import QueryFacts
+from annotator.dataset.words import name_length
+from annotator.domain.ground_truth import QUERY_FIELDS, Query
+
+NAMED = 20
+LENGTH = "length"  # counted like a field: short, medium or long
+_YES = frozenset({"true", "yes", "1"})
+Counts = Counter[str | None]
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts over all queries. `None` as a label: the query does not say.
+
+    `by_field`, `by_field_and_category`: of the further fields that were asked for. `across`, `domains_within`: the queries
+    that a field of their own marks as across domains, and the domains of the others.
+    `relevant` lists the number of relevant documents of each query; the `without_…` and `one_…` lists hold
+    query ids, in order, also of `disputed` queries, of which that is not yet known.
+    """
+
+    queries: int = 0
+    by_grade: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
+    categories: Counts = field(default_factory=Counter)
+    languages: Counts = field(default_factory=Counter)
+    difficulty: Counts = field(default_factory=Counter)
+    query_types: Counts = field(default_factory=Counter)
+    lengths: Counts = field(default_factory=Counter)
+    languages_by_category: dict[str | None, Counts] = field(default_factory=dict)
+    lengths_by_category: dict[str | None, Counts] = field(default_factory=dict)
+    domains_by_type: dict[str | None, Counts] = field(default_factory=dict)
+    by_field: dict[str, Counts] = field(default_factory=dict)
+    by_field_and_category: dict[str, dict[str | None, Counts]] = field(default_factory=dict)
+    across: int = 0
+    domains_within: Counts = field(default_factory=Counter)
+    relevant: list[tuple[str, int]] = field(default_factory=list)
+    ungraded: list[str] = field(default_factory=list)
+    without_relevant: list[str] = field(default_factory=list)
+    without_grade_2: list[str] = field(default_factory=list)
+    one_relevant: list[str] = field(default_factory=list)
+    one_grade: list[str] = field(default_factory=list)
+    disputed: list[str] = field(default_factory=list)
+
+
+def tally_queries(
+    facts: Iterable[QueryFacts], *, fields: Iterable[str] = (), across_field: str | None = None
+) -> Tally:
+    """Count everything in one pass. `fields`: further ones to count by; `across_field`: the field that marks a query as
+    across domains."""
+    tally, names = Tally(), tuple(dict.fromkeys(fields))
+    for fact in facts:
+        _count_query(tally, fact)
+        _count_fields(tally, fact.query, names)
+        if across_field is not None and _is_across(_find_value(fact.query, across_field)):
+            tally.across += 1
+        else:
+            tally.domains_within[fact.query.primary_domain] += 1
+        _count_documents(tally, fact)
+    return tally
+
+
+def _count_query(tally: Tally, fact: QueryFacts) -> None:
+    query, length = fact.query, name_length(fact.query.text)
+    tally.queries += 1
+    tally.categories[query.category] += 1
+    tally.languages[query.language] += 1
+    tally.difficulty[query.difficulty] += 1
+    tally.query_types[query.query_type] += 1
+    tally.lengths[length] += 1
+    tally.languages_by_category.setdefault(query.category, Counter())[query.language] += 1
+    tally.lengths_by_category.setdefault(query.category, Counter())[length] += 1
+    tally.domains_by_type.setdefault(query.query_type, Counter())[query.primary_domain] += 1
+
+
+def _count_fields(tally: Tally, query: Query, names: tuple[str, ...]) -> None:
+    for name in names:
+        label = name_value(_find_value(query, name))
+        tally.by_field.setdefault(name, Counter())[label] += 1
+        by_category = tally.by_field_and_category.setdefault(name, {})
+        by_category.setdefault(query.category, Counter())[label] += 1
+
+
+def _find_value(query: Query, name: str) -> Any:
+    if name == LENGTH:
+        return name_length(query.text)
+    return getattr(query, name) if name in QUERY_FIELDS else query.metadata.get(name)
+
+
+def name_value(value: Any) -> str | None:
+    """A field's value as a label; None where the query does not say."""
+    if value is None or value == "" or value == []:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _is_across(value: Any) -> bool:
+    """Whether a query's value says that it goes across domains: true, or a list of two or more of them."""
+    if isinstance(value, list):
+        return len(value) > 1
+    return value is True or (isinstance(value, str) and _fold(value) in _YES)
+
+
+def _count_documents(tally: Tally, fact: QueryFacts) -> None:
+    query_id, relevant = fact.query.query_id, sum(fact.by_grade[1:])
+    for grade, number in enumerate(fact.by_grade):
+        tally.by_grade[grade] += number
+    tally.relevant.append((query_id, relevant))
+    if fact.disputed:
+        tally.disputed.append(query_id)
+    if not any(fact.by_grade):
+        tally.ungraded.append(query_id)
+    if not relevant:
+        tally.without_relevant.append(query_id)
+    if not fact.by_grade[2] + fact.by_grade[3]:
+        tally.without_grade_2.append(query_id)
+    if relevant == 1:
+        tally.one_relevant.append(query_id)
+    if sum(map(bool, fact.by_grade)) == 1:
+        tally.one_grade.append(query_id)
+
+
+def match(counts: Mapping[str | None, int], label: str) -> int:
+    """How many have this label, however its words are joined."""
+    wanted = _fold(label)
+    return sum(number for found, number in counts.items() if found is not None and _fold(found) == wanted)
+
+
+def count_others(counts: Mapping[str | None, int], labels: Iterable[str]) -> dict[str | None, int]:
+    """Those whose label is none of these; most frequent first."""
+    known = {_fold(label) for label in labels}
+    others = {found: number for found, number in counts.items() if found is None or _fold(found) not in known}
+    return dict(sorted(others.items(), key=lambda item: (-item[1], item[0] is None, item[0] or "")))
+
+
+def same_label(found: str | None, label: str) -> bool:
+    """Whether a query's value is the one that is meant."""
+    return found is not None and _fold(found) == _fold(label)
+
+
+def _fold(label: str) -> str:
+    return re.sub(r"[\s_-]+", "_", label.strip()).casefold()

@@ -1,0 +1,295 @@
+"""What a lead does with a dataset as a whole: create it, list and show it, change its settings, read its rubric.
+
+Stands at the start of the walk: everything else happens inside a dataset. Refuses a name that could not be
+a folder name (releases land in exports/<dataset>/…).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.dataset.rubric_file import read_rubric as read_rubric
+from annotator.dataset.settings import ABOUT as ABOUT
+from annotator.dataset.settings import NO_REQUIREMENTS as NO_REQUIREMENTS
+from annotator.dataset.settings import ON_DISPUTES, RULES, SETTINGS, read_setting
+from annotator.dataset.settings import write_setting as write_setting
+from annotator.domain.errors import ConflictError, StateError, ValidationError
+from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
+from annotator.domain.messages import say
+from annotator.domain.overlap import check_rules
+from annotator.domain.people import Actor
+from annotator.people.service import list_roles, require_admin, require_role
+from annotator.storage.audit_log import Event, add_events
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
+from annotator.storage.missing_judgments import derive_work
+from annotator.storage.pool import select_documents_left
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    DatasetRow,
+    DocumentRow,
+    PairRow,
+    QueryRow,
+    ReleaseRow,
+    RubricRow,
+)
+
+NAME = re.compile(r"[^\W_][\w.-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A dataset with its settings. `overlap_share`: {"share", "overlap"}; `requirements`: as
+    `coverage.service.read_requirements` gives them."""
+
+    name: str
+    title: str
+    language: str | None
+    authors: str | None
+    contact: str | None
+    licence: str | None
+    source: str | None
+    overlap: int
+    overlap_by_category: Mapping[str, int] | None
+    overlap_share: Mapping[str, Any] | None
+    overlap_cap: int | None
+    third_judgment_from: int | None
+    kappa_target: float
+    lease_minutes: int
+    seed: int
+    list_grade_0: bool
+    training_score: float
+    gold_rate: float
+    repeat_rate: float
+    repeat_after: int
+    idle_seconds: int
+    shown_metadata: tuple[str, ...] | None
+    quality_rule: str
+    show_own_agreement: bool
+    second_adjudicator: bool
+    discuss_from: int | None
+    requirements: Mapping[str, Any] | None
+    created_at: datetime
+
+    @property
+    def overlap_rules(self) -> dict[str, Any] | None:
+        """The exceptions to the overlap, as `domain/overlap.py` reads them."""
+        rules = {rule: getattr(self, name) for name, rule in RULES.items()}
+        return {rule: value for rule, value in rules.items() if value is not None} or None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetCounts:
+    """How much is in a dataset. `judgments` counts current ones."""
+
+    queries: int
+    documents: int
+    documents_without_text: int
+    pairs: int
+    judgments: int
+    releases: int
+
+
+def create_dataset(
+    database: Database,
+    actor: Actor,
+    name: str,
+    *,
+    now: datetime,
+    title: str = "",
+    settings: Mapping[str, str] | None = None,
+    rubric: Rubric = DEFAULT_RUBRIC,
+) -> Dataset:
+    """Make a new, empty dataset with version 1 of its rubric. ConflictError when the name is taken."""
+    if not NAME.fullmatch(name) or name.endswith("."):
+        raise ValidationError(
+            f"expected a dataset name of letters, digits, '-', '_' and '.' (up to 100), found {name!r}"
+        )
+    values = {key: read_setting(key, found) for key, found in (settings or {}).items()}
+    with database.write() as session:
+        require_admin(session, actor)
+        if session.scalars(
+            select(DatasetRow).where(func.lower(col(DatasetRow.name)) == name.lower())
+        ).first():
+            raise ConflictError(f"there is a dataset named {name!r} already")
+        row = DatasetRow.model_validate({"name": name, "title": title or name, "created_at": now})
+        _set_values(row, values)
+        session.add(row)
+        session.flush()
+        session.add(_rubric_row(key_of(row.pk), rubric, now))
+        return _record(row)
+
+
+def list_datasets(database: Database, actor: Actor) -> list[Dataset]:
+    """The datasets on which the actor has a role (all of them for the operator), by name."""
+    with database.read() as session:
+        rows = session.scalars(select(DatasetRow).order_by(col(DatasetRow.name))).all()
+        roles = list_roles(session, actor)
+        return [_record(row) for row in rows if actor.is_operator or roles.role_on(key_of(row.pk))]
+
+
+def show_dataset(database: Database, actor: Actor, name: str) -> tuple[Dataset, DatasetCounts]:
+    """One dataset's settings, and how much is in it."""
+    with database.read() as session:
+        row = find_dataset(session, name)
+        require_role(session, actor, key_of(row.pk), "annotator")
+        return _record(row), _counts(session, key_of(row.pk))
+
+
+def change_settings(
+    database: Database,
+    actor: Actor,
+    name: str,
+    changes: Mapping[str, str],
+    *,
+    now: datetime,
+    requirements: Mapping[str, Any] | None = None,
+) -> Dataset:
+    """Set each KEY to the VALUE as typed. ValidationError for an unknown key or value; then nothing changes.
+    Where the overlap, its rules or the seed change, what each pair lacks is counted anew in the same transaction; how
+    disputes are decided is noted in the trail.
+
+    `requirements`: those of a file that the caller has read, which a typed value never names.
+    """
+    values = {key: read_setting(key, found) for key, found in changes.items()}
+    if requirements is not None:
+        values["requirements"] = dict(requirements)
+    with database.write() as session:
+        row = find_dataset(session, name)
+        require_role(session, actor, key_of(row.pk), "lead")
+        dataset_pk = key_of(row.pk)
+        lock_dataset(session, dataset_pk)
+        session.refresh(row)
+        before = _record(row)
+        _set_values(row, values)
+        session.add(row)
+        session.flush()
+        after = _record(row)
+        _check_overlap(session, dataset_pk, before, after)
+        _check_rates(before, after)
+        if _say_who_judges(before) != _say_who_judges(after):
+            derive_work(session, dataset_pk)
+        _note_changed(session, dataset_pk, actor, before, after, now)
+        return after
+
+
+def read_current_rubric(database: Database, actor: Actor, name: str) -> tuple[int, Rubric]:
+    """The version in force and its content."""
+    with database.read() as session:
+        row = find_dataset(session, name)
+        require_role(session, actor, key_of(row.pk), "annotator")
+        rubric = find_rubric(session, key_of(row.pk))
+        return rubric.version, to_rubric(rubric)
+
+
+def _rubric_row(dataset_pk: int, rubric: Rubric, now: datetime) -> RubricRow:
+    return RubricRow.model_validate(
+        {
+            "dataset_pk": dataset_pk,
+            "version": 1,
+            "title": rubric.title,
+            "guideline": rubric.guideline,
+            "grades": [asdict(definition) for definition in rubric.grades],
+            "created_at": now,
+        }
+    )
+
+
+def _record(row: DatasetRow) -> Dataset:
+    rules = row.overlap_rules or {}
+    values: dict[str, Any] = {
+        name: rules.get(RULES[name]) if name in RULES else getattr(row, name)
+        for name in (setting.name for setting in SETTINGS)
+    }
+    values["shown_metadata"] = tuple(row.shown_metadata) if row.shown_metadata else None
+    return Dataset(name=row.name, created_at=row.created_at, **values)
+
+
+def _set_values(row: DatasetRow, values: Mapping[str, Any]) -> None:
+    """Those that are overlap rules go together into one column, checked as a whole."""
+    rules = dict(row.overlap_rules or {})
+    for name, value in values.items():
+        if name in RULES:
+            rules[RULES[name]] = value
+        else:
+            setattr(row, name, value)
+    row.overlap_rules = check_rules(row.overlap, rules)
+
+
+def _say_who_judges(dataset: Dataset) -> tuple[Any, ...]:
+    """What `pair.wanted` and the further judgment follow from."""
+    return dataset.overlap, dataset.overlap_rules, dataset.seed
+
+
+def _note_changed(
+    session: Session, dataset_pk: int, actor: Actor, before: Dataset, after: Dataset, now: datetime
+) -> None:
+    changed = [name for name in ON_DISPUTES if getattr(before, name) != getattr(after, name)]
+    if changed:
+        was, since = ({name: getattr(one, name) for name in changed} for one in (before, after))
+        event = Event("changed settings", dataset_pk, actor.person_id, now, before=was, after=since)
+        add_events(session, [event])
+
+
+def _check_overlap(session: Session, dataset_pk: int, before: Dataset, after: Dataset) -> None:
+    """A category that no query has would have no effect; another seed would draw another share of judged pairs."""
+    there = set(
+        session.scalars(
+            select(col(QueryRow.category)).where(col(QueryRow.dataset_pk) == dataset_pk).distinct()
+        )
+    )
+    new = set(after.overlap_by_category or ()) - set(before.overlap_by_category or ())
+    if there and (missing := sorted(new - there)):
+        known = ", ".join(sorted(category for category in there if category)) or say("none")
+        raise ValidationError(
+            say(
+                "overlap_by_category: no query has the category {missing!r}; there are: {known}",
+                missing=missing[0],
+                known=known,
+            )
+        )
+    judged = select(col(CurrentJudgmentRow.pair_pk)).where(col(CurrentJudgmentRow.dataset_pk) == dataset_pk)
+    drawn = before.overlap_share and after.overlap_share
+    if before.seed != after.seed and drawn and session.scalar(judged.limit(1)) is not None:
+        raise StateError(
+            say(
+                "seed: it draws the pairs of overlap_share, and pairs have been judged; it can be changed again once overlap_share is none"
+            )
+        )
+
+
+def _check_rates(before: Dataset, after: Dataset) -> None:
+    """Ordinary pairs must remain: with a gold pair or a repeat at every place, an annotator would get hardly any."""
+    changed = (before.gold_rate, before.repeat_rate) != (after.gold_rate, after.repeat_rate)
+    if changed and after.gold_rate + after.repeat_rate >= 1:
+        raise ValidationError(
+            say(
+                "gold_rate and repeat_rate: expected less than 1 together, found {gold:g} + {repeat:g}",
+                gold=after.gold_rate,
+                repeat=after.repeat_rate,
+            )
+        )
+
+
+def _counts(session: Session, dataset_pk: int) -> DatasetCounts:
+    def count(table: Any, *conditions: Any) -> int:
+        statement = (
+            select(func.count()).select_from(table).where(col(table.dataset_pk) == dataset_pk, *conditions)
+        )
+        return session.scalar(statement) or 0
+
+    there = col(DocumentRow.pk).not_in(select_documents_left())
+    return DatasetCounts(
+        queries=count(QueryRow),
+        documents=count(DocumentRow, there),
+        documents_without_text=count(DocumentRow, there, col(DocumentRow.text_sha256).is_(None)),
+        pairs=count(PairRow, col(PairRow.retired_at).is_(None)),
+        judgments=count(CurrentJudgmentRow, col(CurrentJudgmentRow.outcome) != "later"),
+        releases=count(ReleaseRow),
+    )

@@ -1,0 +1,205 @@
+"""The settings of a dataset: their names, what they accept, what they mean. One table for CLI, pages and checks."""
+
+import json
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annotator.dataset.coverage_service import TEMPLATES, read_requirements
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import Message, say
+from annotator.domain.overlap import MOST
+from annotator.formats.json_text import parse_json
+
+NONE = "none"
+NO_REQUIREMENTS = NONE
+OFF = "off"
+MOST_TEXT = 2_000
+ABOUT = ("authors", "contact", "licence", "source")  # what a dataset says of itself in its releases
+RULES: Mapping[str, str] = {
+    "overlap_by_category": "category",
+    "overlap_share": "share",
+    "overlap_cap": "cap",
+    "third_judgment_from": "conditional",
+}  # the settings that together are the dataset's overlap rules, by what `domain/overlap.py` calls them
+
+ON_DISPUTES = (
+    "second_adjudicator",
+    "discuss_from",
+)  # how disputes are decided: a change is noted in the trail
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: `read` turns the text a user typed into its value, or raises ValueError."""
+
+    name: str
+    expected: Message
+    meaning: str
+    read: Callable[[str], Any]
+
+
+def _whole(low: int, high: int) -> Callable[[str], int]:
+    def read(found: str) -> int:
+        value = int(found)
+        if not low <= value <= high:
+            raise ValueError(found)
+        return value
+
+    return read
+
+
+def _number(low: float, high: float) -> Callable[[str], float]:
+    def read(found: str) -> float:
+        value = float(found)
+        if not low <= value <= high:
+            raise ValueError(found)
+        return value
+
+    return read
+
+
+def _text(found: str) -> str:
+    """A line of text, as papers and files carry it."""
+    text = found.strip()
+    if len(text) > MOST_TEXT or any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
+        raise ValueError(found)
+    return text
+
+
+def _one_of(*names: str) -> Callable[[str], str]:
+    def read(found: str) -> str:
+        if found.lower() not in names:
+            raise ValueError(found)
+        return found.lower()
+
+    return read
+
+
+def _or_none(read: Callable[[str], Any], *names: str) -> Callable[[str], Any]:
+    return lambda found: None if found.strip().lower() in (NONE, "", *names) else read(found)
+
+
+def _yes_or_no(found: str) -> bool:
+    words = {
+        "true": True,
+        "yes": True,
+        "on": True,
+        "1": True,
+        "false": False,
+        "no": False,
+        "off": False,
+        "0": False,
+    }
+    if found.lower() not in words:
+        raise ValueError(found)
+    return words[found.lower()]
+
+
+def _by_category(found: str) -> dict[str, int]:
+    """Of `howto=2,reference=1`; a category whose name holds a comma can be said in JSON."""
+    if found.lstrip().startswith("{"):
+        value = parse_json(found)
+        if not all(type(wanted) is int for wanted in value.values()):
+            raise ValueError(found)
+        return {str(category): wanted for category, wanted in value.items()}
+    said = [part.rpartition("=") for part in found.split(",")]
+    values = {category.strip(): int(wanted) for category, _, wanted in said}
+    if "" in values or len(values) < len(said):
+        raise ValueError(found)
+    return values
+
+
+def _share(found: str) -> dict[str, Any]:
+    share, _, wanted = found.partition(":")
+    return {"share": _number(0, 1)(share), "overlap": int(wanted)}
+
+
+def _columns(found: str) -> list[str]:
+    """Of `author,year`; a column whose name holds a comma can be said in JSON."""
+    listed = parse_json(found) if found.lstrip().startswith("[") else found.split(",")
+    names = list(dict.fromkeys(str(name).strip() for name in listed))
+    if "" in names:
+        raise ValueError(found)
+    return names
+
+
+def _requirements(found: str) -> dict[str, Any] | None:
+    """Of a template. A file is read by who may name one: see `change_settings`."""
+    if found.lower() in (NONE, ""):
+        return None
+    if found not in TEMPLATES:
+        raise ValueError(found)
+    return read_requirements(found)
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("title", say("a text"), "the name shown to people", str),
+    Setting("language", say("a language tag such as ja, or nothing"), "the main language of the documents", lambda v: v or None),
+    Setting("authors", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "who made the dataset, for papers that use it", _or_none(_text)),
+    Setting("contact", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "whom to ask about it", _or_none(_text)),
+    Setting("licence", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "under which licence its releases may be used", _or_none(_text)),
+    Setting("source", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "where its queries and documents come from", _or_none(_text)),
+    Setting("overlap", say("a whole number 1-20"), "how many annotators judge each pair", _whole(1, MOST)),
+    Setting("overlap_by_category", say("category=1-20, several with commas between, or none"), "exceptions to the overlap by the query's category", _or_none(_by_category)),
+    Setting("overlap_share", say("a share and its overlap such as 0.3:2, or none"), "by how many a share of the other pairs is judged", _or_none(_share)),
+    Setting("overlap_cap", say("a whole number 1-20, or none"), "the most that any pair is judged", _or_none(_whole(1, MOST))),
+    Setting("third_judgment_from", say("a distance 1-3, or none"), "how far the first two must differ for one more annotator to be asked", _or_none(_whole(1, 3))),
+    Setting("kappa_target", say("a number between -1 and 1"), "Cohen's kappa that a release needs", _number(-1, 1)),
+    Setting("lease_minutes", say("a whole number 1-10080"), "how long a pair stays with the annotator it was given to", _whole(1, 10080)),
+    Setting("seed", say("a whole number 0-2147483647"), "fixes every order and sample drawn", _whole(0, 2**31 - 1)),
+    Setting("list_grade_0", say("true or false"), "whether set-based formats list grade-0 documents (they count as relevant there)", _yes_or_no),
+    Setting("training_score", say("a number between 0 and 1"), "the share of training pairs to get right before real pairs come", _number(0, 1)),
+    Setting("gold_rate", say("a number between 0 and 0.5"), "the share of pairs handed out that are gold pairs", _number(0, 0.5)),
+    Setting("repeat_rate", say("a number between 0 and 0.5"), "the share of pairs handed out that are one's own, shown again", _number(0, 0.5)),
+    Setting("repeat_after", say("a whole number 1-10000"), "after how many further pairs one's own may be shown again", _whole(1, 10_000)),
+    Setting("idle_seconds", say("a whole number 10-3600"), "after how long without a sign of life the time no longer counts as work", _whole(10, 3600)),
+    Setting("shown_metadata", say("column names with commas between, or none"), "the document's further columns that annotators see", _or_none(_columns)),
+    Setting("quality_rule", say("bound or rate"), "what a release's quality control goes by: what the sample proves (bound), or the errors it happens to hold (rate)", _one_of("bound", "rate")),
+    Setting("show_own_agreement", say("true or false"), "whether annotators see how well they agree with the others", _yes_or_no),
+    Setting("second_adjudicator", say("true or false"), "whether a dispute at distance 3 takes two leads who decide the same", _yes_or_no),
+    Setting("discuss_from", say("a distance 1-3, or off"), "from which distance on the annotators of a dispute are asked to look at each other's notes before a lead decides", _or_none(_whole(1, 3), OFF)),
+    Setting("requirements", say("{templates}, none, or a YAML file", templates=", ".join(TEMPLATES)), "what the queries and qrels must cover", _requirements),
+)  # fmt: skip
+
+
+def read_setting(name: str, found: str) -> Any:
+    """The value of one `KEY=VALUE`; ValidationError names what was expected."""
+    for setting in SETTINGS:
+        if setting.name == name:
+            try:
+                return setting.read(found)
+            except (ValueError, AttributeError, TypeError):
+                raise ValidationError(
+                    say(
+                        "{name}: expected {expected}, found {found!r}",
+                        name=name,
+                        expected=setting.expected,
+                        found=found,
+                    )
+                ) from None
+    known = ", ".join(setting.name for setting in SETTINGS)
+    raise ValidationError(f"no setting named {name!r}; there are: {known}")
+
+
+def write_setting(name: str, value: Any) -> str:
+    """The value as it could be typed."""
+    if value is None:
+        return {"language": "", "discuss_from": OFF}.get(name, NONE)
+    if name == "overlap_by_category":
+        plain = ",".join(f"{category}={wanted}" for category, wanted in value.items())
+        return plain if _can_read(name, plain, dict(value)) else json.dumps(dict(value), ensure_ascii=False)
+    if name == "overlap_share":
+        return f"{value['share']:g}:{value['overlap']}"
+    if name == "shown_metadata":
+        plain = ",".join(value)
+        return plain if _can_read(name, plain, list(value)) else json.dumps(list(value), ensure_ascii=False)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _can_read(name: str, found: str, value: Any) -> bool:
+    try:
+        return bool(read_setting(name, found) == value)
+    except ValidationError:
+        return False

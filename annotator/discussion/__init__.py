@@ -1,1 +1,0 @@
-"""What annotators do about a dispute: discuss it before a lead decides, read what was decided, object once."""

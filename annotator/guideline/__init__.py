@@ -1,0 +1,1 @@
+"""Versions of the guideline and its rubric, and what decided disagreements teach them."""

@@ -1,0 +1,240 @@
+"""What differs between two texts, line by line with the changed words inside, and between two versions of a standard. Pure.
+
+Bounded in time and size: of large texts the beginning of what changed is given, and `cut` says that there is more.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from annotator.domain.grades import GradeDefinition, Rubric
+from annotator.guideline.text_diff import Block, match, match_ends
+
+CONTEXT = 3
+MOST_CHARACTERS = 60_000
+MOST_LINES, MOST_LINE_EDITS, MOST_WORD_EDITS = 200, 500, 300
+LONG_WORDS, LONG_SAME, LONG_CHANGED = 100_000, 400, 2_000
+ALIKE = 0.4
+_TOKEN = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+|\s+|.",
+    re.DOTALL,
+)
+Kind = Literal["same", "added", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a line; `changed`: it is not in the other text's line."""
+
+    text: str
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of either text. `parts` (joined: the text) where the changed words of the line are known. A line that
+    stands for `skipped` ones of its kind has the text "…"."""
+
+    kind: Kind
+    text: str
+    parts: tuple[Part, ...] = ()
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LineDiff:
+    """The changed lines, with three unchanged ones around them; no lines at all when nothing differs."""
+
+    lines: tuple[Line, ...]
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GradeChange:
+    """What differs in a grade: its definitions, and their lines compared."""
+
+    grade: int
+    before: GradeDefinition
+    after: GradeDefinition
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What differs between two versions of a standard: the grades that do, the guideline, and the title."""
+
+    grades: tuple[GradeChange, ...]
+    guideline: LineDiff
+    title: tuple[str, str] | None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.grades and not self.guideline.lines and self.title is None
+
+
+def compare_standards(before: Rubric, after: Rubric) -> Comparison:
+    """Grade by grade, and line by line of the guideline."""
+    grades = tuple(
+        GradeChange(old.grade, old, new, compare_lines(write_grade(old), write_grade(new)).lines)
+        for old, new in zip(before.grades, after.grades, strict=True)
+        if old != new
+    )
+    title = (before.title, after.title) if before.title != after.title else None
+    return Comparison(grades, compare_lines(before.guideline, after.guideline), title)
+
+
+def propose_change(before: Rubric, after: Rubric) -> Literal["minor", "semantic"]:
+    """Semantic when a definition says something else, or a name now stands for another grade; else minor."""
+    for old, new in zip(before.grades, after.grades, strict=True):
+        if old.definition.split() != new.definition.split():
+            return "semantic"
+    names = {definition.name.casefold(): definition.grade for definition in before.grades}
+    moved = any(names.get(new.name.casefold(), new.grade) != new.grade for new in after.grades)
+    return "semantic" if moved else "minor"
+
+
+def write_grade(definition: GradeDefinition) -> str:
+    """A grade as lines of text: its name, its definition, its examples."""
+    examples = [f"+ {example}" for example in definition.positive_examples]
+    examples += [f"− {example}" for example in definition.negative_examples]
+    return "\n".join([definition.name, definition.definition, *examples])
+
+
+def compare_lines(before: str, after: str) -> LineDiff:
+    """What differs between two texts."""
+    old, new = before.split("\n"), after.split("\n")
+    blocks = match(old, new, most=MOST_LINE_EDITS)
+    if blocks is None:
+        blocks = match_ends(old, new)
+    found: list[Line] = []
+    room, cut = MOST_CHARACTERS, False
+    for line in _list_lines(old, new, blocks):
+        shown, shortened = _shorten(line)
+        room -= len(shown.text)
+        if room < 0:
+            return LineDiff(tuple(found), cut=True)
+        cut = cut or shortened or (line.skipped > 0 and line.kind != "same")
+        found.append(shown)
+    return LineDiff(tuple(found), cut)
+
+
+def _list_lines(old: Sequence[str], new: Sequence[str], blocks: Sequence[Block]) -> Iterator[Line]:
+    """The changes in order, each with its context; what is far from any change is skipped."""
+    ends = [Block(0, 0, 0), *blocks, Block(len(old), len(new), 0)]
+    last = len(ends) - 1
+    for place, (block, following) in enumerate(pairwise(ends)):
+        lead = block.before + block.size, block.after + block.size
+        if place and block.size:
+            is_first = block.before == 0 and block.after == 0
+            is_last = place == last - 1 and lead == (len(old), len(new))
+            yield from _context(
+                old[block.before : lead[0]], after_change=not is_first, before_change=not is_last
+            )
+        yield from _change(old[lead[0] : following.before], new[lead[1] : following.after])
+
+
+def _context(lines: Sequence[str], *, after_change: bool, before_change: bool) -> Iterator[Line]:
+    head = CONTEXT if after_change else 0
+    tail = CONTEXT if before_change else 0
+    if not head and not tail:
+        return
+    if len(lines) <= head + tail + 1:
+        yield from (Line("same", line) for line in lines)
+        return
+    yield from (Line("same", line) for line in lines[:head])
+    yield Line("same", "…", skipped=len(lines) - head - tail)
+    yield from (Line("same", line) for line in lines[len(lines) - tail :])
+
+
+def _change(removed: Sequence[str], added: Sequence[str]) -> Iterator[Line]:
+    """The removed lines, then the added ones; those that stand for each other with their changed words."""
+    both = [
+        _compare_words(old, new) for old, new in zip(removed[:MOST_LINES], added[:MOST_LINES], strict=False)
+    ]
+    kinds: tuple[tuple[Kind, Sequence[str]], ...] = (("removed", removed), ("added", added))
+    for side, (kind, lines) in enumerate(kinds):
+        for place, line in enumerate(lines[:MOST_LINES]):
+            yield Line(kind, line, both[place][side] if place < len(both) else ())
+        if len(lines) > MOST_LINES:
+            yield Line(kind, "…", skipped=len(lines) - MOST_LINES)
+
+
+def _compare_words(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """Both lines in parts; nothing when they are too unlike to be the same line reworded, or too long."""
+    start, end = _trim(old, new) if max(len(old), len(new)) > LONG_SAME else (0, 0)
+    inner = old[start : len(old) - end], new[start : len(new) - end]
+    if max(map(len, inner)) > LONG_WORDS:
+        return (), ()
+    words = [_TOKEN.findall(text) for text in inner]
+    blocks = match(words[0], words[1], most=MOST_WORD_EDITS)
+    if blocks is None:
+        return (), ()
+    same = start + end + sum(len("".join(words[0][b.before : b.before + b.size])) for b in blocks)
+    if same < ALIKE * max(len(old), len(new)):
+        return (), ()
+    sides = []
+    for text, side, tokens in ((old, 0, words[0]), (new, 1, words[1])):
+        pieces = [(text[:start], False)]
+        at = 0
+        for block in blocks:
+            pieces.append(("".join(tokens[at : block[side]]), True))
+            pieces.append(("".join(tokens[block[side] : block[side] + block.size]), False))
+            at = block[side] + block.size
+        pieces += [("".join(tokens[at:]), True), (text[len(text) - end :], False)]
+        sides.append(_join(pieces))
+    return sides[0], sides[1]
+
+
+def _trim(old: str, new: str) -> tuple[int, int]:
+    """How many characters both lines share at their start and end, without cutting through a word there."""
+    shorter = min(len(old), len(new))
+    start = _bisect(shorter, lambda size: old[:size] == new[:size])
+    while 0 < start < shorter and old[start - 1].isalnum() and old[start : start + 1].isalnum():
+        start -= 1
+    end = _bisect(shorter - start, lambda size: old[len(old) - size :] == new[len(new) - size :])
+    while end and old[len(old) - end].isalnum() and end < len(old) and old[len(old) - end - 1].isalnum():
+        end -= 1
+    return start, end
+
+
+def _bisect(most: int, holds: Callable[[int], bool]) -> int:
+    """The largest size up to `most` for which it holds; it holds for every smaller one."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+    return low
+
+
+def _join(pieces: Sequence[tuple[str, bool]]) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    for text, changed in pieces:
+        if not text:
+            continue
+        if parts and parts[-1].changed == changed:
+            parts[-1] = Part(parts[-1].text + text, changed)
+        else:
+            parts.append(Part(text, changed))
+    return tuple(parts)
+
+
+def _shorten(line: Line) -> tuple[Line, bool]:
+    """A line that can be shown: long stretches without a change are left out; and whether a change is cut off."""
+    if not line.parts:
+        long = LONG_SAME if line.kind == "same" else LONG_CHANGED
+        if len(line.text) <= long:
+            return line, False
+        return Line(line.kind, line.text[:long] + "…"), line.kind != "same"
+    shown, cut = [], False
+    for place, part in enumerate(line.parts):
+        text = part.text
+        if part.changed and len(text) > LONG_CHANGED:
+            text, cut = text[:LONG_CHANGED] + "…", True
+        elif not part.changed and len(text) > LONG_SAME:
+            keep = LONG_SAME // 2
+            head = text[:keep] if place else ""
+            text = head + " … " + (text[-keep:] if place < len(line.parts) - 1 else "")
+        shown.append(Part(text, part.changed))
+    return Line(line.kind, "".join(part.text for part in shown), tuple(shown)), cut

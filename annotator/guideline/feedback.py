@@ -1,0 +1,164 @@
+"""Sums decisions up into a worklist for the guideline: what they have in common, how many, most to be gained first.
+
+Rules only. Every decision stands in one lesson at most: with others of its category, grades and cause; else with those of
+other categories; else among those that ask for a rule, or among single cases. Where a document was misread or knowledge was
+missing, the grades do not matter and are left out. Slips, and decisions without a cause, teach nothing unless they ask.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from itertools import chain
+from math import comb
+
+from annotator.domain.messages import Message, join_sentences
+from annotator.guideline.records import TEACHING, Apart, AskedQuestion, Kind, Lesson, Taught, Worklist
+from annotator.guideline.wording import say_asked, say_group, say_long, say_place, say_questions, say_single
+
+FEW = 3
+"""Fewer decisions than these are no pattern."""
+GROUPED = TEACHING | {"misread_document", "missing_knowledge"}
+WITHOUT_GRADES = frozenset({"misread_document", "missing_knowledge"})
+LONG = 20_000
+FALSE_CLAIMS = 0.02
+Group = tuple[Apart | None, str]
+
+
+def sum_up(
+    taught: Sequence[Taught],
+    questions: Sequence[AskedQuestion] = (),
+    characters: Mapping[str, int] | None = None,
+) -> Worklist:
+    """The worklist. `characters`: how long the documents of some pairs are, those of misread ones among them."""
+    disputes = [case for case in taught if case.apart is not None]
+    found, rest = _group_by_category(taught, disputes)
+    more, rest = _group_all(rest, disputes, found)
+    found += more
+    asked = [case for case in rest if case.in_guideline]
+    single = [case for case in rest if not case.in_guideline and case.cause in TEACHING]
+    if asked:
+        found.append(_make("asked", asked, say_asked(len(asked), further=bool(found))))
+    if single:
+        found.append(_make("single", single, say_single(len(single), further=bool(found))))
+    found = _tell_long(found, characters or {})
+    if questions:
+        said = say_questions(len(questions))
+        found.append(Lesson("questions", "questions", said, questions=tuple(questions)))
+    return Worklist(tuple(sorted(found, key=_rank)), len(taught))
+
+
+def find_group(case: Taught) -> Group | None:
+    """With what else a decision is summed up; None for one that stands by itself."""
+    if case.cause not in GROUPED or case.apart is None:
+        return None
+    return (None if case.cause in WITHOUT_GRADES else case.apart), case.cause
+
+
+def _group_by_category(
+    taught: Iterable[Taught], disputes: Sequence[Taught]
+) -> tuple[list[Lesson], list[Taught]]:
+    """Lessons of a category, and the decisions that are in none."""
+    totals = Counter(case.category for case in disputes)
+    grouped: dict[tuple[str, Group], list[Taught]] = defaultdict(list)
+    rest = []
+    for case in taught:
+        group = find_group(case)
+        if group is None or case.category is None:
+            rest.append(case)
+        else:
+            grouped[case.category, group].append(case)
+    found = []
+    for (category, group), cases in grouped.items():
+        if len(cases) < FEW:
+            rest += cases
+            continue
+        of = totals[category]
+        said = say_group(group[1], group[0], len(cases), say_place(of, category))
+        found.append(_make("group", cases, said, category=category, group=group, of=of))
+    return found, rest
+
+
+def _group_all(
+    rest: Iterable[Taught], disputes: Sequence[Taught], before: Sequence[Lesson]
+) -> tuple[list[Lesson], list[Taught]]:
+    """Lessons of all categories that have none of their own."""
+    grouped: dict[Group, list[Taught]] = defaultdict(list)
+    left = []
+    for case in rest:
+        group = find_group(case)
+        if group is None:
+            left.append(case)
+        else:
+            grouped[group].append(case)
+    found = []
+    for group, cases in grouped.items():
+        if len(cases) < FEW:
+            left += cases
+            continue
+        own = {lesson.category for lesson in before if (lesson.apart, lesson.cause) == group}
+        of = sum(case.category not in own for case in disputes)
+        said = say_group(group[1], group[0], len(cases), say_place(of, None, others=bool(own)))
+        found.append(_make("group", cases, said, group=group, of=of))
+    return found, left
+
+
+def _make(
+    kind: Kind,
+    cases: Sequence[Taught],
+    sentence: Message,
+    *,
+    category: str | None = None,
+    group: Group | None = None,
+    of: int = 0,
+) -> Lesson:
+    apart, cause = group or (None, None)
+    ordered = sorted(cases, key=lambda case: (not case.waits, -case.impact, case.decided_at, case.pair))
+    named = repr((kind, category, group)).encode("utf-8", "surrogatepass")
+    return Lesson(
+        sha256(named).hexdigest()[:12], kind, sentence, tuple(ordered), category=category, apart=apart,
+        cause=cause, of=of,
+    )  # fmt: skip
+
+
+def _tell_long(found: list[Lesson], characters: Mapping[str, int]) -> list[Lesson]:
+    """Say of misread documents that they are long, where they surely are longer than others."""
+    misread = [lesson for lesson in found if lesson.cause == "misread_document"]
+    every = {case.pair for case in chain.from_iterable(lesson.cases for lesson in misread)}
+    others = [length for pair, length in characters.items() if pair not in every]
+    told = []
+    for lesson in found:
+        lengths = [characters[case.pair] for case in lesson.cases if case.pair in characters]
+        if lesson in misread and _are_longer(lengths, others, claims=len(misread)):
+            of_them = sum(length > LONG for length in lengths)
+            elsewhere = sum(length > LONG for length in others)
+            said = say_long(of_them, len(lengths), elsewhere, len(others), LONG)
+            sentence = join_sentences((lesson.sentence, said))
+            told.append(replace(lesson, sentence=sentence))
+        else:
+            told.append(lesson)
+    return told
+
+
+def _are_longer(own: Sequence[int], others: Sequence[int], *, claims: int) -> bool:
+    """Whether long documents are surely more frequent here than elsewhere: Fisher's exact test (1922), one-sided, as strict
+    as so many claims at once ask."""
+    if len(own) < FEW or not others:
+        return False
+    long_here, long_all = sum(n > LONG for n in own), sum(n > LONG for n in (*own, *others))
+    return _tail(long_here, len(own), long_all, len(own) + len(others)) <= FALSE_CLAIMS / claims
+
+
+def _tail(found: int, drawn: int, marked: int, everything: int) -> float:
+    """The chance of `found` or more marked ones among `drawn` of `everything`, of which `marked` are (hypergeometric)."""
+    most = min(drawn, marked)
+    ways = sum(comb(marked, n) * comb(everything - marked, drawn - n) for n in range(found, most + 1))
+    return ways / comb(everything, drawn)
+
+
+def _rank(lesson: Lesson) -> tuple[object, ...]:
+    """What waits first, then what would have prevented most disputes, then what they weigh."""
+    return (
+        not lesson.waiting, not lesson.open, -lesson.waiting, -lesson.open, -lesson.impact, lesson.category or "",
+        str(lesson.apart), lesson.cause or "", lesson.kind,
+    )  # fmt: skip

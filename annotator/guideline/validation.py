@@ -1,0 +1,97 @@
+"""What a standard must be before it can be published: complete, of a bearable length, without marks of a merge. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from annotator.domain.errors import StateError, ValidationError
+from annotator.domain.grades import GradeDefinition, Rubric
+from annotator.domain.messages import Message, join, say
+from annotator.domain.texts import holds_no_text
+from annotator.guideline.merge import find_conflicts
+
+MOST_TITLE, MOST_NAME, MOST_DEFINITION, MOST_EXAMPLE, MOST_GUIDELINE = 200, 100, 5_000, 5_000, 200_000
+MOST_EXAMPLES, MOST_WHY = 100, 2_000
+
+
+def clean_standard(rubric: Rubric) -> Rubric:
+    """Without the spaces and line ends that nobody sees."""
+    return Rubric(
+        grades=tuple(_clean_grade(definition) for definition in rubric.grades),
+        guideline=rubric.guideline.replace("\r\n", "\n").rstrip(),
+        title=" ".join(rubric.title.split()),
+    )
+
+
+def check_standard(rubric: Rubric) -> None:
+    """ValidationError names the field and what was expected of it; StateError the fields that hold marks of a merge."""
+    conflicts = find_conflicts(rubric)
+    if conflicts:
+        names = join(conflicts)
+        raise StateError(
+            say(
+                "two changes contradict each other in: {names}; keep one of each, and take the marks away",
+                names=names,
+            )
+        )
+    for name, text, least, most in _list_fields(rubric):
+        if not least <= len(text) <= most:
+            raise ValidationError(_say_length(name, least, most, len(text)))
+        if holds_no_text(text):
+            raise ValidationError(say("{field}: expected text, found a character that is none", field=name))
+    for definition in rubric.grades:
+        count = len(definition.positive_examples) + len(definition.negative_examples)
+        if count > MOST_EXAMPLES:
+            raise ValidationError(
+                say(
+                    "grade {grade}: expected at most {most} examples, found {found}",
+                    grade=definition.grade, most=MOST_EXAMPLES, found=count,
+                )
+            )  # fmt: skip
+
+
+def check_change(change: str, why: str) -> None:
+    """A change is minor or semantic, and a semantic one says why."""
+    if change not in ("minor", "semantic"):
+        raise ValidationError(say("change: expected minor or semantic, found {found}", found=repr(change)))
+    if change == "semantic" and not why.strip():
+        raise ValidationError(say("why: expected a reason in words, since what a grade means changes"))
+    if len(why) > MOST_WHY:
+        raise ValidationError(_say_length(say("why"), 0, MOST_WHY, len(why)))
+    if holds_no_text(why):
+        raise ValidationError(say("{field}: expected text, found a character that is none", field=say("why")))
+
+
+def _say_length(field: Message, least: int, most: int, found: int) -> Message:
+    return say(
+        "{field}: expected {least} to {most:,} characters, found {found:,}",
+        field=field, least=least, most=most, found=found,
+    )  # fmt: skip
+
+
+def _list_fields(rubric: Rubric) -> Iterator[tuple[Message, str, int, int]]:
+    yield say("Title"), rubric.title, 0, MOST_TITLE
+    for definition in rubric.grades:
+        grade = definition.grade
+        yield say("Grade {grade}: name", grade=grade), definition.name, 1, MOST_NAME
+        yield say("Grade {grade}: definition", grade=grade), definition.definition, 1, MOST_DEFINITION
+        for example in (*definition.positive_examples, *definition.negative_examples):
+            yield say("Grade {grade}: examples", grade=grade), example, 1, MOST_EXAMPLE
+    yield say("Guideline"), rubric.guideline, 0, MOST_GUIDELINE
+
+
+def _clean_grade(definition: GradeDefinition) -> GradeDefinition:
+    return replace(
+        definition,
+        name=" ".join(definition.name.split()),
+        definition=_clean(definition.definition).strip(),
+        positive_examples=_clean_examples(definition.positive_examples),
+        negative_examples=_clean_examples(definition.negative_examples),
+    )
+
+
+def _clean_examples(examples: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(cleaned for example in examples if (cleaned := _clean(example).strip()))
+
+
+def _clean(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.replace("\r\n", "\n").split("\n"))

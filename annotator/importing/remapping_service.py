@@ -1,0 +1,243 @@
+"""Documents got new ids, because their corpus was ingested anew or cut into chunks: what a lead does about it.
+
+Stands beside importing and changes what it brought in. A renamed document takes its pairs, texts, run results and
+provenance along, and with them every judgment. A split or merged one leaves with its pairs; its new ids get pairs to
+be judged, with the old grades as suggestions that leads see. A pair keeps its key whatever happens, so a judgment on
+its way from a browser still lands on the pair that was on the screen. All or nothing; the same file twice is once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.errors import Problems
+from annotator.domain.people import Actor
+from annotator.formats.regular_file import read_regular
+from annotator.formats.text import describe, to_utf8
+from annotator.importing import import_sql, remapping_sql
+from annotator.importing.carrying import Carrying, LivePair, carry_pairs
+from annotator.importing.remap_file import RemapFile, read_remap
+from annotator.importing.remapping import RemapPlan, find_applied, name_retired, plan_remap
+from annotator.importing.remapping_report import RemapReport, Stored, make_report
+from annotator.people.service import require_role
+from annotator.storage.candidates import list_queries
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.imported_grades import add_suggestions, list_suggestions
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.outdated import mark_outdated
+from annotator.storage.pair_states import list_pair_states
+from annotator.storage.pool import Candidate, add_candidates, add_pairs, list_pair_pks
+
+SYSTEM = "remap"
+
+
+def remap_documents(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    path: Path,
+    *,
+    now: datetime,
+    encoding: str | None = None,
+    dry_run: bool = False,
+) -> RemapReport:
+    """Give documents the new ids that a file `old_doc_id,new_doc_id` names. For leads.
+
+    BadInput names every bad line. Old ids that the dataset does not have are reported, not refused.
+    """
+    file = read_remap(_read_bytes(path, encoding), str(path))
+    with database.write() as session:
+        row = find_dataset(session, dataset)
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "lead")
+        lock_dataset(session, dataset_pk)
+        documents = _list_documents(session, dataset_pk, file)
+        paired = remapping_sql.list_paired_documents(session, dataset_pk, retired=False)
+        applied = find_applied(remapping_sql.list_batches(session, dataset_pk), file.links)
+        with_pairs = [doc_id for doc_id, pk in documents.items() if pk in paired]
+        plan = plan_remap(file.links, documents, with_pairs, applied=applied)
+        moved = plan.list_moved(documents)
+        pairs = _list_affected(session, dataset_pk, documents, plan, moved)
+        carrying = carry_pairs(pairs, moved, plan.leaving)
+        work = _Work(session, dataset_pk, row.name, documents, plan, moved, carrying, now)
+        stored = _store(work)
+        if dry_run:
+            session.rollback()
+    return make_report(file, path, plan, carrying, stored, applied=len(applied), dry_run=dry_run)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is to be done: `documents` are keys by the ids of before, `moved` the renamed ones whose new id another
+    document has."""
+
+    session: Session
+    dataset_pk: int
+    dataset: str
+    documents: Mapping[str, int]
+    plan: RemapPlan
+    moved: Mapping[str, str]
+    carrying: Carrying
+    now: datetime
+
+    @property
+    def leaving(self) -> dict[str, int]:
+        """The documents that have no id of their own afterwards, by the id of before."""
+        return {old: self.documents[old] for old in (*self.moved, *self.plan.leaving)}
+
+
+def _read_bytes(path: Path, encoding: str | None) -> bytes:
+    return to_utf8(read_regular(path), str(path), encoding)
+
+
+def _list_documents(session: Session, dataset_pk: int, file: RemapFile) -> dict[str, int]:
+    """The documents that have not left, by their ids. BadInput for a new id by which one that has left is known."""
+    every = remapping_sql.list_document_ids(session, dataset_pk)
+    retired = remapping_sql.list_paired_documents(session, dataset_pk, retired=True)
+    problems = Problems(file.path)
+    for _, new in file.links:
+        if every.get(new) in retired:
+            problems.add(None, "new_doc_id to be an id that no retired document has", describe(new))
+    problems.raise_if_any()
+    return {doc_id: pk for doc_id, pk in every.items() if pk not in retired}
+
+
+def _list_affected(
+    session: Session,
+    dataset_pk: int,
+    documents: Mapping[str, int],
+    plan: RemapPlan,
+    moved: Mapping[str, str],
+) -> list[LivePair]:
+    """The pairs of documents that leave or move, and of those they move to, with what is settled for each."""
+    concerned = {documents[doc_id] for doc_id in (*plan.leaving, *moved, *moved.values())}
+    pks = remapping_sql.list_pairs_of(session, concerned)
+    if not pks:
+        return []
+    suggested = list_suggestions(session, dataset_pk)
+    pairs = []
+    for state in list_pair_states(session, dataset_pk, pks):
+        status, grade = state.settlement.status, state.settlement.grade
+        if status == "unjudged" and state.pair_pk in suggested:
+            grade = suggested[state.pair_pk].grade
+        pair = LivePair(state.pair_pk, state.key, state.query_pk, state.query_id, state.doc_id, status, grade)
+        pairs.append(pair)
+    return pairs
+
+
+def _store(work: _Work) -> Stored:
+    session, plan, carrying = work.session, work.plan, work.carrying
+    in_place = {old: new for old, new in plan.renamed.items() if old not in work.moved}
+    pks_in_place = [work.documents[old] for old in in_place]
+    carried = len(carrying.moved) + len(remapping_sql.list_pairs_of(session, pks_in_place))
+    remapping_sql.add_remaps(session, work.dataset_pk, plan.list_links(), now=work.now)
+    leaving = [*carrying.retired, *carrying.displaced]
+    remapping_sql.retire_pairs(session, work.dataset_pk, leaving, now=work.now)
+    taken = {*work.documents, *plan.renamed.values(), *plan.list_targets()}
+    taken |= remapping_sql.list_document_ids(session, work.dataset_pk).keys()
+    doc_ids = {work.documents[old]: new for old, new in in_place.items()}
+    doc_ids |= {pk: _take_name(work, old, taken) for old, pk in work.leaving.items()}
+    remapping_sql.change_ids(session, doc_ids, taken)
+    _make_room(work, taken)
+    _move(work)
+    new, dropped = _replace_leaving(work)
+    return Stored(carried, _suggest(work), new, dropped)
+
+
+def _take_name(work: _Work, doc_id: str, taken: set[str]) -> str:
+    name = name_retired(doc_id, taken, day=work.now.date().isoformat())
+    taken.add(name)
+    return name
+
+
+def _make_room(work: _Work, taken: set[str]) -> None:
+    """Put the pairs that give way to others on a document of their own, with the same text."""
+    there = {
+        doc_id: _take_name(work, doc_id, taken) for doc_id in dict.fromkeys(work.carrying.displaced.values())
+    }
+    copies = {name: work.documents[doc_id] for doc_id, name in there.items()}
+    made = remapping_sql.copy_documents(work.session, work.dataset_pk, copies)
+    displaced = {pk: made[there[doc_id]] for pk, doc_id in work.carrying.displaced.items()}
+    remapping_sql.move_pairs(work.session, displaced)
+
+
+def _move(work: _Work) -> None:
+    """Put the pairs, texts and run results of renamed documents on those that have the new ids already."""
+    pks = {work.documents[old]: work.documents[new] for old, new in work.moved.items()}
+    remapping_sql.carry_texts(work.session, list(pks.items()))
+    onto = {pk: work.documents[doc_id] for pk, doc_id in work.carrying.moved.items()}
+    remapping_sql.move_pairs(work.session, onto)
+    mark_outdated(work.session, work.dataset_pk, pks.values())  # the new id may stand for another text
+    remapping_sql.copy_provenance(work.session, work.carrying.met)
+
+
+def _replace_leaving(work: _Work) -> tuple[int, int]:
+    """Make the documents that stand where others left, and take away what nothing hangs on; how many, each."""
+    session, dataset_pk, leaving = work.session, work.dataset_pk, work.leaving
+    if not leaving:
+        return 0, 0
+    there = remapping_sql.list_document_ids(session, dataset_pk)
+    free = work.plan.list_targets() - there.keys()
+    remapping_sql.copy_documents(
+        session, dataset_pk, {new: leaving[new] for new in sorted(free & leaving.keys())}
+    )
+    wanted = dict.fromkeys(doc_id for _, _, doc_id in work.carrying.joining)
+    _, by_id_only = import_sql.add_documents_by_id(session, dataset_pk, wanted)
+    entries = remapping_sql.list_run_entries(session, dataset_pk)
+    onto = {work.documents[old]: work.documents[new] for old, new in work.moved.items()}
+    gone = set(leaving.values())
+    stay = [
+        entry
+        for entry in set(entries) - remapping_sql.move_run_entries(session, entries, onto)
+        if entry[2] in gone
+    ]
+    places = remapping_sql.list_pair_places(session, gone)
+    doc_ids = {pk: old for old, pk in leaving.items()}
+    queries = list_queries(session, dataset_pk) if stay else {}
+    names = {
+        (query_pk, document_pk): (queries[query_pk].query_id, doc_ids[document_pk])
+        for _, query_pk, document_pk in sorted(stay)
+        if (query_pk, document_pk) not in places
+    }
+    # what a run says of a document that has left must not join the pool later
+    add_pairs(session, dataset_pk, work.dataset, names, now=work.now, retired_at=work.now)
+    in_use = {document_pk for _, document_pk in (*places, *names)}
+    kept = remapping_sql.drop_unused(session, gone, in_use)
+    return by_id_only, len(gone) - len(kept)
+
+
+def _suggest(work: _Work) -> int:
+    """Let the pairs of split and merged documents join the pool, and note the old grades; how many pairs are new."""
+    session, dataset_pk, carrying = work.session, work.dataset_pk, work.carrying
+    documents = import_sql.map_documents(session, dataset_pk)
+    candidates = [
+        Candidate(query_pk, query_id, documents[new][0], new, SYSTEM, signals={"old_doc_ids": olds})
+        for (query_pk, query_id, new), olds in carrying.joining.items()
+    ]
+    growth = add_candidates(session, dataset_pk, work.dataset, candidates, now=work.now)
+    pairs = list_pair_pks(session, dataset_pk, {item.query_pk for item in carrying.suggested})
+    rows: list[dict[str, Any]] = [
+        {
+            "pair_pk": pairs[item.query_pk, documents[item.doc_id][0]],
+            "grade": item.grade,
+            "keep": False,
+            "source": {
+                "kind": SYSTEM,
+                "old_doc_id": item.old.doc_id,
+                "pair": item.old.key,
+                "status": item.old.status,
+            },
+            "description": None,
+            "note": None,
+            "annotator_grades": [],
+            "extra": {},
+            "imported_at": work.now,
+        }
+        for item in carrying.suggested
+    ]
+    add_suggestions(session, rows)
+    return growth.pairs

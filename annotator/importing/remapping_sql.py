@@ -1,0 +1,230 @@
+"""What remapping reads and writes in bulk: documents under their ids, the pairs and run results that hang on them.
+
+Every function belongs inside the transaction of `importing/remapping_service.py`. Judgments, decisions and imported grades are
+never touched: they stay on their pair. A document that has left keeps its row for the pairs that left with it, and
+is known by having a retired pair (`storage/pool.py`).
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, insert, select, text, update
+from sqlalchemy.orm import Session
+from sqlmodel import SQLModel, col
+
+from annotator.storage.bulk import add_rows, split
+from annotator.storage.current_judgments import forget_current
+from annotator.storage.impact_scores import note_all_due
+from annotator.storage.labeling_tables import LeaseRow
+from annotator.storage.lookup import key_of
+from annotator.storage.tables import (
+    DocumentRow,
+    DocumentTextRow,
+    PairRow,
+    ProvenanceRow,
+    RemapRow,
+    RunEntryRow,
+    RunRow,
+)
+
+CHUNK = 1_000
+Entry = tuple[int, int, int]  # run_pk, query_pk, document_pk
+_COPY_TEXTS = text(
+    "INSERT INTO document_text (document_pk, sha256, text, imported_at) "
+    "SELECT :to, t.sha256, t.text, t.imported_at FROM document_text t WHERE t.document_pk = :from AND NOT EXISTS "
+    "(SELECT 1 FROM document_text o WHERE o.document_pk = :to AND o.sha256 = t.sha256)"
+)
+_SHOW_TEXT = text(
+    "UPDATE document SET text_sha256 = (SELECT f.text_sha256 FROM document f WHERE f.pk = :from), "
+    "media_type = (SELECT f.media_type FROM document f WHERE f.pk = :from), "
+    "title = CASE WHEN title = '' THEN (SELECT f.title FROM document f WHERE f.pk = :from) ELSE title END "
+    "WHERE pk = :to AND text_sha256 IS NULL"
+)
+_MOVE_ENTRY = text(
+    "UPDATE run_entry SET document_pk = :to "
+    "WHERE run_pk = :at_run AND query_pk = :at_query AND document_pk = :at_document"
+)
+
+
+# Reading ---------------------------------------------------------------------------------------------
+
+
+def list_document_ids(session: Session, dataset_pk: int) -> dict[str, int]:
+    """Every document of the dataset by its doc_id, those that have left included."""
+    statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk))
+    found = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
+    return {doc_id: key_of(pk) for doc_id, pk in found}
+
+
+def list_paired_documents(session: Session, dataset_pk: int, *, retired: bool) -> set[int]:
+    """The documents that stand in a pair of the pool, or those that stand in one that has left it."""
+    left = col(PairRow.retired_at).is_not(None) if retired else col(PairRow.retired_at).is_(None)
+    statement = select(col(PairRow.document_pk)).where(col(PairRow.dataset_pk) == dataset_pk, left)
+    return set(session.scalars(statement.distinct()))
+
+
+def list_pairs_of(session: Session, document_pks: Collection[int]) -> list[int]:
+    """The pairs of these documents that are in the pool."""
+    found: list[int] = []
+    for chunk in split(sorted(document_pks), CHUNK):
+        statement = select(col(PairRow.pk)).where(col(PairRow.retired_at).is_(None))
+        found += map(key_of, session.scalars(statement.where(col(PairRow.document_pk).in_(chunk))))
+    return found
+
+
+def list_pair_places(session: Session, document_pks: Collection[int]) -> set[tuple[int, int]]:
+    """(query_pk, document_pk) of every pair of these documents, in the pool or not."""
+    found: set[tuple[int, int]] = set()
+    for chunk in split(sorted(document_pks), CHUNK):
+        statement = select(col(PairRow.query_pk), col(PairRow.document_pk))
+        rows = session.execute(statement.where(col(PairRow.document_pk).in_(chunk)))
+        found.update((query_pk, document_pk) for query_pk, document_pk in rows)
+    return found
+
+
+def list_run_entries(session: Session, dataset_pk: int) -> list[Entry]:
+    """Every result of every run, by its key."""
+    statement = (
+        select(col(RunEntryRow.run_pk), col(RunEntryRow.query_pk), col(RunEntryRow.document_pk))
+        .join(RunRow, col(RunRow.pk) == col(RunEntryRow.run_pk))
+        .where(col(RunRow.dataset_pk) == dataset_pk)
+    )
+    return [(run_pk, query_pk, document_pk) for run_pk, query_pk, document_pk in session.execute(statement)]
+
+
+def list_batches(session: Session, dataset_pk: int) -> list[set[tuple[str, str]]]:
+    """The (old id, new id) of every remap of the dataset, the latest first."""
+    statement = select(col(RemapRow.remapped_at), col(RemapRow.old_doc_id), col(RemapRow.new_doc_id))
+    found: dict[datetime, set[tuple[str, str]]] = {}
+    rows = session.execute(statement.where(col(RemapRow.dataset_pk) == dataset_pk))
+    for at, old, new in rows:
+        found.setdefault(at, set()).add((old, new))
+    return [found[at] for at in sorted(found, reverse=True)]
+
+
+# Documents -------------------------------------------------------------------------------------------
+
+
+def change_ids(session: Session, doc_ids: Mapping[int, str], taken: Collection[str]) -> None:
+    """Give documents other ids, by document_pk. In two steps, so that ids may be swapped and passed on in a row."""
+    mark = "(remapping)"
+    while any(doc_id.startswith(mark) for doc_id in taken):
+        mark += "'"
+    _update(session, DocumentRow, [{"pk": pk, "doc_id": f"{mark}{pk}"} for pk in doc_ids])
+    _update(session, DocumentRow, [{"pk": pk, "doc_id": doc_id} for pk, doc_id in doc_ids.items()])
+
+
+def copy_documents(session: Session, dataset_pk: int, copies: Mapping[str, int]) -> dict[str, int]:
+    """Make a document of each id that says what the document it stands for says, its texts included; their keys."""
+    pks = sorted(set(copies.values()))
+    rows: dict[int, DocumentRow] = {}
+    for chunk in split(pks, CHUNK):
+        found = session.scalars(select(DocumentRow).where(col(DocumentRow.pk).in_(chunk)))
+        rows.update((key_of(row.pk), row) for row in found)
+    values = [
+        {
+            "dataset_pk": dataset_pk,
+            "doc_id": doc_id,
+            "title": rows[pk].title,
+            "url": rows[pk].url,
+            "media_type": rows[pk].media_type,
+            "text_sha256": rows[pk].text_sha256,
+            "extra": rows[pk].extra,
+        }
+        for doc_id, pk in copies.items()
+    ]
+    add_rows(session, DocumentRow, values)
+    made = list_document_ids(session, dataset_pk) if copies else {}
+    carry_texts(session, [(pk, made[doc_id]) for doc_id, pk in copies.items()])
+    return {doc_id: made[doc_id] for doc_id in copies}
+
+
+def carry_texts(session: Session, moves: Sequence[tuple[int, int]]) -> None:
+    """Keep the texts of the first document of each pair with the second too; show them where that has none."""
+    values = [{"from": source, "to": target} for source, target in moves]
+    if values:
+        session.flush()
+        session.connection().execute(_COPY_TEXTS, values)
+        session.connection().execute(_SHOW_TEXT, values)
+
+
+def drop_unused(session: Session, document_pks: Collection[int], in_use: Collection[int]) -> list[int]:
+    """Take away those of these documents that nothing hangs on; the ones that stay."""
+    unused = sorted(set(document_pks) - set(in_use))
+    for chunk in split(unused, CHUNK):
+        for row, key in ((DocumentTextRow, DocumentTextRow.document_pk), (DocumentRow, DocumentRow.pk)):
+            _quietly(session, delete(row).where(col(key).in_(chunk)))
+    return sorted(set(document_pks) & set(in_use))
+
+
+# Pairs and runs --------------------------------------------------------------------------------------
+
+
+def retire_pairs(session: Session, dataset_pk: int, pair_pks: Sequence[int], *, now: datetime) -> None:
+    """Take pairs out of the pool. What was judged of them stays on record."""
+    for chunk in split(pair_pks, CHUNK):
+        _quietly(session, update(PairRow).where(col(PairRow.pk).in_(chunk)).values(retired_at=now))
+        _quietly(session, delete(LeaseRow).where(col(LeaseRow.pair_pk).in_(chunk)))
+    forget_current(session, dataset_pk, pair_pks)
+
+
+def move_pairs(session: Session, moves: Mapping[int, int]) -> None:
+    """Put pairs on other documents: document_pk by pair_pk."""
+    _update(session, PairRow, [{"pk": pk, "document_pk": document_pk} for pk, document_pk in moves.items()])
+
+
+def copy_provenance(session: Session, met: Iterable[tuple[int, int]]) -> None:
+    """Note who proposed the first pair of each two with the second as well, unless that system proposed it too."""
+    onto = dict(met)
+    systems: set[tuple[int, str]] = set()
+    rows: list[dict[str, Any]] = []
+    for chunk in split(sorted({*onto, *onto.values()}), CHUNK):
+        found = session.scalars(select(ProvenanceRow).where(col(ProvenanceRow.pair_pk).in_(chunk)))
+        for row in found:
+            systems.add((row.pair_pk, row.system))
+            if row.pair_pk in onto:
+                rows.append({**row.model_dump(), "pair_pk": onto[row.pair_pk]})
+    add_rows(session, ProvenanceRow, [row for row in rows if (row["pair_pk"], row["system"]) not in systems])
+
+
+def move_run_entries(session: Session, entries: Sequence[Entry], moves: Mapping[int, int]) -> set[Entry]:
+    """Put results of runs on the document that has the id now, unless the run names that one too; the ones moved."""
+    there = set(entries)
+    moved = {
+        (run_pk, query_pk, document_pk)
+        for run_pk, query_pk, document_pk in entries
+        if document_pk in moves and (run_pk, query_pk, moves[document_pk]) not in there
+    }
+    values = [
+        {"at_run": run_pk, "at_query": query_pk, "at_document": document_pk, "to": moves[document_pk]}
+        for run_pk, query_pk, document_pk in sorted(moved)
+    ]
+    if values:
+        session.flush()
+        session.connection().execute(_MOVE_ENTRY, values)
+    return moved
+
+
+def add_remaps(
+    session: Session, dataset_pk: int, links: Iterable[tuple[str, str, str]], *, now: datetime
+) -> None:
+    """Note for ever that documents got new ids: (old id, new id, kind)."""
+    rows = [
+        {"dataset_pk": dataset_pk, "old_doc_id": old, "new_doc_id": new, "kind": kind, "remapped_at": now}
+        for old, new, kind in links
+    ]
+    for chunk in split(rows, CHUNK):
+        session.execute(insert(RemapRow), list(chunk))
+    note_all_due(session, dataset_pk)
+
+
+def _update(session: Session, row: type[SQLModel], values: Sequence[Mapping[str, Any]]) -> None:
+    """Set columns of rows by their key."""
+    for chunk in split(values, CHUNK):
+        session.execute(update(row), list(chunk))
+
+
+def _quietly(session: Session, statement: Any) -> None:
+    """Execute without looking for objects in the session that it concerns."""
+    session.execute(statement.execution_options(synchronize_session=False))

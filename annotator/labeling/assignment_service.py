@@ -1,0 +1,291 @@
+"""What leads do to spread the work: give queries to people, take them back, hand a leaver's work on, see who waits on whom.
+
+Stands before labeling, which hands out what is decided here. Everything happens at once or not at all: an unknown
+query, or a person who may not judge one of the queries, is told and nothing changes. What was judged always stays.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.errors import NotFound, StateError, ValidationError
+from annotator.domain.messages import say
+from annotator.domain.overlap import check_rules, most_for, say_overlap
+from annotator.domain.people import Actor, includes
+from annotator.labeling.assignment import Assigned as Assigned
+from annotator.labeling.assignment import HandedOver as HandedOver
+from annotator.labeling.assignment import Left as Left
+from annotator.labeling.assignment import Selection as Selection
+from annotator.labeling.assignment import Standing as Standing
+from annotator.labeling.assignment_sql import (
+    add_assignments,
+    count_alike,
+    count_answered,
+    count_disclosed,
+    count_left_by,
+    count_stuck,
+    delete_assignments,
+    end_leases_of,
+    end_leases_of_others,
+    list_assigned,
+    list_queries_with_work,
+    list_running_leases,
+)
+from annotator.labeling.preview import Judgments as Judgments
+from annotator.labeling.preview import PairsAlike, count_judgments
+from annotator.labeling.waiting import (
+    Facts,
+    Held,
+    Limits,
+    Member,
+    QueryStanding,
+    list_waiting_people,
+    list_waiting_queries,
+)
+from annotator.labeling.waiting import WaitingPerson as WaitingPerson
+from annotator.labeling.waiting import WaitingQuery as WaitingQuery
+from annotator.people.service import list_roles, require_role
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.lookup import find_dataset, find_person, key_of
+from annotator.storage.roles import list_people_here
+from annotator.storage.tables import DatasetRow
+
+NAMED = 5
+
+
+def assign(
+    database: Database, actor: Actor, dataset: str, people: Sequence[str], chosen: Selection, *, now: datetime
+) -> Assigned:
+    """Give these queries to these people: from now on they go to those they were given to only."""
+    with database.write() as session:
+        _, facts = _begin(session, actor, dataset, now=now)
+        queries = _choose(facts, chosen)
+        takers = [_find_taker(facts, username) for username in dict.fromkeys(people)]
+        if not takers:
+            raise ValidationError(say("Choose at least one person."))
+        for taker in takers:
+            _require_known(taker, queries)
+        pks = [query.pk for query in queries]
+        new = add_assignments(session, pks, [taker.pk for taker in takers], by=actor.person_id, now=now)
+        leases = end_leases_of_others(session, pks)
+        return Assigned(len(queries), tuple(taker.username for taker in takers), new, leases)
+
+
+def take_back(
+    database: Database, actor: Actor, dataset: str, people: Sequence[str], chosen: Selection, *, now: datetime
+) -> Assigned:
+    """Take these queries (without a selection: all of theirs) back from these people. One that nobody has any more
+    goes to everybody again."""
+    with database.write() as session:
+        _, facts = _begin(session, actor, dataset, now=now)
+        named = [find_person(session, username) for username in dict.fromkeys(people)]
+        if not named:
+            raise ValidationError(say("Choose at least one person."))
+        persons = [key_of(person.pk) for person in named]
+        queries = list(facts.queries) if chosen.is_empty else _choose(facts, chosen)
+        theirs = [query.pk for query in queries if facts.assigned.get(query.pk, frozenset()) & set(persons)]
+        gone = delete_assignments(session, theirs, persons)
+        still_given = [pk for pk in theirs if facts.assigned[pk] - set(persons)]
+        leases = end_leases_of_others(session, still_given)
+        return Assigned(len(theirs), tuple(person.username for person in named), gone, leases)
+
+
+def reassign(
+    database: Database, actor: Actor, dataset: str, *, leaver: str, to: str, now: datetime
+) -> HandedOver:
+    """Give every query that `leaver` was given to `to` instead, and end the leaver's leases. What was judged stays."""
+    if leaver == to:
+        raise ValidationError(say("expected two people, found {username} twice", username=to))
+    with database.write() as session:
+        row, facts = _begin(session, actor, dataset, now=now)
+        gone = key_of(find_person(session, leaver).pk)
+        queries = [query for query in facts.queries if gone in facts.assigned.get(query.pk, ())]
+        taker = _find_taker(facts, to)
+        _require_known(taker, queries)
+        shared = sum(taker.pk in facts.assigned[query.pk] for query in queries)
+        pks = [query.pk for query in queries]
+        delete_assignments(session, pks, [gone])
+        add_assignments(session, pks, [taker.pk], by=actor.person_id, now=now)
+        leases = end_leases_of(session, key_of(row.pk), gone)
+        return HandedOver(leaver, taker.username, len(queries), shared, leases)
+
+
+def list_left(database: Database, actor: Actor, username: str) -> list[Left]:
+    """What this person leaves, or would, on each dataset that the actor leads."""
+    with database.read() as session:
+        found = count_left_by(session, key_of(find_person(session, username).pk))
+        roles = list_roles(session, actor)
+        return [
+            Left(session.get_one(DatasetRow, pk).name, queries, pairs)
+            for pk, queries, pairs in found
+            if actor.is_operator or includes(roles.role_on(pk) or "annotator", "lead")
+        ]
+
+
+def show_assignment(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Standing:
+    """Who judges what on this dataset, who waits on whom, and the pairs that nobody may judge."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        facts = _read_facts(session, row, now=now)
+        stuck = _count_stuck(session, row, facts)
+        alike = count_alike(session, key_of(row.pk), one_by_one=_is_drawn(row.overlap_rules))
+    return Standing(
+        overlap=row.overlap,
+        rules=say_overlap(row.overlap, row.overlap_rules),
+        judgments=_count_judgments(row, row.overlap, row.overlap_rules, alike),
+        people=tuple(list_waiting_people(facts, now=now)),
+        queries=tuple(list_waiting_queries(facts, stuck)),
+        categories=_names(query.category for query in facts.queries),
+        languages=_names(query.language for query in facts.queries),
+        all_queries=len(facts.queries),
+        given=len(facts.assigned),
+        stuck=sum(stuck.values()),
+    )
+
+
+def preview_overlap(
+    database: Database, actor: Actor, dataset: str, *, overlap: int, rules: Mapping[str, Any] | None
+) -> Judgments:
+    """How many judgments these rules would make in total: given, and still to give. Nothing changes."""
+    kept = check_rules(overlap, rules)
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        alike = count_alike(session, key_of(row.pk), one_by_one=_is_drawn(kept))
+    return _count_judgments(row, overlap, kept, alike)
+
+
+def _begin(session: Session, actor: Actor, dataset: str, *, now: datetime) -> tuple[DatasetRow, Facts]:
+    row = find_dataset(session, dataset)
+    require_role(session, actor, key_of(row.pk), "lead")
+    lock_dataset(session, key_of(row.pk))
+    return row, _read_facts(session, row, now=now)
+
+
+def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Facts:
+    dataset_pk = key_of(row.pk)
+    lease = timedelta(minutes=row.lease_minutes)
+    people = [
+        Member(
+            pk=person.pk,
+            username=person.username,
+            name=person.name,
+            limits=tuple(Limits(_tuple_of(known), _tuple_of(spoken)) for _, known, spoken in person.roles),
+            works=person.can_sign_in
+            and (person.active or any(role == "annotator" for role, _, _ in person.roles)),
+            disabled=person.disabled,
+        )
+        for person in list_people_here(session, dataset_pk)
+    ]
+    return Facts(
+        queries=[QueryStanding(*query) for query in list_queries_with_work(session, dataset_pk)],
+        people=people,
+        assigned={query: frozenset(given) for query, given in list_assigned(session, dataset_pk).items()},
+        answered=count_answered(session, dataset_pk),
+        disclosed=count_disclosed(session, dataset_pk),
+        held={
+            person: Held(pairs, ends - lease)
+            for person, (pairs, ends) in list_running_leases(
+                session, dataset_pk, now=now, lease=lease
+            ).items()
+        },
+    )
+
+
+def _choose(facts: Facts, chosen: Selection) -> list[QueryStanding]:
+    """The queries that are meant; NotFound for an id that there is not, or when there is none at all."""
+    if chosen.is_empty:
+        raise ValidationError(say("Choose queries, a category or a language."))
+    wanted = None if chosen.query_ids is None else set(chosen.query_ids)
+    missing = sorted((wanted or set()) - {query.query_id for query in facts.queries})
+    if missing:
+        raise NotFound(say("no query with the id {ids}", ids=_list_some(missing)))
+    found = [
+        query
+        for query in facts.queries
+        if (wanted is None or query.query_id in wanted)
+        and chosen.category in (None, query.category)
+        and chosen.language in (None, query.language)
+    ]
+    if not found:
+        raise NotFound(say("no query of that category and language"))
+    return found
+
+
+def _find_taker(facts: Facts, username: str) -> Member:
+    """Somebody who may label here and can sign in."""
+    taker = next((person for person in facts.people if person.username == username), None)
+    if taker is None or not taker.limits:
+        raise StateError(
+            say(
+                "{username} has no role on this dataset; give one first: annotator people set {username}",
+                username=username,
+            )
+        )
+    if taker.disabled:
+        raise StateError(say("{username} is disabled", username=username))
+    return taker
+
+
+def _require_known(taker: Member, queries: Sequence[QueryStanding]) -> None:
+    foreign = [
+        f"{query.query_id} ({query.category or '–'}, {query.language or '–'})"
+        for query in queries
+        if not taker.knows(query.category, query.language)
+    ]
+    if foreign:
+        raise StateError(
+            say(
+                "{username} judges no queries of that category or language: {queries}. Change first what they judge.",
+                username=taker.username,
+                queries=_list_some(foreign),
+            )
+        )
+
+
+def _count_stuck(session: Session, row: DatasetRow, facts: Facts) -> dict[int, int]:
+    """By query. Only where so few may judge that some pair could go short are its pairs looked at."""
+    stuck: dict[int, int] = {}
+    doubtful: dict[frozenset[int], list[int]] = {}
+    for query in facts.queries:
+        able = (
+            frozenset(person.pk for person in facts.find_eligible(query)) if query.open_pairs else frozenset()
+        )
+        if query.open_pairs and not able:
+            stuck[query.pk] = query.open_pairs
+        elif query.open_pairs:
+            kept_out = sum((query.pk, pk) in facts.disclosed for pk in able)
+            if len(able) - kept_out < most_for(row.overlap, row.overlap_rules, query.category):
+                doubtful.setdefault(able, []).append(query.pk)
+    for able, queries in doubtful.items():
+        stuck.update(count_stuck(session, queries, able))
+    return stuck
+
+
+def _count_judgments(
+    row: DatasetRow,
+    overlap: int,
+    rules: Mapping[str, Any] | None,
+    alike: Iterable[tuple[str, str | None, int, int | None, int]],
+) -> Judgments:
+    return count_judgments(overlap, rules, seed=row.seed, found=(PairsAlike(*found) for found in alike))
+
+
+def _is_drawn(rules: Mapping[str, Any] | None) -> bool:
+    return bool((rules or {}).get("share"))
+
+
+def _names(found: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(sorted({name for name in found if name}))
+
+
+def _tuple_of(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)
+
+
+def _list_some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more

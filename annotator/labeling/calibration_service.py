@@ -1,0 +1,293 @@
+"""What leads do to train annotators and to see whether they keep to the standard: mark pairs, read the results.
+
+None of these judgments enters agreement or qrels. Annotators are told that such checks exist, never which pair is one.
+Refuses somebody who is not a lead, a pair that is not in the pool, a training pair without an explanation.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.errors import NotFound, Problems
+from annotator.domain.grades import check_grade
+from annotator.domain.messages import say
+from annotator.domain.people import Actor
+from annotator.labeling.calibration import check_mark, read_marks
+from annotator.labeling.calibration_sql import (
+    CheckAnswer,
+    Mark,
+    count_marked,
+    drop_marks,
+    find_by_names,
+    list_check_answers,
+    list_checked_people,
+    list_judged_pairs,
+    list_marks,
+    list_repeat_answers,
+    search_pairs,
+    write_marks,
+)
+from annotator.labeling.check_choice import draw
+from annotator.labeling.checks_sql import find_training
+from annotator.labeling.domain_calibration import AnnotatorResult, Candidate, MarkedPair, Marking, OwnChecks
+from annotator.labeling.scores import Tries, score_gold, score_repeats, score_training
+from annotator.people.service import require_person, require_role
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.disclosures import list_to_judge, note_seen
+from annotator.storage.labeling_tables import CheckRow
+from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
+from annotator.storage.open_pairs import make_worklist
+from annotator.storage.pair_states import PairState, list_pair_states, list_query_pks
+from annotator.storage.tables import (
+    DatasetRow,
+    DocumentRow,
+    MembershipRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+)
+
+AS_CANDIDATES = ("unanimous", "adjudicated")
+QUERIES_SAMPLED = 60
+
+
+def mark_pair(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    pair: str,
+    *,
+    kind: str,
+    grade: int,
+    explanation: str,
+    now: datetime,
+) -> Marking:
+    """Mark one pair (by its key) as training or gold with its right grade, or mark it otherwise. Training needs an
+    explanation: it is shown after the answer."""
+    mark = Mark(kind, check_grade(grade), check_mark(kind, explanation))
+    with database.write() as session:
+        dataset_pk = _lock_for_lead(session, actor, dataset)
+        pair_pk = _find_pair(session, dataset_pk, pair)
+        return _write(session, dataset_pk, actor, {pair_pk: mark}, now=now)
+
+
+def mark_file(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    data: bytes,
+    path: str,
+    *,
+    now: datetime,
+    dry_run: bool = False,
+) -> Marking:
+    """Mark pairs from a CSV file: every line, or none. BadInput names every bad line. With `dry_run` nothing changes."""
+    problems = Problems(path)
+    lines = read_marks(data, path, problems)
+    with database.write() as session:
+        dataset_pk = _lock_for_lead(session, actor, dataset)
+        pairs = find_by_names(session, dataset_pk, [(line.query_id, line.doc_id) for line in lines])
+        for line in lines:
+            if (line.query_id, line.doc_id) not in pairs:
+                problems.add(line.line, "a pair of the pool", f"{line.query_id} {line.doc_id}")
+        problems.raise_if_any()
+        marks = {
+            pairs[line.query_id, line.doc_id]: Mark(line.kind, line.grade, line.explanation) for line in lines
+        }
+        return _write(session, dataset_pk, actor, marks, now=now, dry_run=dry_run)
+
+
+def unmark_pair(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
+    """Make a marked pair ordinary work again, except for those who answered it or set its grade. NotFound when it is
+    not marked."""
+    with database.write() as session:
+        dataset_pk = _lock_for_lead(session, actor, dataset)
+        pair_pk = _find_pair(session, dataset_pk, pair)
+        if not list_marks(session, [pair_pk]):
+            raise NotFound(say("this pair is not marked"))
+        drop_marks(session, dataset_pk, [pair_pk], now=now)
+
+
+def list_checks(database: Database, actor: Actor, dataset: str, *, now: datetime) -> list[MarkedPair]:
+    """The marked pairs: training first, in the order of queries and doc_id. For leads, who know their right grades from
+    then on: they are neither checked by them nor judge them later."""
+    with database.read() as session:
+        dataset_pk = _require_lead(session, actor, dataset)
+        answered: dict[int, set[int]] = {}
+        for answer in list_check_answers(session, dataset_pk):
+            answered.setdefault(answer.pair_pk, set()).add(answer.annotator_pk)
+        statement = (
+            select(CheckRow, PairRow, QueryRow, DocumentRow, col(PersonRow.username))
+            .join(PairRow, col(PairRow.pk) == col(CheckRow.pair_pk))
+            .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+            .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+            .outerjoin(PersonRow, col(PersonRow.pk) == col(CheckRow.marked_by_pk))
+            .where(col(PairRow.dataset_pk) + 0 == dataset_pk, col(PairRow.retired_at).is_(None))
+        )
+        rows = sorted(
+            session.execute(statement),
+            key=lambda row: (row[0].kind != "training", row[2].position, row[3].doc_id),
+        )
+        marked = [
+            MarkedPair(
+                pair.key, query.query_id, query.text, document.doc_id, document.title, check.kind,
+                check.grade, check.explanation, username, check.marked_at, len(answered.get(check.pair_pk, ())),
+            )
+            for check, pair, query, document, username in rows
+        ]  # fmt: skip
+    note_seen(database, {key_of(row[1].pk) for row in rows}, actor.person_id, now=now)
+    return marked
+
+
+def find_candidates(
+    database: Database, actor: Actor, dataset: str, *, words: str = "", limit: int = 50, now: datetime
+) -> list[Candidate]:
+    """Pairs that could be marked. Without words: a sample, seeded by the dataset, of pairs that several judged alike or
+    a lead decided. With words: pairs whose query or document holds them, however far they are. For leads, who are not told how
+    a pair stands that they have still to judge; what they are told they judge no more."""
+    with database.read() as session:
+        dataset_pk = _require_lead(session, actor, dataset)
+        words = words.strip()
+        found = search_pairs(session, dataset_pk, words, limit=limit) if words else None
+        pks = _sample(session, dataset_pk) if found is None else found
+        states = {state.pair_pk: state for state in list_pair_states(session, dataset_pk, pks)}
+        chosen = [states[pk] for pk in pks if words or states[pk].settlement.status in AS_CANDIDATES][:limit]
+        marks = list_marks(session, [state.pair_pk for state in chosen])
+        titles = _list_titles(session, [state.document_pk for state in chosen])
+        texts = _list_texts(session, [state.query_pk for state in chosen])
+        hidden = list_to_judge(session, actor.person_id, [state.pair_pk for state in chosen])
+        candidates = [
+            Candidate(
+                state.key, state.query_id, texts[state.query_pk], state.doc_id, titles[state.document_pk],
+                *(_tell(state) if state.pair_pk not in hidden else ("", None, 0)),
+                marks[state.pair_pk].kind if state.pair_pk in marks else None, state.pair_pk in hidden,
+            )
+            for state in chosen
+        ]  # fmt: skip
+    shown = {state.pair_pk for state in chosen if state.settlement.status != "unjudged"} - hidden
+    note_seen(database, shown, actor.person_id, now=now)
+    return candidates
+
+
+def _tell(state: PairState) -> tuple[str, int | None, int]:
+    """How a pair stands, at which grade, and how many have judged it."""
+    return state.settlement.status, state.settlement.grade, len(state.grades) + state.unrateable
+
+
+def compute_results(
+    database: Database, actor: Actor, dataset: str, *, now: datetime
+) -> list[AnnotatorResult]:
+    """What the checks show of each annotator, by username. For leads; the gold pairs that it names they judge no more."""
+    with database.read() as session:
+        dataset_pk = _require_lead(session, actor, dataset)
+        results = list(list_results(session, dataset_pk).values())
+        gold = {one.pair_pk for one in list_check_answers(session, dataset_pk) if one.kind == "gold"}
+    note_seen(database, gold, actor.person_id, now=now)
+    return results
+
+
+def list_results(session: Session, dataset_pk: int) -> dict[int, AnnotatorResult]:
+    """The same by person's key, within a transaction that is open already; whoever calls it has checked the role."""
+    row = session.get_one(DatasetRow, dataset_pk)
+    marked = count_marked(session, dataset_pk)
+    tries = _gather(list_check_answers(session, dataset_pk))
+    repeats = list_repeat_answers(session, dataset_pk)
+    members = session.scalars(
+        select(col(MembershipRow.person_pk)).where(
+            col(MembershipRow.role) == "annotator", col(MembershipRow.dataset_pk) == dataset_pk
+        )
+    )
+    found = {}
+    for person in list_checked_people(session, {*members, *repeats, *(pk for pk, _kind in tries)}):
+        pk = key_of(person.pk)
+        found[pk] = AnnotatorResult(
+            person.username, person.name, person.simulated,
+            score_training(tries.get((pk, "training"), []), marked.get("training", 0), row.training_score),
+            score_gold(tries.get((pk, "gold"), [])),
+            score_repeats(repeats.get(pk, [])),
+        )  # fmt: skip
+    return found
+
+
+def show_own_checks(database: Database, actor: Actor, dataset: str, *, now: datetime) -> OwnChecks:
+    """One's own training and self-consistency. Nothing is told of gold pairs, nor which pairs were repeats."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "annotator")
+        person = require_person(actor)
+        marked = count_marked(session, dataset_pk)
+        tries = _gather(list_check_answers(session, dataset_pk, person)).get((person, "training"), [])
+        repeats = list_repeat_answers(session, dataset_pk, person).get(person, [])
+        return OwnChecks(
+            find_training(session, make_worklist(row, person, now), row),
+            score_training(tries, marked.get("training", 0), row.training_score) if tries else None,
+            score_repeats(repeats),
+        )
+
+
+def _write(
+    session: Session,
+    dataset_pk: int,
+    actor: Actor,
+    marks: Mapping[int, Mark],
+    *,
+    now: datetime,
+    dry_run: bool = False,
+) -> Marking:
+    before = list_marks(session, marks)
+    new = {pk: mark for pk, mark in marks.items() if before.get(pk) != mark}
+    added = sum(pk not in before for pk in new)
+    if not dry_run:
+        write_marks(session, dataset_pk, new, person_pk=actor.person_id, now=now)
+    return Marking(added, len(new) - added, len(marks) - len(new), dry_run)
+
+
+def _gather(answers: Sequence[CheckAnswer]) -> dict[tuple[int, str], list[Tries]]:
+    """By (annotator_pk, kind): the first and the latest answer on each pair."""
+    found: dict[tuple[int, str], dict[int, Tries]] = {}
+    for one in answers:
+        pairs = found.setdefault((one.annotator_pk, one.kind), {})
+        first = pairs[one.pair_pk].first if one.pair_pk in pairs else one.given
+        pairs[one.pair_pk] = Tries(one.query_id, one.doc_id, one.right, first, one.given)
+    return {place: [pairs[pk] for pk in sorted(pairs)] for place, pairs in found.items()}
+
+
+def _sample(session: Session, dataset_pk: int) -> list[int]:
+    queries = list_query_pks(session, dataset_pk)
+    seed = session.get_one(DatasetRow, dataset_pk).seed
+    queries.sort(key=lambda pk: draw(seed, "", "candidates", str(pk)))
+    some = queries[:QUERIES_SAMPLED]
+    return list_judged_pairs(session, some, judged=2)
+
+
+def _list_titles(session: Session, pks: Sequence[int]) -> dict[int, str]:
+    statement = select(col(DocumentRow.pk), col(DocumentRow.title)).where(col(DocumentRow.pk).in_(pks))
+    return {key_of(pk): title for pk, title in session.execute(statement)}
+
+
+def _list_texts(session: Session, pks: Sequence[int]) -> dict[int, str]:
+    statement = select(col(QueryRow.pk), col(QueryRow.text)).where(col(QueryRow.pk).in_(pks))
+    return {key_of(pk): text for pk, text in session.execute(statement)}
+
+
+def _find_pair(session: Session, dataset_pk: int, pair: str) -> int:
+    pair_pk = find_pair_pk(session, dataset_pk, None, pair)
+    if pair_pk is None or session.get_one(PairRow, pair_pk).retired_at is not None:
+        raise NotFound(say("no pair {pair!r} in this dataset", pair=pair))
+    return pair_pk
+
+
+def _require_lead(session: Session, actor: Actor, dataset: str) -> int:
+    dataset_pk = key_of(find_dataset(session, dataset).pk)
+    require_role(session, actor, dataset_pk, "lead")
+    return dataset_pk
+
+
+def _lock_for_lead(session: Session, actor: Actor, dataset: str) -> int:
+    dataset_pk = _require_lead(session, actor, dataset)
+    lock_dataset(session, dataset_pk)
+    return dataset_pk

@@ -1,0 +1,135 @@
+"""What an annotator sees of the own work, and what leads see of the time that pairs take.
+
+Stands after labeling. Times are shown as medians, never as a ranking of people. Refuses to show anybody else's answers,
+and a pair that one has not answered; an answer that can no longer be changed is refused with the reason.
+"""
+
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta, tzinfo
+
+from annotator.domain.errors import StateError, ValidationError
+from annotator.domain.judgments import HandedPair, OwnAnswer
+from annotator.domain.messages import say
+from annotator.domain.people import Actor
+from annotator.labeling.checks_sql import Handout, count_checks, find_repeats
+from annotator.labeling.handing import read_handed
+from annotator.labeling.my_work_sql import (
+    CURRENT,
+    find_lock,
+    find_own_answer,
+    list_categories,
+    list_own_judgments,
+    list_own_seconds,
+    list_timed,
+)
+from annotator.labeling.pace import compute_medians, estimate_pace
+from annotator.labeling.records import OwnPage, Pace, Times, WorkFilter
+from annotator.people.service import require_person, require_role
+from annotator.storage.database import Database
+from annotator.storage.eligibility import find_eligibility
+from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
+from annotator.storage.open_pairs import count_done, count_open_pairs, make_worklist
+from annotator.storage.quality_pairs import list_waiting
+from annotator.storage.tables import JudgmentRow
+
+LATEST_OWN, LATEST_OF_ALL = 200, 20_000
+ANSWERS = ("0", "1", "2", "3", "unrateable", "later")
+
+
+class CannotRevise(StateError):
+    """The own answer is not there to be changed; `code` is the panel's: settled, disclosed or not_yours."""
+
+    def __init__(self, why: str, code: str) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+def list_own_work(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    wanted: WorkFilter = WorkFilter(),
+    *,
+    zone: tzinfo = UTC,
+    page: int = 0,
+    size: int = 20,
+) -> OwnPage:
+    """One's own answers, the latest first, `size` of them from page 0 on. `zone`: in which the filter's days are."""
+    if wanted.answer is not None and wanted.answer not in ANSWERS:
+        raise ValidationError(f"answer: expected one of {', '.join(ANSWERS)}, found {wanted.answer!r}")
+    first, last = wanted.first_day, wanted.last_day
+    since = None if first is None else datetime.combine(first, time(), zone)
+    until = None if last is None else datetime.combine(last + timedelta(days=1), time(), zone)
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "annotator")
+        total, found = list_own_judgments(
+            session, dataset_pk, require_person(actor), wanted,
+            since=since, until=until, limit=size, offset=page * size,
+        )  # fmt: skip
+        return OwnPage(total, tuple(found))
+
+
+def list_work_categories(database: Database, actor: Actor, dataset: str) -> list[str]:
+    """The categories of the dataset's queries, to choose from."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "annotator")
+        return list_categories(session, dataset_pk)
+
+
+def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Pace:
+    """How much one has done, what is left, and about how long that takes at one's own pace."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        dataset_pk, person_pk = key_of(row.pk), require_person(actor)
+        require_role(session, actor, dataset_pk, "annotator")
+        worklist = make_worklist(row, person_pk, now)
+        return estimate_pace(
+            count_done(session, worklist) + count_checks(session, worklist, ())[0],
+            count_open_pairs(session, worklist, find_eligibility(session, dataset_pk, person_pk))
+            + len(list_waiting(session, worklist)),
+            list_own_seconds(session, dataset_pk, person_pk, most=LATEST_OWN),
+        )
+
+
+def compute_times(database: Database, actor: Actor, dataset: str) -> Times:
+    """The median active time by query category and by annotator, over the latest 20,000 answers. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return compute_medians(list_timed(session, dataset_pk, most=LATEST_OF_ALL))
+
+
+def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> HandedPair:
+    """A pair that one has answered, with the answer, to be looked at and changed.
+
+    The key of a repeat brings the answer on the repeat, that of the pair itself the ordinary one. CannotRevise when one
+    has not answered it, or when it can no longer be changed.
+    """
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        dataset_pk, person_pk = key_of(row.pk), require_person(actor)
+        require_role(session, actor, dataset_pk, "annotator")
+        worklist = make_worklist(row, person_pk, now)
+        pair_pk = find_pair_pk(session, dataset_pk, person_pk, pair)
+        answer: JudgmentRow | None = None
+        if pair_pk is not None and find_repeats(session, worklist, [pair]):
+            answer = find_own_answer(session, pair_pk, person_pk, ["repeat"])
+        elif pair_pk is not None:
+            kinds = (["quality"], CURRENT, ["gold"])
+            given_for = (find_own_answer(session, pair_pk, person_pk, kind) for kind in kinds)
+            answer = next((one for one in given_for if one is not None), None)
+        if pair_pk is None or answer is None:
+            raise CannotRevise(say("you have not answered this pair"), "not_yours")
+        lock = find_lock(session, pair_pk, person_pk)
+        if lock == "settled":
+            raise CannotRevise(say("a lead has settled this pair; your answer stays as it is"), lock)
+        if lock is not None:
+            raise CannotRevise(
+                say("you have seen others' judgments of this pair; yours stays as it is"), lock
+            )
+        key = pair if answer.purpose == "repeat" else None
+        (handed,) = read_handed(session, worklist, [Handout(pair_pk, key)])
+        given = OwnAnswer(answer.outcome, answer.grade, answer.note, answer.reason)
+        return replace(handed, answer=given)

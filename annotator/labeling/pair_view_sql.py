@@ -1,0 +1,160 @@
+"""How the pairs that a browser names stand for its annotator: what a hand-in and a hand-out decide by.
+
+One read for all of them, by the browser's own keys. What comes of it is never sent anywhere.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.labeling.checks_sql import find_repeats
+from annotator.storage.labeling_tables import RepeatRow
+from annotator.storage.open_pairs import Worklist
+from annotator.storage.quality_pairs import DECIDED_SINCE
+from annotator.storage.sql import prepare, run
+
+_COLUMNS = """
+SELECT p.key, p.pk, p.query_pk, p.document_pk, p.retired_at IS NOT NULL, p.kept AND p.judged = 0, p.wanted, p.lacking,
+  p.judged, k.kind, EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk),
+  EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk),
+  l.pair_pk IS NOT NULL, c.outcome, c.purpose, c.stale, (
+    SELECT max(CASE WHEN x.outcome IS NULL THEN 'waiting' WHEN {decided_since} THEN 'decided' ELSE x.outcome END)
+    FROM quality_pair x CROSS JOIN quality_draw w
+    WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk
+      AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk))
+FROM pair p LEFT JOIN check_pair k ON k.pair_pk = p.pk
+LEFT JOIN lease l ON l.pair_pk = p.pk AND l.annotator_pk = :annotator_pk
+LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
+WHERE p.dataset_pk + 0 = :dataset_pk AND p.{column} IN :named"""
+_BY_KEY, _BY_PK = (
+    prepare(_COLUMNS.format(column=column, decided_since=DECIDED_SINCE), lists=["named"])
+    for column in ("key", "pk")
+)
+_TRIED = prepare(
+    "SELECT DISTINCT pair_pk FROM judgment WHERE pair_pk IN :named AND annotator_pk = :annotator_pk "
+    "AND purpose = :kind AND outcome <> 'later'",
+    lists=["named"],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A pair, and how it stands for one annotator. `kept`: its grade is kept and nobody judged it; `kind`: "training",
+    "gold" or None; `outcome`, `purpose`, `stale`: of the annotator's own current answer, None without one; `repeat_pk`:
+    the key is that of a repeat; `tried`: answered before as a check; `drawn`: for this annotator by quality control, so
+    `settled` only once a lead has decided on their answer."""
+
+    pair_pk: int
+    query_pk: int
+    document_pk: int
+    retired: bool
+    kept: bool
+    wanted: int
+    lacking: int
+    judged: int
+    kind: str | None
+    settled: bool
+    disclosed: bool
+    leased: bool
+    outcome: str | None
+    purpose: str | None
+    stale: int
+    repeat_pk: int | None = None
+    tried: bool = False
+    drawn: bool = False
+
+    @property
+    def answered(self) -> bool:
+        """Whether the annotator has an own answer that holds."""
+        return self.outcome not in (None, "later")
+
+    @property
+    def gone(self) -> bool:
+        """Whether nobody judges the pair any more, or not this annotator."""
+        return self.retired or self.disclosed or (self.settled and self.kind is None)
+
+
+def read_standings(session: Session, worklist: Worklist, keys: Collection[str]) -> dict[str, Standing]:
+    """The pairs of this dataset behind these keys, a repeat's own key included; others are left out."""
+    if not keys:
+        return {}
+    session.flush()
+    values = {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
+    found = {row[0]: _standing(row) for row in run(session, _BY_KEY, {**values, "named": list(keys)})}
+    unknown = [key for key in keys if key not in found]
+    repeats = find_repeats(session, worklist, unknown) if unknown else {}
+    if repeats:
+        pks = [target.pair_pk for target in repeats.values()]
+        again = {row[1]: _standing(row) for row in run(session, _BY_PK, {**values, "named": pks})}
+        answered = _list_answered_repeats(session, [target.repeat_pk for target in repeats.values()])
+        for key, target in repeats.items():
+            done = target.repeat_pk in answered
+            found[key] = replace(again[target.pair_pk], repeat_pk=target.repeat_pk, tried=done)
+    return _note_tried(session, values, found)
+
+
+def find_needless(standings: dict[str, Standing], *, whole: bool = False) -> list[str]:
+    """The keys of those that need nothing any more from this annotator: answered elsewhere, settled by a lead or by
+    an earlier ground truth, no longer in the pool, or judged by as many as they want. `whole`: in a list of all of a
+    query's pairs what is answered stays."""
+    return [key for key, one in standings.items() if (one.gone if whole else not _is_needed(one))]
+
+
+def is_others_repeat(session: Session, key: str) -> bool:
+    """Whether the key is that of a repeat; ask only when it is none of this annotator's."""
+    return bool(session.scalar(select(exists().where(col(RepeatRow.key) == key))))
+
+
+def _is_needed(one: Standing) -> bool:
+    if one.gone:
+        return False
+    if one.repeat_pk is not None:
+        return not one.tried
+    if one.answered:
+        return one.stale > 0 and one.kind is None
+    if one.kind == "training":
+        return not one.tried or one.leased
+    if one.kind == "gold":
+        return not one.tried
+    return one.drawn or one.lacking > 0
+
+
+def _standing(row: Any) -> Standing:
+    _key, pk, query, document, retired, kept, wanted, lacking, judged, kind, settled, disclosed, leased = row[
+        :13
+    ]
+    outcome, purpose, stale, drawn = row[13:]
+    if kind is not None or outcome not in (None, "later"):
+        drawn = None
+    if drawn is not None:
+        settled, outcome, purpose, stale = (
+            drawn == "decided", None if drawn == "waiting" else drawn, "quality", 0,
+        )  # fmt: skip
+    flags = (bool(settled), bool(disclosed), bool(leased))
+    return Standing(
+        pk, query, document, bool(retired), bool(kept), wanted, lacking, judged, kind, *flags,
+        outcome, purpose, stale or 0, drawn=drawn is not None,
+    )  # fmt: skip
+
+
+def _list_answered_repeats(session: Session, repeat_pks: Collection[int]) -> set[int]:
+    answered = select(col(RepeatRow.pk)).where(
+        col(RepeatRow.pk).in_(repeat_pks), col(RepeatRow.answered_at).is_not(None)
+    )
+    return {pk for pk in session.scalars(answered) if pk is not None}
+
+
+def _note_tried(session: Session, values: dict[str, int], found: dict[str, Standing]) -> dict[str, Standing]:
+    """Say of the checks among them which the annotator has answered before."""
+    for kind in ("training", "gold"):
+        pks = [one.pair_pk for one in found.values() if one.kind == kind and one.repeat_pk is None]
+        if pks:
+            tried = set(run(session, _TRIED, {**values, "kind": kind, "named": pks}).scalars())
+            for key, one in found.items():
+                if one.pair_pk in tried and one.repeat_pk is None:
+                    found[key] = replace(one, tried=True)
+    return found

@@ -1,0 +1,94 @@
+"""Reads who has judged what, and how far each query is."""
+
+from sqlalchemy import case, func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.judgments import AnnotatorProgress, QueryProgress
+from annotator.storage.adjudication_tables import CurrentAdjudicationRow
+from annotator.storage.labeling_tables import CheckRow
+from annotator.storage.lookup import key_of
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    JudgmentRow,
+    MembershipRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+)
+
+
+def list_annotator_progress(session: Session, dataset_pk: int) -> list[AnnotatorProgress]:
+    """Everybody with a role on this dataset who is an annotator or has judged something, by username."""
+    judgments = (
+        select(
+            col(CurrentJudgmentRow.annotator_pk),
+            func.sum(case((col(CurrentJudgmentRow.outcome) == "later", 0), else_=1)),
+            func.sum(case((col(CurrentJudgmentRow.outcome) == "unrateable", 1), else_=0)),
+            func.sum(case((col(CurrentJudgmentRow.outcome) == "later", 1), else_=0)),
+            func.max(col(JudgmentRow.judged_at)),
+        )
+        .join(JudgmentRow, col(JudgmentRow.pk) == col(CurrentJudgmentRow.judgment_pk))
+        .where(col(CurrentJudgmentRow.dataset_pk) == dataset_pk)
+        .group_by(col(CurrentJudgmentRow.annotator_pk))
+    )
+    given = {
+        pk: (judged, unrateable, later, last)
+        for pk, judged, unrateable, later, last in session.execute(judgments)
+    }
+    members = select(col(MembershipRow.person_pk)).where(
+        col(MembershipRow.role) == "annotator", col(MembershipRow.dataset_pk) == dataset_pk
+    )
+    people = session.scalars(
+        select(PersonRow)
+        .where(col(PersonRow.pk).in_(members) | col(PersonRow.pk).in_(given))
+        .order_by(col(PersonRow.username))
+    )
+    return [
+        AnnotatorProgress(
+            person.username, person.name, person.simulated, *given.get(key_of(person.pk), (0, 0, 0, None))
+        )
+        for person in people
+    ]
+
+
+def count_pairs(session: Session, dataset_pk: int) -> int:
+    """Return how many pairs are in the pool; those that a remap retired have left it."""
+    statement = select(func.count()).select_from(PairRow)
+    in_pool = col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None)
+    return session.scalar(statement.where(*in_pool)) or 0
+
+
+def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress]:
+    """How far each query is, in their order: a pair is complete when it lacks no judgment. Not counted: pairs that have
+    left the pool, and those that only train or check, which nobody judges as work (`overview/records.py`: `is_check_only`)."""
+    decided = select(col(CurrentAdjudicationRow.pair_pk))
+    judged = (
+        (col(PairRow.judged) > 0)
+        | col(PairRow.kept)
+        | col(PairRow.pk).not_in(select(col(CheckRow.pair_pk)))
+        | col(PairRow.pk).in_(decided)
+    )
+    statement = (
+        select(
+            col(QueryRow.query_id),
+            col(QueryRow.text),
+            col(QueryRow.category),
+            func.count(col(PairRow.pk)),
+            func.sum(case((col(PairRow.lacking) == 0, 1), else_=0)),
+            func.sum(case(((col(PairRow.judged) > 0) & (col(PairRow.lacking) > 0), 1), else_=0)),
+        )
+        .outerjoin(
+            PairRow, (col(PairRow.query_pk) == col(QueryRow.pk)) & col(PairRow.retired_at).is_(None) & judged
+        )
+        .where(col(QueryRow.dataset_pk) == dataset_pk)
+        .group_by(
+            col(QueryRow.pk),
+            col(QueryRow.position),
+            col(QueryRow.query_id),
+            col(QueryRow.text),
+            col(QueryRow.category),
+        )
+        .order_by(col(QueryRow.position))
+    )
+    return [QueryProgress(*row) for row in session.execute(statement)]

@@ -1,1 +1,0 @@
-"""What decided disputes teach the guideline."""

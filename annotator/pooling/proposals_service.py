@@ -1,0 +1,289 @@
+"""What an annotator does when the pool has missed a document: search the documents, propose one with a first grade.
+
+Stands beside labeling. The pair joins the pool with the provenance PROPOSED, the grade is an ordinary judgment, and the
+others are handed the pair as any other; leads see what proposals add. Refuses a document that is in the pool already, a
+query that is not the annotator's, and proposals before training is passed. Nobody is told a rank, a score or a grade.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError
+from annotator.domain.grades import RELEVANT_FROM
+from annotator.domain.people import Actor
+from annotator.labeling.checks_sql import find_training
+from annotator.labeling.handing import find_stored, list_rubric_versions, list_text_hashes
+from annotator.people.service import require_person, require_role
+from annotator.pooling.first_grade import FirstGrade, read_first_grade
+from annotator.pooling.gains import QueryGain as QueryGain
+from annotator.pooling.gains import count_gains
+from annotator.pooling.proposals_sql import (
+    Standing,
+    add_first_judgment,
+    find_document,
+    find_proposed,
+    find_query,
+    list_only_proposed,
+    list_standing,
+    list_stored_proposals,
+    may_judge,
+)
+from annotator.pooling.search_sql import read_found
+from annotator.pooling.snippets import cut_snippet
+from annotator.storage.current_judgments import derive_current
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.lookup import find_dataset, find_rubric, key_of
+from annotator.storage.open_pairs import make_worklist
+from annotator.storage.pair_states import list_pair_states
+from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.tables import DatasetRow, DocumentRow, QueryRow
+
+PROPOSED = "proposed by an annotator"
+MOST_FOUND, SNIPPET_OF, SHOWN_CHARACTERS = 50, 30_000, 200_000
+State = Literal["new", "in pool", "judged by you"]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDocument:
+    """A document that a search found, for one query and one annotator. `pair`: the key under which it can simply be
+    judged, where it is in the pool and open to them or answered by them."""
+
+    doc_id: str
+    title: str
+    snippet: str
+    pair: str | None
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDocuments:
+    """What a search found, best first. `preparing`: how far the search itself is (0 to 1), None once it is ready.
+    `most_characters`: how much of each document is searched, None for all of it."""
+
+    documents: tuple[FoundDocument, ...]
+    preparing: float | None
+    most_characters: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDocument:
+    """A document to read before it is proposed; `text` is cut, `length` the whole text's."""
+
+    doc_id: str
+    title: str
+    url: str | None
+    media_type: str
+    text: str | None
+    length: int
+    sha256: str | None
+    guideline_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A proposal as leads see it. `status`: the pair's. `relevant`: whether anybody but the proposer found it relevant;
+    None until all the pair wants is judged, so that it tells nobody a grade who may still judge it."""
+
+    query_id: str
+    query: str
+    doc_id: str
+    title: str
+    proposer: str
+    proposed_at: datetime
+    status: str
+    others: int
+    relevant: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """Every proposal, the latest first; what they add per query that has any, and in total."""
+
+    proposals: tuple[Proposal, ...]
+    queries: tuple[QueryGain, ...]
+    total: QueryGain
+
+
+def search_documents(
+    database: Database, actor: Actor, dataset: str, text: str, *, query_id: str, limit: int, now: datetime
+) -> FoundDocuments:
+    """Search the dataset's documents as the annotator types, for one of their queries."""
+    from annotator.pooling.service import search_texts  # brings numpy
+
+    limit = max(1, min(limit, MOST_FOUND))
+    found = search_texts(database, actor, dataset, text, limit=limit, now=now)
+    with database.read() as session:
+        row, query = _require_query(session, actor, dataset, query_id)
+        if found.document_pks is None:
+            return FoundDocuments((), found.share, None)
+        standing = list_standing(
+            session,
+            key_of(query.pk),
+            require_person(actor),
+            found.document_pks,
+            now=now,
+            lease=timedelta(minutes=row.lease_minutes),
+        )
+        documents = {
+            document.document_pk: _describe(
+                document.doc_id,
+                document.title,
+                cut_snippet(document.text or "", text),
+                standing.get(document.document_pk),
+            )
+            for document in read_found(session, found.document_pks, characters=SNIPPET_OF)
+        }
+    order = [pk for pk in found.document_pks if pk in documents]
+    return FoundDocuments(tuple(documents[pk] for pk in order), None, found.most_characters)
+
+
+def read_document(database: Database, actor: Actor, dataset: str, *, doc_id: str) -> ShownDocument:
+    """A document of the dataset, to be read before it is proposed."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "annotator")
+        document = _require_document(session, row, doc_id)
+        read = read_found(session, [key_of(document.pk)], characters=SHOWN_CHARACTERS)[0]
+        return ShownDocument(
+            document.doc_id,
+            document.title,
+            document.url,
+            document.media_type,
+            read.text,
+            read.length,
+            document.text_sha256,
+            find_rubric(session, key_of(row.pk)).version,
+        )
+
+
+def propose(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    query_id: str,
+    doc_id: str,
+    event: Mapping[str, Any],
+    now: datetime,
+) -> str:
+    """Make a pair of the query and a document that the pool has missed, and store the annotator's first grade; returns
+    the pair's key. All of it or nothing; the same event again changes nothing.
+
+    `event`: {id, grade, note, pressed_at, seconds, document_sha256, guideline_version}, of which the first two must be.
+    """
+    first = read_first_grade(event)
+    with database.write() as session:
+        row, query = _require_query(session, actor, dataset, query_id)
+        lock_dataset(session, key_of(row.pk))
+        person_pk = require_person(actor)
+        document = _require_document(session, row, doc_id)
+        pair_pk = find_proposed(session, key_of(query.pk), key_of(document.pk))
+        stored = find_stored(session, [first.event_id]).get(first.event_id)
+        if stored is not None:
+            same = (stored.pair_pk, stored.annotator_pk, stored.grade) == (pair_pk, person_pk, first.grade)
+            if not same:
+                raise ConflictError("this event id stands for another judgment")
+        elif pair_pk is not None:
+            raise ConflictError("this document is in the pool of this query already")
+        else:
+            _require_trained(session, row, person_pk, now)
+            _add_pair(session, row, query, document, person_pk, first, now)
+        lease = timedelta(minutes=row.lease_minutes)
+        found = list_standing(
+            session, key_of(query.pk), person_pk, [key_of(document.pk)], now=now, lease=lease
+        )
+        return found[key_of(document.pk)].key
+
+
+def list_proposals(database: Database, actor: Actor, dataset: str) -> Proposals:
+    """What annotators proposed, and what that adds to the pool. For leads."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        stored = list_stored_proposals(session, key_of(row.pk))
+        if not stored:
+            return Proposals((), (), QueryGain(None, 0, 0, 0))
+        states = list_pair_states(session, key_of(row.pk))
+        alone = list_only_proposed(session, key_of(row.pk), PROPOSED)
+    by_pair = {state.pair_pk: state for state in states}
+    proposals = []
+    for item in stored:
+        state = by_pair[item.pair_pk]
+        others = [grade for person, grade in state.grades.items() if person != item.proposer_pk]
+        proposals.append(
+            Proposal(
+                item.query_id, item.query, item.doc_id, item.title, item.proposer, item.proposed_at,
+                state.settlement.status, len(others),
+                any(grade >= RELEVANT_FROM for grade in others) if others and not item.lacking else None,
+            )
+        )  # fmt: skip
+    settled = ((state.query_id, state.settlement.grade, state.pair_pk in alone) for state in states)
+    queries, total = count_gains(settled, Counter(item.query_id for item in stored))
+    return Proposals(tuple(proposals), queries, total)
+
+
+def _describe(doc_id: str, title: str, snippet: str, there: Standing | None) -> FoundDocument:
+    if there is None:
+        return FoundDocument(doc_id, title, snippet, None, "new")
+    key = there.key if there.answered or there.is_open else None
+    return FoundDocument(doc_id, title, snippet, key, "judged by you" if there.answered else "in pool")
+
+
+def _require_query(
+    session: Session, actor: Actor, dataset: str, query_id: str
+) -> tuple[DatasetRow, QueryRow]:
+    row = find_dataset(session, dataset)
+    require_role(session, actor, key_of(row.pk), "annotator")
+    query = find_query(session, key_of(row.pk), query_id)
+    if query is None:
+        raise NotFound(f"there is no query {query_id!r:.80} in this dataset")
+    if not may_judge(session, key_of(row.pk), require_person(actor), key_of(query.pk)):
+        raise NotAllowed("this query is judged by others")
+    return row, query
+
+
+def _require_document(session: Session, dataset: DatasetRow, doc_id: str) -> DocumentRow:
+    document = find_document(session, key_of(dataset.pk), doc_id)
+    if document is None:
+        raise NotFound(f"there is no document {doc_id!r:.80} in this dataset")
+    return document
+
+
+def _require_trained(session: Session, dataset: DatasetRow, person_pk: int, now: datetime) -> None:
+    training = find_training(session, make_worklist(dataset, person_pk, now), dataset)
+    if training is not None and not training.passed:
+        raise StateError("real pairs come after training: finish that first")
+
+
+def _add_pair(
+    session: Session,
+    dataset: DatasetRow,
+    query: QueryRow,
+    document: DocumentRow,
+    person_pk: int,
+    first: FirstGrade,
+    now: datetime,
+) -> None:
+    dataset_pk, document_pk = key_of(dataset.pk), key_of(document.pk)
+    candidate = Candidate(key_of(query.pk), query.query_id, document_pk, document.doc_id, PROPOSED)
+    add_candidates(session, dataset_pk, dataset.name, [candidate], now=now)
+    pair_pk = key_of(find_proposed(session, key_of(query.pk), document_pk))
+    versions = list_rubric_versions(session, dataset_pk)
+    present, texts = list_text_hashes(session, [document_pk])[document_pk]
+    values = {
+        "event_id": first.event_id,
+        "rubric_pk": versions.get(first.guideline_version or 0) or versions[max(versions)],
+        "grade": first.grade,
+        "note": first.note,
+        "document_sha256": first.document_sha256 if first.document_sha256 in texts else present,
+        "judged_at": min(first.pressed_at or now, now),
+        "received_at": now,
+        "seconds": first.seconds,
+    }
+    add_first_judgment(session, pair_pk, person_pk, values)
+    derive_current(session, dataset_pk, [pair_pk])

@@ -1,0 +1,171 @@
+"""Proposals: where a document stands for a query and an annotator, the first judgment of a proposed pair, and the list.
+
+What is read here for an annotator says nothing of others but that a pair is in the pool and whether it is open.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import and_, exists, func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.clock import find_latest_end
+from annotator.storage.eligibility import find_eligibility
+from annotator.storage.labeling_tables import DisclosureRow, LeaseRow, ProposalRow
+from annotator.storage.lookup import key_of
+from annotator.storage.sql import run
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    DocumentRow,
+    JudgmentRow,
+    PairRow,
+    PersonRow,
+    ProvenanceRow,
+    QueryRow,
+)
+
+_IS_THEIRS = "SELECT 1 FROM query q WHERE q.pk = :query_pk AND {eligible}"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A pair that is there already: its key, whether the annotator answered it, and whether it is open to them."""
+
+    pair_pk: int
+    key: str
+    answered: bool
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredProposal:
+    """A proposal as it was made, and what its pair still lacks."""
+
+    pair_pk: int
+    query_pk: int
+    query_id: str
+    query: str
+    doc_id: str
+    title: str
+    proposer_pk: int
+    proposer: str
+    proposed_at: datetime
+    lacking: int
+
+
+def find_query(session: Session, dataset_pk: int, query_id: str) -> QueryRow | None:
+    """The query of that id in this dataset."""
+    statement = select(QueryRow).where(
+        col(QueryRow.dataset_pk) == dataset_pk, col(QueryRow.query_id) == query_id
+    )
+    return session.scalars(statement).first()
+
+
+def find_document(session: Session, dataset_pk: int, doc_id: str) -> DocumentRow | None:
+    """The document of that id in this dataset."""
+    statement = select(DocumentRow).where(
+        col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.doc_id) == doc_id
+    )
+    return session.scalars(statement).first()
+
+
+def may_judge(session: Session, dataset_pk: int, person_pk: int, query_pk: int) -> bool:
+    """Whether the query is one of the person's."""
+    eligibility = find_eligibility(session, dataset_pk, person_pk)
+    statement = eligibility.prepare(_IS_THEIRS, query="q.pk")
+    values = {"query_pk": query_pk, "annotator_pk": person_pk, **eligibility.values}
+    return run(session, statement, values).first() is not None
+
+
+def list_standing(
+    session: Session,
+    query_pk: int,
+    person_pk: int,
+    document_pks: Collection[int],
+    *,
+    now: datetime,
+    lease: timedelta,
+) -> dict[int, Standing]:
+    """By document_pk, the pairs of the query that are in the pool already."""
+    mine = exists().where(
+        col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk),
+        col(CurrentJudgmentRow.annotator_pk) == person_pk,
+        col(CurrentJudgmentRow.outcome) != "later",
+    )
+    disclosed = exists().where(
+        col(DisclosureRow.pair_pk) == col(PairRow.pk), col(DisclosureRow.person_pk) == person_pk
+    )
+    held = (
+        select(func.count())
+        .where(
+            col(LeaseRow.pair_pk) == col(PairRow.pk),
+            col(LeaseRow.annotator_pk) != person_pk,
+            col(LeaseRow.expires_at) > now,
+            col(LeaseRow.expires_at) <= find_latest_end(now, lease),
+        )
+        .scalar_subquery()
+    )
+    free = and_(col(PairRow.lacking) > held, ~disclosed, col(PairRow.retired_at).is_(None))
+    statement = select(col(PairRow.document_pk), col(PairRow.pk), col(PairRow.key), mine, free).where(
+        col(PairRow.query_pk) == query_pk, col(PairRow.document_pk).in_(document_pks)
+    )
+    return {
+        document_pk: Standing(key_of(pk), key, bool(answered), bool(is_open) and not answered)
+        for document_pk, pk, key, answered, is_open in session.execute(statement)
+    }
+
+
+def find_proposed(session: Session, query_pk: int, document_pk: int) -> int | None:
+    """The pair_pk of a query and a document."""
+    statement = select(col(PairRow.pk)).where(
+        col(PairRow.query_pk) == query_pk, col(PairRow.document_pk) == document_pk
+    )
+    return session.scalar(statement)
+
+
+def add_first_judgment(session: Session, pair_pk: int, annotator_pk: int, values: dict[str, Any]) -> None:
+    """Append the proposer's judgment, an ordinary one, and note the proposal; `values` as `judgment` has them."""
+    told = {"pair_pk": pair_pk, "annotator_pk": annotator_pk, "outcome": "graded", "purpose": "independent"}
+    session.add(JudgmentRow.model_validate({**values, **told}))
+    session.add(ProposalRow(pair_pk=pair_pk, annotator_pk=annotator_pk, proposed_at=values["received_at"]))
+    session.flush()
+
+
+def list_stored_proposals(session: Session, dataset_pk: int) -> list[StoredProposal]:
+    """The proposals of a dataset whose pairs are in the pool, the latest first."""
+    statement = (
+        select(
+            col(PairRow.pk),
+            col(PairRow.query_pk),
+            col(QueryRow.query_id),
+            col(QueryRow.text),
+            col(DocumentRow.doc_id),
+            col(DocumentRow.title),
+            col(PersonRow.pk),
+            func.coalesce(func.nullif(col(PersonRow.name), ""), col(PersonRow.username)),
+            col(ProposalRow.proposed_at),
+            col(PairRow.lacking),
+        )
+        .select_from(ProposalRow)
+        .join(PairRow, col(PairRow.pk) == col(ProposalRow.pair_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .join(PersonRow, col(PersonRow.pk) == col(ProposalRow.annotator_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+        .order_by(col(ProposalRow.proposed_at).desc(), col(PairRow.pk).desc())
+    )
+    return [StoredProposal(*row) for row in session.execute(statement)]
+
+
+def list_only_proposed(session: Session, dataset_pk: int, system: str) -> set[int]:
+    """The pair_pks that no other system than this one put into the pool."""
+    of_pair = col(ProvenanceRow.pair_pk) == col(PairRow.pk)
+    statement = select(col(PairRow.pk)).where(
+        col(PairRow.dataset_pk) == dataset_pk,
+        exists().where(of_pair, col(ProvenanceRow.system) == system),
+        ~exists().where(of_pair, col(ProvenanceRow.system) != system),
+    )
+    return {key_of(pk) for pk in session.scalars(statement)}

@@ -1,1 +1,0 @@
-"""Documents that the pool missed: found by an annotator, proposed as a pair."""

@@ -1,0 +1,215 @@
+"""Reads what could be drawn for quality control and for whom, writes draws, and reads what came of them.
+
+For `quality/service.py`, whose transaction this is. What is settled is read by `quality/settled_sql.py`, what waits for an
+expert by `storage/quality_pairs.py`. A draw is never changed: its pairs keep the grade they had.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import func, select, text
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.settling import PAIR_STATUSES
+from annotator.quality.records import QualityDraw, SampledPair
+from annotator.quality.settled_sql import LATER, find_places, read_states
+from annotator.storage.bulk import add_rows
+from annotator.storage.columns import UtcDateTime
+from annotator.storage.eligibility import find_eligibility
+from annotator.storage.labeling_tables import CheckRow
+from annotator.storage.lookup import key_of
+from annotator.storage.plain import run_plain
+from annotator.storage.quality_pairs import CAN_JUDGE, DECIDED_SINCE
+from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
+from annotator.storage.sql import prepare, run
+from annotator.storage.tables import PersonRow
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from annotator.quality.settled_sql import Ints
+
+_NOT_CURRENT = prepare("""
+SELECT j.annotator_pk, j.pair_pk FROM judgment j CROSS JOIN pair p
+WHERE j.purpose NOT IN ('independent', 'conditional') AND j.outcome <> 'later'
+  AND p.pk = j.pair_pk AND p.dataset_pk = :dataset_pk
+UNION ALL SELECT j.annotator_pk, j.pair_pk FROM current_judgment c CROSS JOIN judgment j
+WHERE c.dataset_pk = :dataset_pk AND c.outcome = 'later'
+  AND j.pair_pk = c.pair_pk AND j.annotator_pk = c.annotator_pk AND j.outcome <> 'later'""")
+_SEEN = prepare("""
+SELECT s.person_pk, s.pair_pk FROM (
+  SELECT person_pk, pair_pk FROM disclosure UNION ALL SELECT annotator_pk, pair_pk FROM proposal
+  UNION ALL SELECT lead_pk, pair_pk FROM adjudication) s JOIN pair p ON p.pk = s.pair_pk
+WHERE p.dataset_pk = :dataset_pk""")
+_KEYS = prepare("SELECT pk, key FROM pair WHERE dataset_pk = :dataset_pk AND retired_at IS NULL")
+_CATEGORIES = prepare("SELECT pk, category FROM query WHERE dataset_pk = :dataset_pk")
+_THEIR_QUERIES = "SELECT q.pk FROM query q WHERE q.dataset_pk = :dataset_pk AND {eligible}"
+_SAMPLE = f"""
+SELECT w.number, w.round, x.pair_pk, p.key, q.query_id, d.doc_id, q.category, x.settled_grade, x.settled_by, x.outcome, x.grade,
+  x.answered_at, j.note, CASE WHEN {DECIDED_SINCE} THEN (
+    SELECT a.grade FROM current_adjudication a WHERE a.pair_pk = x.pair_pk) END AS decided,
+  CASE WHEN {CAN_JUDGE}
+    AND EXISTS (SELECT 1 FROM person n WHERE n.pk = w.annotator_pk AND n.disabled_at IS NULL)
+    AND EXISTS (SELECT 1 FROM membership m WHERE m.person_pk = w.annotator_pk
+      AND (m.dataset_pk = :dataset_pk OR m.dataset_pk IS NULL)) THEN 0 ELSE 1 END AS barred,
+  CASE WHEN p.retired_at IS NULL THEN 0 ELSE 1 END AS retired
+FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p CROSS JOIN query q CROSS JOIN document d
+LEFT JOIN judgment j ON j.pk = x.judgment_pk
+WHERE w.dataset_pk = :dataset_pk{{of_round}} AND x.draw_pk = w.pk
+  AND p.pk = x.pair_pk AND q.pk = p.query_pk AND d.pk = p.document_pk
+ORDER BY w.number, q.position, p.key
+"""
+
+
+class SettledPairs(NamedTuple):
+    """The pairs with a settled grade but those marked for training or as gold, by ascending `pair` (their keys): the query's
+    key, the grade, and how it was settled (a place in PAIR_STATUSES). `person` judges what stands at `place`, for whatever
+    purpose, by the current judgments."""
+
+    pair: "Ints"
+    query: "Ints"
+    grade: "Ints"
+    status: "Ints"
+    place: "Ints"
+    person: "Ints"
+
+
+class Known(NamedTuple):
+    """What somebody knows of settled pairs, by their places: those they judged, for whatever purpose; and those they
+    proposed, decided, or saw others' judgments of."""
+
+    judged: "Ints"
+    seen: "Ints"
+
+
+def list_settled(session: Session, dataset_pk: int) -> SettledPairs:
+    """Every pair that could be drawn for somebody."""
+    import numpy as np
+
+    states = read_states(session, dataset_pk)
+    grades = [-1 if one.grade is None else one.grade for one in states.settlements]
+    grade = np.array(grades, dtype=np.int64)[states.settlement]
+    statuses = [PAIR_STATUSES.index(one.status) for one in states.settlements]
+    status = np.array(statuses, dtype=np.int64)[states.settlement]
+    marked = find_places(
+        states.pair, np.array(session.scalars(select(col(CheckRow.pair_pk))).all(), dtype=np.int64)
+    )
+    chosen = grade >= 0
+    chosen[marked[0][marked[1]]] = False
+    place = np.cumsum(chosen) - 1
+    judged = chosen[states.place] & (states.answer != LATER)
+    return SettledPairs(
+        states.pair[chosen], states.query[chosen], grade[chosen], status[chosen],
+        place[states.place[judged]], states.person[judged],
+    )  # fmt: skip
+
+
+def list_known(session: Session, dataset_pk: int, settled: SettledPairs) -> Callable[[int], Known]:
+    """What each person knows of the settled pairs, by person_pk. Putting off is not judging, and takes nothing back."""
+    import numpy as np
+
+    judged, seen = (
+        _place(settled, run_plain(session, statement, {"dataset_pk": dataset_pk}))
+        for statement in (_NOT_CURRENT, _SEEN)
+    )
+
+    def find(person_pk: int) -> Known:
+        current = settled.place[settled.person == person_pk]
+        other, saw = (place[person == person_pk] for place, person in (judged, seen))
+        return Known(np.unique(np.concatenate((current, other))), saw)
+
+    return find
+
+
+def find_free(settled: SettledPairs, known: Known, queries: set[int] | None) -> "NDArray[np.bool_]":
+    """Which of them somebody who knows this and judges these queries (None: all) can check."""
+    import numpy as np
+
+    free = np.ones(len(settled.pair), dtype=np.bool_)
+    if queries is not None:
+        free = np.isin(settled.query, np.fromiter(queries, dtype=np.int64, count=len(queries)))
+    free[known.judged] = False
+    free[known.seen] = False
+    return free
+
+
+def list_categories(session: Session, dataset_pk: int) -> dict[int, str | None]:
+    """The category of each query, by query_pk."""
+    return dict(run_plain(session, _CATEGORIES, {"dataset_pk": dataset_pk}))
+
+
+def list_keys(session: Session, dataset_pk: int) -> dict[int, str]:
+    """The key of each pair of the pool, by pair_pk."""
+    return dict(run_plain(session, _KEYS, {"dataset_pk": dataset_pk}))
+
+
+def _place(settled: SettledPairs, rows: Sequence[tuple[int, int]]) -> "tuple[Ints, Ints]":
+    """From rows of person_pk, pair_pk: the places of those pairs that are settled, and whose rows they are."""
+    import numpy as np
+
+    found = np.array(rows, dtype=np.int64).reshape(-1, 2)
+    place, there = find_places(settled.pair, found[:, 1])
+    return place[there], found[there, 0]
+
+
+def list_their_queries(session: Session, dataset_pk: int, person_pk: int) -> set[int] | None:
+    """The queries (query_pk) of the person's categories and languages; None: all. To whom queries were given does not
+    matter: they judged them, and somebody else is to check."""
+    eligible = find_eligibility(session, dataset_pk, person_pk)
+    if not eligible.allowed:
+        return None
+    statement = eligible.only_expertise().prepare(_THEIR_QUERIES, query="q.pk")
+    return set(run(session, statement, {"dataset_pk": dataset_pk, **eligible.values}).scalars())
+
+
+def list_draws(session: Session, dataset_pk: int) -> list[QualityDraw]:
+    """Every draw of the dataset, the first one first."""
+    pairs = (
+        select(func.count())
+        .select_from(QualityPairRow)
+        .where(col(QualityPairRow.draw_pk) == col(QualityDrawRow.pk))
+        .scalar_subquery()
+    )
+    statement = select(QualityDrawRow, pairs).where(col(QualityDrawRow.dataset_pk) == dataset_pk)
+    rows = session.execute(statement.order_by(col(QualityDrawRow.number))).all()
+    people = {row.annotator_pk for row, _ in rows} | {row.drawn_by_pk for row, _ in rows}
+    named = select(col(PersonRow.pk), col(PersonRow.username)).where(col(PersonRow.pk).in_(people - {None}))
+    names = {row.pk: row.username for row in session.execute(named)}
+    return [
+        QualityDraw(
+            row.number, row.round, names[row.annotator_pk], names.get(row.drawn_by_pk), row.rate, row.seed,
+            row.population, row.outside, number, row.drawn_at,
+        )
+        for row, number in rows
+    ]  # fmt: skip
+
+
+def list_sample(session: Session, dataset_pk: int, sample_round: int | None = None) -> list[SampledPair]:
+    """The pairs of a round, or of every round, draw by draw."""
+    of_round = "" if sample_round is None else " AND w.round = :round"
+    statement = text(_SAMPLE.format(of_round=of_round)).columns(answered_at=UtcDateTime)
+    rows: Iterable[Any] = session.execute(statement, {"dataset_pk": dataset_pk, "round": sample_round})
+    return [
+        SampledPair(*row)._replace(barred=bool(row.barred) and row.outcome is None, retired=bool(row.retired))
+        for row in rows
+    ]
+
+
+def add_draw(
+    session: Session, dataset_pk: int, values: dict[str, Any], pairs: Iterable[tuple[int, int, str]]
+) -> None:
+    """Note a draw (the columns of `quality_draw` but its key and dataset) with its pairs: their keys, and the grade and the
+    way in which they are settled now."""
+    row = QualityDrawRow.model_validate({"dataset_pk": dataset_pk, **values})
+    session.add(row)
+    session.flush()
+    add_rows(
+        session,
+        QualityPairRow,
+        [
+            {"draw_pk": key_of(row.pk), "pair_pk": pair_pk, "settled_grade": grade, "settled_by": status}
+            for pair_pk, grade, status in pairs
+        ],
+    )

@@ -1,1 +1,0 @@
-"""Questions of annotators on a pair, and the answers of leads."""

@@ -1,0 +1,162 @@
+"""What is counted over all pairs before a release is written: for the gates, the counts and the datasheet. Pure.
+
+The first of a release's two passes over its pairs; it keeps counts and the first few examples, never the pairs.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from annotator.agreement.records import Verdict
+from annotator.dataset.records import Coverage, QueryFacts
+from annotator.domain.grades import RELEVANT_FROM
+from annotator.domain.ground_truth import Query
+from annotator.domain.settling import OPEN, Settlement
+from annotator.quality.records import QualityStatus
+from annotator.releases.gates import GateFigures
+from annotator.releases.staleness import is_on_older_text, is_stale
+
+SHOWN = 20
+DECLARED = "queries_without_relevant"
+Names = tuple[str, str]
+
+
+class Found:
+    """How many there are, and the first 20."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[Names] = []
+
+    def add(self, names: Names) -> None:
+        """One more, as (query_id, doc_id)."""
+        self.count += 1
+        if len(self.first) < SHOWN:
+            self.first.append(names)
+
+
+class Survey:
+    """Figures over a dataset's pairs, filled by `add`, one pair after the other in the dataset's order.
+
+    `uneven`: whether some pairs are judged by another number than `overlap`. `meaning_since`: see `gates.find_meaning_since`. `judged_under` and `decided_under`: guideline versions by pair_pk,
+    the lowest of its judgments (needed only where it is older), and that of its decision. `judged_on_older` and
+    `decided_on_older`: the pair_pks whose judgments, or decision, were made on an older text of the document.
+    """
+
+    def __init__(
+        self,
+        *,
+        overlap: int,
+        uneven: bool = False,
+        meaning_since: int | None = None,
+        judged_under: Mapping[int, int] | None = None,
+        decided_under: Mapping[int, int] | None = None,
+        judged_on_older: Collection[int] = (),
+        decided_on_older: Collection[int] = (),
+    ) -> None:
+        self.overlap, self.uneven, self.meaning_since = overlap, uneven, meaning_since
+        self._judged_under, self._decided_under = judged_under or {}, decided_under or {}
+        self._judged_on_older, self._decided_on_older = judged_on_older, decided_on_older
+        self.statuses: Counter[str] = Counter()
+        self.by_grade: Counter[int] = Counter()
+        self.of_query: dict[int, list[int]] = {}
+        self._with_open_pairs: set[int] = set()
+        self.opened, self.short, self.stale = Found(), Found(), Found()
+        self.stale_text = self.stale_both = 0
+
+    def add(self, names: Names, query_pk: int, pair_pk: int, settlement: Settlement, *, lacking: int) -> None:
+        """Count a pair. `names`: (query_id, doc_id); `lacking`: how many judgments it still lacks."""
+        status, grade = settlement.status, settlement.grade
+        self.statuses[status] += 1
+        if lacking:
+            self.short.add(names)
+        if grade is None:
+            if status in OPEN:
+                self.opened.add(names)
+                self._with_open_pairs.add(query_pk)
+            return
+        self.by_grade[grade] += 1
+        counts = self.of_query.get(query_pk)
+        if counts is None:
+            counts = self.of_query[query_pk] = [0, 0, 0, 0]
+        counts[grade] += 1
+        self._note_stale(names, pair_pk, status)
+
+    def list_facts(self, queries: Mapping[int, Query]) -> Iterable[QueryFacts]:
+        """The queries that the files hold, in order, with their settled grades: what the coverage of a release counts."""
+        for query_pk, query in queries.items():
+            if query_pk not in self.of_query:
+                continue
+            zero, one, two, three = self.of_query[query_pk]
+            yield QueryFacts(query, (zero, one, two, three), query_pk in self._with_open_pairs)
+
+    def list_without_relevant(self, queries: Mapping[int, Query]) -> list[str]:
+        """The query_ids with a settled grade, but none from 1 on, in the queries' order. Not those with an open disagreement:
+        a lead's decision may yet find a relevant document."""
+        return [
+            query.query_id
+            for query_pk, query in queries.items()
+            if query_pk in self.of_query
+            and query_pk not in self._with_open_pairs
+            and not any(self.of_query[query_pk][RELEVANT_FROM:])
+        ]
+
+    def list_without_qrels(self, queries: Mapping[int, Query]) -> list[str]:
+        """The query_ids without any settled grade."""
+        return [query.query_id for query_pk, query in queries.items() if query_pk not in self.of_query]
+
+    def _note_stale(self, names: Names, pair_pk: int, status: str) -> None:
+        lowest = self._judged_under.get(pair_pk)
+        older_meaning = is_stale(
+            self.meaning_since,
+            status=status,
+            judged_under=() if lowest is None else (lowest,),
+            decided_under=self._decided_under.get(pair_pk),
+        )
+        older_text = is_on_older_text(
+            status, judged=pair_pk in self._judged_on_older, decided=pair_pk in self._decided_on_older
+        )
+        if older_meaning or older_text:
+            self.stale.add(names)
+            self.stale_text += older_text
+            self.stale_both += older_meaning and older_text
+
+
+def list_figures(
+    survey: Survey,
+    *,
+    dataset: str,
+    verdict: Verdict,
+    coverage: Coverage,
+    unjudged: Sequence[str],
+    without_relevant: Iterable[str],
+    requirements: Mapping[str, object] | None,
+    quality: QualityStatus | None = None,
+) -> GateFigures:
+    """What the gates compare."""
+    declared = (requirements or {}).get(DECLARED)
+    known = set(declared) if isinstance(declared, list) else set()
+    missing = [query_id for query_id in without_relevant if query_id not in known]
+    return GateFigures(
+        dataset=dataset,
+        verdict=verdict,
+        disagreements=survey.opened.count,
+        reopened=survey.statuses["reopened"],
+        open_pairs=survey.opened.first,
+        overlap=survey.overlap,
+        uneven=survey.uneven,
+        short=survey.short.count,
+        short_pairs=survey.short.first,
+        requirements=coverage.required,
+        requirements_met=coverage.met,
+        unmet=[(row.name, row.required, row.measured) for row in coverage.rows if row.met is False],
+        unjudged=len(unjudged),
+        unjudged_queries=unjudged[:SHOWN],
+        without_relevant=len(missing),
+        without_relevant_queries=missing[:SHOWN],
+        stale=survey.stale.count,
+        stale_pairs=survey.stale.first,
+        stale_text=survey.stale_text,
+        stale_both=survey.stale_both,
+        meaning_since=survey.meaning_since,
+        quality=quality,
+    )

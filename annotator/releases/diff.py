@@ -1,0 +1,183 @@
+"""What changed between two releases, pair by pair. Pure rules.
+
+Stands behind `release diff`, CHANGES.md and the preview of a release. A pair is known by its ids; a document that
+`remap` renamed in between is the same one. A grade's reason is read from what each release says its qrel
+rests on. Works query by query, so that a million qrels are never held at once.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+
+from annotator.domain.messages import say
+from annotator.releases.compared import Change, PublishedQrel, Reason, ReleaseDiff, ReleaseFacts
+from annotator.releases.matching import follow_grounds, give_present_ids
+from annotator.releases.versions import advise
+
+NO_NAMES: Mapping[str, str] = {}
+ReadDecisions = Callable[[Collection[int]], Mapping[int, tuple[str | None, str]]]
+"""Gives the cause (None: not said) and the rationale of decisions, by their adjudication_pk."""
+
+
+class Collected:
+    """Gathers the changes of one query after the other for `summarise`.
+
+    `keep`: how many of each kind to list, None for all; then those of whole queries are not listed either. What is
+    not listed is counted.
+    """
+
+    def __init__(self, *, keep: int | None = None) -> None:
+        self.keep = keep
+        self.listed: list[Change] = []
+        self._kept: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+        self.whole: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self._decisions: dict[tuple[str, str], int] = {}
+
+    def explain(self, read: ReadDecisions) -> tuple[Change, ...]:
+        """The listed changes, those that a lead decided with what the lead said."""
+        said = read(set(self._decisions.values()))
+        return tuple(self._explain(change, said) for change in self.listed)
+
+    def _explain(self, change: Change, said: Mapping[int, tuple[str | None, str]]) -> Change:
+        decision = self._decisions.get((change.query_id, change.doc_id))
+        if decision is None or decision not in said:
+            return change
+        cause, rationale = said[decision]
+        return replace(change, cause=cause, rationale=rationale or None)
+
+    def add(
+        self,
+        changes: Iterable[Change],
+        after: Mapping[str, PublishedQrel] | None = None,
+        *,
+        whole: bool = False,
+    ) -> None:
+        """`after`: the query's qrels in the later release, by doc_id; `whole`: the query itself is in one of the releases only."""
+        for change in changes:
+            self.counts[change.kind] += 1
+            if change.kind == "changed":
+                self.reasons[change.reason or ""] += 1
+            if whole:
+                self.whole[change.query_id] += 1
+            if self.keep is None or (not whole and self._kept[change.kind] < self.keep):
+                self._kept[change.kind] += 1
+                self.listed.append(change)
+                qrel = (after or {}).get(change.doc_id)
+                if change.reason == "adjudication" and qrel is not None and qrel.adjudication_pk is not None:
+                    self._decisions[change.query_id, change.doc_id] = qrel.adjudication_pk
+
+
+def compare_query(
+    before: Mapping[str, PublishedQrel],
+    after: Mapping[str, PublishedQrel],
+    renamed: Mapping[str, str] = NO_NAMES,
+    *,
+    parted: Collection[str] = (),
+    joined: Collection[str] = (),
+) -> list[Change]:
+    """The changes within one query, by doc_id in code point order. `before`, `after`: its qrels by doc_id.
+
+    `renamed`: documents' new ids by their old ones; `parted` and `joined`: see `Renames`. What a qrel rests on knows
+    its document better: two that share a judgment are the same pair, whatever its document is called.
+    """
+    if before == after and not renamed and not parted:
+        return []  # most queries of most releases
+    moved = follow_grounds(before, after, renamed)
+    parted = {
+        *parted,
+        *(set(moved.values()) - moved.keys()),
+    }  # an id that another document has now was given up
+    renamed = {old: new for old, new in {**renamed, **moved}.items() if old != new}
+    known = give_present_ids(before, renamed, parted)
+    matched = {id(qrel) for qrel in known.values()}
+    changes = []
+    for doc_id, new in after.items():
+        old = known.get(doc_id)
+        if old is None:
+            reason: Reason | None = "remap" if doc_id in joined else None
+            changes.append(Change("added", new.query_id, doc_id, None, new.grade, reason))
+        elif (change := _compare(old, new, parted)) is not None:
+            changes.append(change)
+    for doc_id, old in known.items():
+        if doc_id not in after:
+            changes.append(_remove(old, parted))
+    changes += [_remove(old, {old.doc_id}) for old in before.values() if id(old) not in matched]
+    return sorted(changes, key=lambda change: (change.doc_id, change.old_doc_id or ""))
+
+
+def summarise(
+    before: ReleaseFacts | None, after: ReleaseFacts, collected: Collected, read: ReadDecisions
+) -> ReleaseDiff:
+    """The whole comparison, with the version it calls for. `collected`: every query's changes."""
+    if before is None:
+        why: str = say("this is the first release")
+        return ReleaseDiff(
+            after.dataset, None, after.version, (), (), (), (), False, "major", why,
+            guideline=(None, after.guideline_version),
+        )  # fmt: skip
+    added = tuple(query_id for query_id in after.queries if query_id not in before.queries)
+    removed = tuple(query_id for query_id in before.queries if query_id not in after.queries)
+    texts = tuple(_list_texts(before.queries, after.queries))
+    scale_changed = before.scale != after.scale
+    guideline = (before.guideline_version, after.guideline_version)
+    advice, why = advise(
+        collected.counts,
+        queries=len(added) + len(removed),
+        texts=len(texts),
+        scale_changed=scale_changed,
+        guideline_changed=guideline[0] != guideline[1],
+    )
+    return ReleaseDiff(
+        after.dataset, before.version, after.version, added, removed, texts, collected.explain(read),
+        scale_changed, advice, why, dict(collected.counts), dict(collected.whole),
+        dict(collected.reasons), guideline,
+    )  # fmt: skip
+
+
+def find_reason(old: PublishedQrel, new: PublishedQrel) -> Reason | None:
+    """Why two releases differ about a pair; None when both rest on the same, or when it was not recorded."""
+    if old.judgments is None or new.judgments is None:
+        return _guess_reason(old, new)
+    if old.adjudication_pk != new.adjudication_pk:
+        return "adjudication"
+    if old.imported_qrel_pk != new.imported_qrel_pk and new.origin == "imported":
+        return "re-import"
+    if old.judgments != new.judgments:
+        keys = set(new.judgments.split())
+        return "further judgment" if keys > set(old.judgments.split()) else "revision"
+    return "re-import" if old.imported_qrel_pk != new.imported_qrel_pk else None
+
+
+def _guess_reason(old: PublishedQrel, new: PublishedQrel) -> Reason | None:
+    """From origins alone: an adjudicated grade moves by a decision only."""
+    moved = (old.origin, old.grade) != (new.origin, new.grade)
+    return "adjudication" if moved and new.origin == "adjudicated" else None
+
+
+def _compare(old: PublishedQrel, new: PublishedQrel, parted: Collection[str]) -> Change | None:
+    """`parted`: a document among them is another text under the same id now."""
+    was = old.doc_id if old.doc_id != new.doc_id else None
+    reason: Reason | None = "remap" if old.doc_id in parted else find_reason(old, new)
+    if old.grade != new.grade:
+        return Change("changed", new.query_id, new.doc_id, old.grade, new.grade, reason, was)
+    if was is not None:
+        return Change("renamed", new.query_id, new.doc_id, old.grade, new.grade, "remap", was)
+    if reason is not None or old.origin != new.origin:
+        return Change("grounds", new.query_id, new.doc_id, old.grade, new.grade, reason)
+    return None
+
+
+def _remove(old: PublishedQrel, parted: Collection[str]) -> Change:
+    reason: Reason | None = "remap" if old.doc_id in parted else None
+    return Change("removed", old.query_id, old.doc_id, old.grade, None, reason)
+
+
+def _list_texts(
+    before: Mapping[str, str | None], after: Mapping[str, str | None]
+) -> Iterable[tuple[str, str, str]]:
+    for query_id, new in after.items():
+        old = before.get(query_id)
+        if old is not None and new is not None and old != new:
+            yield query_id, old, new

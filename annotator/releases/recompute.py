@@ -1,0 +1,239 @@
+"""Recomputes from `judgments.csv` what a release's manifest and files say, as far as it can be, and says what cannot be.
+
+A pair's judgments give its grade unless a lead decided it or it was kept from an earlier ground truth; of these, a release
+holds the number and not the record. So the number of grades that judgments do not give is held to the number that leads
+decided, and the agreement is measured again. Whoever changes every file at once, consistently, is found by a signature only.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from annotator.domain.ground_truth import Qrel
+from annotator.domain.messages import count_of
+from annotator.domain.settling import Settlement, settle
+from annotator.releases.files import JUDGMENTS, MANIFEST
+from annotator.releases.read_back import QRELS, SHOWN, Fault
+
+MOST_OF_A_CELL = 32_000_000  # characters
+ROUNDED = 2e-6  # by how much figures may differ that were rounded to six digits
+COLUMNS = ("query_id", "doc_id", "annotator", "grade", "purpose")
+UNDECIDED = ("unanimous", "single")
+Name = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Given:
+    """The independent judgments of a pair: `grades` by annotator, and how many could not rate it."""
+
+    grades: dict[str, int] = field(default_factory=dict)
+    unrateable: int = 0
+
+    def settle(self) -> Settlement:
+        """What they come to without a lead's decision."""
+        return settle(list(self.grades.values()), self.unrateable, None)
+
+    def list_grades(self) -> list[int]:
+        """The grades in pseudonym order: annotator_2 before annotator_10."""
+        return [self.grades[name] for name in sorted(self.grades, key=lambda name: (len(name), name))]
+
+
+def says_origins(manifest: Mapping[str, Any]) -> bool:
+    """Whether the manifest counts how grades were settled, as that of every release does."""
+    counts = manifest.get("counts")
+    return isinstance(counts, dict) and all(
+        isinstance(counts.get(name), int) for name in ("adjudicated", "imported", *UNDECIDED)
+    )
+
+
+def recompute(
+    given: Mapping[Name, Given], manifest: Mapping[str, Any], qrels: Sequence[Qrel]
+) -> tuple[list[Fault], list[str]]:
+    """What contradicts the judgments, and in sentences what they cannot prove. The manifest must say origins."""
+    counts = manifest["counts"]
+    faults = list(_compare_settled(given, counts, qrels))
+    unproven = list(_say_unproven(counts))
+    agreement = manifest.get("agreement")
+    if not isinstance(agreement, dict):
+        return [*faults, Fault(MANIFEST, "how well annotators agree", type(agreement).__name__)], unproven
+    differing, notes = _compare_agreement(given, agreement)
+    return [*faults, *differing], [*unproven, *notes]
+
+
+def read_given(path: Path, faults: list[Fault]) -> dict[Name, Given]:
+    """The independent judgments by (query_id, doc_id); after noting a fault where the file is not what a release writes."""
+    found: dict[Name, Given] = {}
+    try:
+        csv.field_size_limit(MOST_OF_A_CELL)
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file, strict=True)
+            missing = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
+            if missing:
+                faults.append(
+                    Fault(JUDGMENTS, f"the columns {', '.join(COLUMNS)}", f"none named {missing[0]}")
+                )
+                return {}
+            texts: dict[str, str] = {}  # a million rows repeat a few ids: each is kept once
+            for row in rows:
+                for name in ("query_id", "doc_id", "annotator"):
+                    row[name] = texts.setdefault(row[name], row[name])
+                _add(found, row, rows.line_num, faults)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        faults.append(Fault(JUDGMENTS, "a readable CSV file", type(error).__name__))
+    return found
+
+
+def _add(found: dict[Name, Given], row: Mapping[str, str], line: int, faults: list[Fault]) -> None:
+    if row["purpose"] != "independent":
+        return
+    given = found.setdefault((row["query_id"], row["doc_id"]), Given())
+    if row["grade"] == "unrateable":
+        given.unrateable += 1
+    elif row["grade"] not in ("0", "1", "2", "3"):
+        faults.append(Fault(JUDGMENTS, f"line {line}: a grade 0-3 or unrateable", str(row["grade"])[:20]))
+    elif row["annotator"] in given.grades:
+        faults.append(
+            Fault(JUDGMENTS, f"line {line}: one judgment of each annotator and pair", "another one")
+        )
+    else:
+        given.grades[row["annotator"]] = int(row["grade"])
+
+
+def _compare_settled(
+    given: Mapping[Name, Given], counts: Mapping[str, Any], qrels: Sequence[Qrel]
+) -> Iterator[Fault]:
+    """The grades behind qrels. A grade that the judgments do not give was decided by a lead, or is another file's."""
+    settled = {"unanimous": 0, "single": 0}
+    contrary: list[str] = []
+    without = 0
+    for qrel in qrels:
+        judged = given.get((qrel.query_id, qrel.doc_id))
+        found = judged.settle() if judged else None
+        if judged is None:
+            without += 1
+        elif found is not None and found.grade == qrel.grade:
+            settled[found.status] += 1
+        else:
+            said = ", ".join(f"{name} {grade}" for name, grade in judged.grades.items()) or "unrateable"
+            contrary.append(f"{qrel.query_id} {qrel.doc_id} (grade {qrel.grade}; judged {said})")
+    decided = len(contrary) + without - counts["imported"]
+    if decided > counts["adjudicated"]:
+        shown = "; ".join(contrary[:SHOWN]) + ("; …" if len(contrary) > SHOWN else "")
+        yield Fault(
+            JUDGMENTS,
+            f"at most {counts['adjudicated']:,} grades of {QRELS} that the judgments do not give, since so many were "
+            f"decided by a lead ({MANIFEST})",
+            f"{decided:,}{': ' if shown else ''}{shown}",
+        )
+    if without < counts["imported"]:
+        yield Fault(
+            JUDGMENTS,
+            f"{counts['imported']:,} qrels without a judgment here, kept from an earlier ground truth ({MANIFEST})",
+            f"{without:,}",
+        )
+    for origin in UNDECIDED:
+        if settled[origin] < counts[origin]:
+            yield Fault(
+                JUDGMENTS,
+                f"judgments that settle {counts[origin]:,} qrels as {origin} ({MANIFEST})",
+                f"{settled[origin]:,}",
+            )
+    published = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
+    left_out = [one.settle().status for name, one in given.items() if name not in published]
+    differing, open_pairs = left_out.count("disagreement"), counts.get("disagreement")
+    if isinstance(open_pairs, int) and differing < open_pairs:
+        yield Fault(
+            JUDGMENTS,
+            f"judgments that differ on {open_pairs:,} pairs without a qrel ({MANIFEST})",
+            f"{differing:,}",
+        )
+
+
+def _say_unproven(counts: Mapping[str, Any]) -> Iterator[str]:
+    if counts["adjudicated"]:
+        decided = count_of(counts["adjudicated"], "grade was", "grades were")
+        yield (
+            f"{decided} decided by a lead: the release holds no record of that, "
+            "only the database does (annotator release trace)"
+        )
+    if counts["imported"]:
+        kept = count_of(counts["imported"], "grade was", "grades were")
+        yield f"{kept} kept from an earlier ground truth, which is not in the release"
+
+
+def _compare_agreement(given: Mapping[Name, Given], said: Mapping[str, Any]) -> tuple[list[Fault], list[str]]:
+    """The manifest's figures against those of the judgments; intervals are compared, but a program of another version may
+    draw them otherwise."""
+    from annotator.agreement.service import measure_listed
+
+    rows = (
+        (*name, annotator, grade) for name, one in given.items() for annotator, grade in one.grades.items()
+    )
+    resamples, seed = said.get("resamples"), said.get("seed")
+    drawn = isinstance(resamples, int) and isinstance(seed, int) and 0 <= resamples <= 100_000 and seed >= 0
+    found = measure_listed(rows, resamples=resamples if drawn else 0, seed=seed if drawn else 0)  # type: ignore[arg-type]
+    expected, there = dict(_list_figures(found)), dict(_list_figures(said))
+    faults = [
+        Fault(MANIFEST, f"agreement {name} {_show(value)} as in {JUDGMENTS}", _show(there.get(name)))
+        for name, value in expected.items()
+        if not _is_near(value, there.get(name))
+    ]
+    faults += [
+        Fault(MANIFEST, f"agreement of the judgments in {JUDGMENTS}", f"{name} {_show(there[name])}")
+        for name in there
+        if name not in expected
+    ]
+    intervals, said_intervals = dict(_list_intervals(found)), dict(_list_intervals(said))
+    differing = [name for name, value in said_intervals.items() if not _is_near(value, intervals.get(name))]
+    note = (
+        f"{len(differing):,} of the {len(said_intervals):,} intervals of agreement are not those that this program draws; a "
+        "program of another version may draw them otherwise"
+    )
+    return faults[: SHOWN + 1], [note] if differing else []
+
+
+def _list_figures(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The figures by a name for people: values, counts and tables, without intervals."""
+    for key in ("annotators", "pairs", "observed_agreement"):
+        yield key, found.get(key)
+    for name, value in _list_values(found):
+        yield name, value.get("value")
+    for pair in found.get("annotator_pairs") or ():
+        named = " and ".join(map(str, pair.get("annotators") or ()))
+        for key in ("pairs", "observed_agreement", "confusion"):
+            yield f"of {named}: {key}", pair.get(key)
+        for kind, value in (pair.get("cohen_kappa") or {}).items():
+            yield f"of {named}: cohen_kappa {kind}", value.get("value")
+
+
+def _list_intervals(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in _list_values(found):
+        if value.get("ci95") is not None:
+            yield name, value["ci95"]
+
+
+def _list_values(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The coefficients of the whole dataset."""
+    for key in ("cohen_kappa", "krippendorff_alpha"):
+        for kind, value in (found.get(key) or {}).items():
+            yield f"{key} {kind}", value
+    for key in ("fleiss_kappa", "gwet_ac1", "gwet_ac2"):
+        if isinstance(found.get(key), dict):
+            yield key, found[key]
+    for item in found.get("cut_points") or ():
+        yield f"cohen_kappa, relevant from {item.get('relevant_from')}", item.get("cohen_kappa") or {}
+
+
+def _is_near(one: Any, other: Any) -> bool:
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_is_near, one, other))
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return abs(one - other) <= ROUNDED
+    return bool(one == other)
+
+
+def _show(value: Any) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,0 +1,253 @@
+"""A release's own rows, and what a whole dataset says in a handful of figures. The pairs: `releases/judged_sql.py`.
+
+Orders do not depend on a database's collation.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, exists, func, insert, select
+from sqlalchemy.orm import Session, aliased
+from sqlmodel import SQLModel, col
+
+from annotator.releases.trail import Participant
+from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow
+from annotator.storage.current_judgments import list_current_adjudications
+from annotator.storage.lookup import key_of
+from annotator.storage.outdated import OLDER_STANDARD, OLDER_TEXT
+from annotator.storage.quality_tables import QualityDrawRow
+from annotator.storage.reopened import list_open_errors
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    DocumentRow,
+    DocumentTextRow,
+    JudgmentRow,
+    PairRow,
+    PersonRow,
+    ProvenanceRow,
+    PseudonymRow,
+    ReleaseQrelRow,
+    ReleaseQueryRow,
+    ReleaseRow,
+    RubricRow,
+)
+
+QUERY_COLUMNS = ("position", "query_id", "text")
+QREL_COLUMNS = (
+    "position", "query_id", "doc_id", "grade", "origin", "judgments", "adjudication_pk", "imported_qrel_pk",
+)  # fmt: skip
+
+
+class System(NamedTuple):
+    """Who proposed pairs of the pool: how many, and at which ranks (None where no rank is known)."""
+
+    system: str
+    pairs: int
+    best_rank: int | None
+    worst_rank: int | None
+
+
+def list_participants(session: Session, person_pks: Collection[int]) -> list[Participant]:
+    """These people."""
+    statement = select(col(PersonRow.pk), col(PersonRow.username), col(PersonRow.simulated))
+    rows = session.execute(statement.where(col(PersonRow.pk).in_(sorted(person_pks))))
+    return [Participant(key_of(pk), username, simulated) for pk, username, simulated in rows]
+
+
+def list_secrets(session: Session, dataset_pk: int) -> dict[int, str]:
+    """The smallest event id, in code point order, of everybody who has a current judgment, by person_pk.
+
+    Event ids are never published.
+    """
+    postgresql = session.get_bind().dialect.name == "postgresql"
+    smallest = func.min(col(JudgmentRow.event_id).collate("C" if postgresql else "BINARY"))
+    statement = (
+        select(col(JudgmentRow.annotator_pk), smallest)
+        .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
+        .where(col(CurrentJudgmentRow.dataset_pk) == dataset_pk, col(CurrentJudgmentRow.outcome) != "later")
+        .group_by(col(JudgmentRow.annotator_pk))
+    )
+    rows: Any = session.execute(statement)
+    return dict(rows.all())
+
+
+def list_checkers(session: Session, dataset_pk: int) -> set[int]:
+    """Everybody who drew pairs for quality control, or for whom they were drawn, as person_pk."""
+    statement = select(col(QualityDrawRow.annotator_pk), col(QualityDrawRow.drawn_by_pk))
+    rows = session.execute(statement.where(col(QualityDrawRow.dataset_pk) == dataset_pk))
+    return {pk for row in rows for pk in row if pk is not None}
+
+
+def count_decisions(session: Session, dataset_pk: int) -> dict[int, int]:
+    """How many of the decisions that hold each lead made, by person_pk. What quality control reopened holds no more."""
+    lead_pk = col(CurrentAdjudicationRow.lead_pk)
+    statement = (
+        select(lead_pk, func.count())
+        .join(PairRow, col(PairRow.pk) == col(CurrentAdjudicationRow.pair_pk))
+        .where(col(CurrentAdjudicationRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+    )
+    rows: Any = session.execute(statement.group_by(lead_pk))
+    found = Counter(dict(rows.all()))
+    errors = list_open_errors(session, dataset_pk)
+    for pair_pk, last in list_current_adjudications(session, dataset_pk, list(errors)).items():
+        found[last.lead_pk] -= any(error.grade != last.grade for error in errors[pair_pk])
+    return dict(+found)
+
+
+def list_systems(session: Session, dataset_pk: int) -> list[System]:
+    """Who proposed the pairs of the pool, by name in code point order."""
+    rank = col(ProvenanceRow.rank)
+    statement = (
+        select(col(ProvenanceRow.system), func.count(), func.min(rank), func.max(rank))
+        .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+        .group_by(col(ProvenanceRow.system))
+    )
+    return sorted(System(*row) for row in session.execute(statement))
+
+
+def list_rubric_versions(session: Session, dataset_pk: int) -> list[tuple[int, str]]:
+    """Version and change ("minor", "semantic") of every rubric, oldest first."""
+    statement = select(col(RubricRow.version), col(RubricRow.change))
+    rows: Any = session.execute(statement.where(col(RubricRow.dataset_pk) == dataset_pk))
+    return sorted((version, change) for version, change in rows)
+
+
+def list_old_judgments(session: Session, dataset_pk: int) -> dict[int, int]:
+    """The lowest guideline version that independent grades were given under, where it is an older standard, by pair_pk."""
+    version = func.min(col(RubricRow.version))
+    statement = (
+        select(col(CurrentJudgmentRow.pair_pk), version)
+        .join(JudgmentRow, col(JudgmentRow.pk) == col(CurrentJudgmentRow.judgment_pk))
+        .join(RubricRow, col(RubricRow.pk) == col(JudgmentRow.rubric_pk))
+        .where(*_counted(dataset_pk, OLDER_STANDARD))
+        .group_by(col(CurrentJudgmentRow.pair_pk))
+    )
+    rows: Any = session.execute(statement)
+    return dict(rows.all())
+
+
+def list_judged_on_older_text(session: Session, dataset_pk: int) -> set[int]:
+    """The pairs (pair_pk) with an independent grade that was given on an older text of the document."""
+    statement = select(col(CurrentJudgmentRow.pair_pk)).where(*_counted(dataset_pk, OLDER_TEXT))
+    return set(session.scalars(statement))
+
+
+def list_decided_on_older_text(session: Session, dataset_pk: int) -> set[int]:
+    """The pairs (pair_pk) whose latest decision was made on another text than the present one, which came after it."""
+    present, before = aliased(DocumentTextRow), aliased(DocumentTextRow)
+    decided_at = col(CurrentAdjudicationRow.decided_at)
+    had_another = exists().where(
+        col(before.document_pk) == col(present.document_pk), col(before.imported_at) <= decided_at
+    )
+    statement = (
+        select(col(PairRow.pk))
+        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .join(
+            present,
+            (col(present.document_pk) == col(DocumentRow.pk))
+            & (col(present.sha256) == col(DocumentRow.text_sha256)),
+        )
+        .where(
+            col(PairRow.dataset_pk) == dataset_pk,
+            col(present.imported_at) > decided_at,
+            had_another,
+        )
+    )
+    return {key_of(pk) for pk in session.scalars(statement)}
+
+
+def _counted(dataset_pk: int, mark: int) -> tuple[ColumnElement[bool], ...]:
+    """Current grades that settle pairs and carry this mark of `current_judgment.stale`."""
+    return (
+        col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
+        col(CurrentJudgmentRow.stale).in_([mark, OLDER_STANDARD | OLDER_TEXT]),
+        col(CurrentJudgmentRow.stale) > 0,
+        col(CurrentJudgmentRow.purpose) == "independent",
+        col(CurrentJudgmentRow.outcome) == "graded",
+    )
+
+
+def list_decision_versions(session: Session, dataset_pk: int) -> dict[int, int]:
+    """The guideline version of the decision that holds, by pair_pk."""
+    statement = (
+        select(col(AdjudicationRow.pair_pk), col(RubricRow.version))
+        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))
+        .join(RubricRow, col(RubricRow.pk) == col(AdjudicationRow.rubric_pk))
+        .where(col(CurrentAdjudicationRow.dataset_pk) == dataset_pk)
+    )
+    rows: Any = session.execute(statement)
+    return dict(rows.all())
+
+
+def list_pseudonyms(session: Session, dataset_pk: int) -> dict[int, int]:
+    """The numbers given so far, by person_pk."""
+    statement = select(col(PseudonymRow.person_pk), col(PseudonymRow.number))
+    rows = session.execute(statement.where(col(PseudonymRow.dataset_pk) == dataset_pk)).all()
+    return {row.person_pk: row.number for row in rows}
+
+
+def list_releases_of_dataset(session: Session, dataset_pk: int) -> list[ReleaseRow]:
+    """The releases in the order in which they were published."""
+    statement = select(ReleaseRow).where(col(ReleaseRow.dataset_pk) == dataset_pk)
+    return list(session.scalars(statement.order_by(col(ReleaseRow.pk))))
+
+
+def list_published_grades(session: Session, release_pk: int) -> dict[tuple[str, str], int]:
+    """The grades of a release by (query_id, doc_id)."""
+    columns = (col(ReleaseQrelRow.query_id), col(ReleaseQrelRow.doc_id), col(ReleaseQrelRow.grade))
+    rows = session.execute(select(*columns).where(col(ReleaseQrelRow.release_pk) == release_pk))
+    return {(query_id, doc_id): grade for query_id, doc_id, grade in rows}
+
+
+def add_pseudonyms(session: Session, dataset_pk: int, numbers: Mapping[int, int]) -> None:
+    """Give these numbers, for ever."""
+    rows = [
+        {"dataset_pk": dataset_pk, "person_pk": person_pk, "number": number}
+        for person_pk, number in numbers.items()
+    ]
+    if rows:
+        session.execute(insert(PseudonymRow), rows)
+
+
+def add_release(
+    session: Session,
+    release: ReleaseRow,
+    queries: Iterable[Sequence[Sequence[Any]]],
+    qrels: Iterable[Sequence[Sequence[Any]]],
+) -> None:
+    """Store a release with its queries and qrels, in the order in which they were published.
+
+    Both come in chunks of rows: QUERY_COLUMNS and QREL_COLUMNS.
+    """
+    session.add(release)
+    session.flush()
+    release_pk = key_of(release.pk)
+    _add_chunks(session, ReleaseQueryRow, ("release_pk", *QUERY_COLUMNS), release_pk, queries)
+    _add_chunks(session, ReleaseQrelRow, ("release_pk", *QREL_COLUMNS), release_pk, qrels)
+
+
+def _add_chunks(
+    session: Session,
+    row_class: type[SQLModel],
+    names: Sequence[str],
+    release_pk: int,
+    chunks: Iterable[Sequence[Sequence[Any]]],
+) -> None:
+    """Insert rows of numbers and texts, which need no preparing, with one compiled statement."""
+    connection = session.connection()
+    table = SQLModel.metadata.tables[str(row_class.__tablename__)]
+    compiled = insert(table).compile(dialect=connection.dialect, column_keys=list(names))
+    order = compiled.positiontup
+    for chunk in chunks:
+        rows: list[Any]
+        if order is None:
+            rows = [dict(zip(names, (release_pk, *row), strict=True)) for row in chunk]
+        elif tuple(order) == tuple(names):
+            rows = [(release_pk, *row) for row in chunk]
+        else:
+            places = [names.index(name) for name in order]
+            rows = [tuple((release_pk, *row)[place] for place in places) for row in chunk]
+        connection.exec_driver_sql(str(compiled), rows)

@@ -1,0 +1,250 @@
+"""Verifies a release folder by itself, without a database, years later and on any machine.
+
+Recomputes every checksum, looks for files that are missing or were added, recomputes the content hash and the
+counts from the canonical qrels, reads every other file back (`read_back.py`), recomputes from the judgments what they
+can tell (`recompute.py`), and compares the datasheet's figures (`datasheet_check.py`). Names what was changed, and what
+it cannot prove: checksums can be made anew by whoever changes a file, a signature cannot (`signing.py`).
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.grades import GRADES
+from annotator.domain.ground_truth import Qrel
+from annotator.releases.content import hash_content
+from annotator.releases.datasheet_check import compare_datasheet
+from annotator.releases.files import DATASHEET, JUDGMENTS, MANIFEST, SIGNATURE, SUMS
+from annotator.releases.read_back import QRELS, find_differences, is_plain, read_qrels
+from annotator.releases.read_back import Fault as Fault
+from annotator.releases.recompute import Given, read_given, recompute, says_origins
+from annotator.releases.signing import check_signature
+
+_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+_OTHER_SHAPE = (
+    AttributeError,
+    KeyError,
+    TypeError,
+    ValueError,
+    OverflowError,
+)  # of a manifest that somebody wrote
+_ORIGINS = ("unanimous", "adjudicated", "single", "imported")
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was looked at and what was wrong with it; whole when there is no fault. `unproven`: what no file of the release
+    can prove, in sentences. `signed_by`: whose signature was checked and is good; None when none was asked for or found."""
+
+    path: str
+    dataset: str | None
+    version: str | None
+    content_sha256: str | None
+    files: int
+    faults: tuple[Fault, ...]
+    unproven: tuple[str, ...] = ()
+    signed_by: str | None = None
+
+    @property
+    def whole(self) -> bool:
+        return not self.faults
+
+
+def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
+    """Verify the release in this folder. ValidationError when it is no release folder at all.
+
+    `signers`: a public key, or OpenSSH's file of allowed signers; the release must then bear a signature of one of them.
+    """
+    if not folder.is_dir():
+        raise ValidationError(f"expected a release folder, found none at {folder}")
+    if not (folder / SUMS).is_file() and not (folder / MANIFEST).is_file():
+        raise ValidationError(f"expected a release folder, found neither {SUMS} nor {MANIFEST} in {folder}")
+    faults = find_faults(folder)
+    manifest = _read_manifest(folder, faults)
+    qrels = read_qrels(folder, faults) if is_plain(folder / QRELS) else None
+    content = None if qrels is None else hash_content(qrels)
+    if manifest is not None:
+        named = {fault.path for fault in faults}
+        faults += [fault for fault in _compare_files(manifest, folder) if fault.path not in named]
+    known = manifest or {}
+    if manifest is not None and qrels is not None:
+        faults += _compare_qrels(manifest, qrels, content or "")
+    unproven: list[str] = []
+    given = None if manifest is None else _read_given(folder, manifest, faults, unproven)
+    if qrels is not None:
+        listed = known.get("list_grade_0")
+        listed = listed if isinstance(listed, bool) else None
+        judged = None if given is None else {name: one.list_grades() for name, one in given.items()}
+        faults += find_differences(folder, qrels, _list_files(folder), list_grade_0=listed, judged=judged)
+    if manifest is not None and qrels is not None:
+        if given is not None:
+            _note(lambda: recompute(given, manifest, qrels), faults, unproven)
+        _note(lambda: _compare_datasheet(folder, manifest), faults, unproven)
+    signed_by, wrong, note = check_signature(folder, signers)
+    faults += wrong
+    unproven += note
+    return Verification(
+        path=str(folder),
+        dataset=known.get("dataset"),
+        version=known.get("version"),
+        content_sha256=content,
+        files=len(_list_files(folder)),
+        faults=tuple(faults),
+        unproven=tuple(unproven),
+        signed_by=signed_by,
+    )
+
+
+def _read_given(
+    folder: Path, manifest: dict[str, Any], faults: list[Fault], unproven: list[str]
+) -> dict[tuple[str, str], Given] | None:
+    """The judgments; None after saying why none is compared."""
+    if not is_plain(folder / JUDGMENTS):
+        unproven.append(f"there is no {JUDGMENTS}, so no grade was compared with judgments")
+        return None
+    if not says_origins(manifest):
+        unproven.append(
+            "the manifest does not say how grades were settled, so none was compared with judgments"
+        )
+        return None
+    noted = len(faults)
+    given = read_given(folder / JUDGMENTS, faults)
+    return given if len(faults) == noted else None
+
+
+def _compare_datasheet(folder: Path, manifest: dict[str, Any]) -> tuple[list[Fault], list[str]]:
+    if not is_plain(folder / DATASHEET):
+        return [], [f"there is no {DATASHEET}, so none of its figures was compared"]
+    try:
+        text = (folder / DATASHEET).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return [Fault(DATASHEET, "a readable text", type(error).__name__)], []
+    return compare_datasheet(text, manifest)
+
+
+def _note(
+    compare: Callable[[], tuple[list[Fault], list[str]]], faults: list[Fault], unproven: list[str]
+) -> None:
+    """Add what a comparison finds; a manifest of another shape than ours is a fault of its own."""
+    try:
+        differing, notes = compare()
+    except _OTHER_SHAPE as error:
+        differing, notes = [Fault(MANIFEST, "figures as a release has them", _say(error))], []
+    faults += differing
+    unproven += notes
+
+
+def _say(error: Exception) -> str:
+    return f"something else ({type(error).__name__}: {str(error)[:60]})"
+
+
+def find_faults(folder: Path) -> list[Fault]:
+    """Where the folder's files differ from its SHA256SUMS: changed, missing, or not listed."""
+    faults: list[Fault] = []
+    listed = _read_sums(folder, faults)
+    present = _list_files(folder)
+    for path, sha256 in listed.items():
+        if path not in present:
+            faults.append(Fault(path, "the file", "none"))
+        elif (found := _hash_file(folder / path)) != sha256:
+            faults.append(Fault(path, f"SHA-256 {sha256}", found))
+    faults += [
+        Fault(path, f"only files listed in {SUMS}", "another")
+        for path in present - set(listed) - {SUMS, SIGNATURE}
+    ]
+    return sorted(faults, key=lambda fault: fault.path)
+
+
+def _read_sums(folder: Path, faults: list[Fault]) -> dict[str, str]:
+    try:
+        lines = (folder / SUMS).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        faults.append(Fault(SUMS, "a list of checksums", type(error).__name__))
+        return {}
+    listed: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        match = _LINE.fullmatch(line)
+        path = PurePosixPath(match[2]) if match else None
+        if match is None or path is None or path.is_absolute() or ".." in path.parts:
+            faults.append(Fault(SUMS, "lines of checksum and file name", f"line {number}: {line[:80]}"))
+        else:
+            listed[str(path)] = match[1]
+    return listed
+
+
+def _list_files(folder: Path) -> set[str]:
+    """Every file below the folder, links included, by its path within."""
+    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return {path.relative_to(folder).as_posix() for path in found}
+
+
+def _hash_file(path: Path) -> str:
+    if not is_plain(path):
+        return "something that is not a plain file"
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _read_manifest(folder: Path, faults: list[Fault]) -> dict[str, Any] | None:
+    try:
+        found = json.loads((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        faults.append(Fault(MANIFEST, "JSON", type(error).__name__))
+        return None
+    if not isinstance(found, dict):
+        faults.append(Fault(MANIFEST, "a JSON object", type(found).__name__))
+        return None
+    return found
+
+
+def _compare_files(manifest: dict[str, Any], folder: Path) -> list[Fault]:
+    """The manifest's list of files against the files: it tells also when SHA256SUMS was made anew."""
+    listed = manifest.get("files")
+    if not isinstance(listed, list):
+        return [Fault(MANIFEST, "a list of files", "none" if listed is None else type(listed).__name__)]
+    said = {
+        str(entry.get("path")): (entry.get("sha256"), entry.get("bytes"))
+        for entry in listed
+        if isinstance(entry, dict)
+    }
+    present = _list_files(folder) - {SUMS, MANIFEST, SIGNATURE}
+    faults = [Fault(MANIFEST, f"{path} among its files", "nothing") for path in sorted(present - set(said))]
+    for path in sorted(present & set(said)):
+        found = (_hash_file(folder / path), (folder / path).lstat().st_size)
+        if found != said[path]:
+            faults.append(
+                Fault(
+                    path, f"SHA-256 {said[path][0]} and {said[path][1]} bytes as {MANIFEST} says", str(found)
+                )
+            )
+    return faults
+
+
+def _compare_qrels(manifest: dict[str, Any], qrels: tuple[Qrel, ...], content: str) -> list[Fault]:
+    """The manifest's word against the qrels."""
+    counts = manifest.get("counts")
+    said = counts if isinstance(counts, dict) else {}
+    by_grade = Counter(qrel.grade for qrel in qrels)
+    compared: list[tuple[str, Any, Any]] = [
+        ("content_sha256", content, manifest.get("content_sha256")),
+        ("counts.qrels", len(qrels), said.get("qrels")),
+        ("counts.by_grade", {str(grade): by_grade[grade] for grade in GRADES}, said.get("by_grade")),
+    ]
+    queries, without = said.get("queries"), said.get("queries_without_qrels")
+    if isinstance(queries, int) and isinstance(without, int):
+        judged = len({qrel.query_id for qrel in qrels})
+        compared.append(("counts.queries without those without qrels", judged, queries - without))
+    origins = [said[origin] for origin in _ORIGINS if isinstance(said.get(origin), int)]
+    if origins:
+        compared.append(("counts by origin", len(qrels), sum(origins)))
+    return [
+        Fault(MANIFEST, f"{name} {found} as in {QRELS}", str(value))
+        for name, found, value in compared
+        if value != found
+    ]

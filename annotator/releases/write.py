@@ -1,0 +1,225 @@
+"""Writes a release into its hidden folder in one pass over its queries: files, comparison, rows to be recorded.
+
+The second of a release's two passes over its pairs. Pure apart from the folder: pairs and documents come in one after
+the other, so a million qrels are never held. Ends with the manifest and SHA256SUMS, which speak of all the rest.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from annotator.domain.ground_truth import Document, Query
+from annotator.releases.comparison import Comparison
+from annotator.releases.content import Ties, list_keys, list_settled, to_qrel, write_canonical
+from annotator.releases.files import (
+    CHANGES,
+    CONFUSION_PICTURE,
+    DATASHEET,
+    GRADES_PICTURE,
+    JUDGMENT_COLUMNS,
+    JUDGMENTS,
+    MANIFEST,
+    SIGNATURE,
+    SUMS,
+    TruthWriter,
+    list_files,
+    write_json,
+    write_judgments,
+    write_sums,
+)
+from annotator.releases.folder import PartialFolder
+from annotator.releases.output import ContentDigest, Spool
+from annotator.releases.pictures import draw_confusion, draw_grades
+from annotator.releases.published_service import ReleaseDiff, ReleaseFacts, Renames, write_changes
+from annotator.releases.snapshot import (
+    Snapshot,
+    describe_files,
+    describe_release,
+    list_grade_names,
+    list_scale,
+)
+from annotator.releases.trail import JudgedPair
+
+
+class Given(NamedTuple):
+    """What was counted while writing. `judgments`: by annotator, outcome, guideline version and import (None: made in this
+    program); `sources`: how many qrels are kept from each earlier file, by name, format and import."""
+
+    judgments: Mapping[tuple[int, str, int | None, int | None], int]
+    sources: Mapping[tuple[str, str, int | None], int]
+
+
+WriteSheet = Callable[[Mapping[str, Any], Given], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a lead asked for: the version, its time (to the second, in UTC), and the note."""
+
+    version: str
+    at: datetime
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What was written: the manifest, the texts of SHA256SUMS and of its signature, and the rows to be recorded."""
+
+    manifest: Mapping[str, Any]
+    sums: str
+    signature: str | None
+    queries: Spool
+    qrels: Spool
+
+    def close(self) -> None:
+        """Forget the rows."""
+        self.queries.close()
+        self.qrels.close()
+
+
+def write_release(
+    folder: PartialFolder,
+    snapshot: Snapshot,
+    order: Order,
+    judged: Iterable[tuple[Query, list[JudgedPair]]],
+    documents: Iterable[Document],
+    comparison: Comparison,
+    renames: Renames,
+    write_sheet: WriteSheet,
+    sign: Callable[[str], str] | None = None,
+) -> Made:
+    """Every file of the release. ValidationError for an id that a format cannot carry.
+
+    `judged`: the queries in their order, each with its pairs; `documents`: in the order of doc_id. `write_sheet`
+    makes the datasheet from the manifest and from what was counted. `sign` makes the signature of SHA256SUMS from its text.
+    """
+    counts = snapshot.counts
+    truth = TruthWriter(
+        folder,
+        describe_files(snapshot, version=order.version, at=order.at),
+        counts["queries"] - counts["queries_without_qrels"],
+        list_grade_0=snapshot.list_grade_0,
+    )
+    rows = _Rows(folder, snapshot)
+    for query, pairs in judged:
+        settled = rows.add(query, pairs)
+        comparison.add(query.query_id, settled)
+        if settled:
+            truth.add(query, [to_qrel(pair, snapshot.numbers) for pair in settled])
+    truth.end(documents)
+    manifest = describe_release(
+        snapshot,
+        version=order.version,
+        at=order.at,
+        note=order.note,
+        content_sha256=rows.digest.end(),
+        order=rows.describe_order(),
+    )
+    diff = comparison.end(
+        ReleaseFacts(
+            snapshot.dataset, order.version, list_scale(snapshot.rubric), snapshot.guideline_version,
+            rows.texts, order.at,
+        )
+    )  # fmt: skip
+    _write_beside(
+        folder, snapshot, manifest, diff, renames, write_sheet(manifest, Given(rows.given, rows.sources))
+    )
+    return _seal(folder, manifest, rows, sign)
+
+
+class _Rows:
+    """The judgments' file, the canonical qrels and the rows to be recorded, query by query."""
+
+    def __init__(self, folder: PartialFolder, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._judgments = folder.open(JUDGMENTS)
+        self._judgments.write(",".join(JUDGMENT_COLUMNS) + "\n")
+        self.digest = ContentDigest(folder.path)
+        self.queries, self.qrels = Spool(folder.path), Spool(folder.path)
+        self.texts: dict[str, str | None] = {}
+        self.given: Counter[tuple[int, str, int | None, int | None]] = Counter()
+        self.sources: Counter[tuple[str, str, int | None]] = Counter()
+        self.ties, self.without_relevant = Ties(), 0
+
+    def add(self, query: Query, pairs: list[JudgedPair]) -> list[JudgedPair]:
+        """A query with its pairs; returns the settled ones in the order of publishing."""
+        pairs.sort(key=lambda pair: pair.doc_id)
+        numbers, simulated = self._snapshot.numbers, self._snapshot.simulated
+        self._judgments.write(write_judgments(pairs, numbers=numbers, simulated=simulated))
+        self.given.update(
+            [
+                (item.annotator, item.outcome, item.guideline_version, item.imported)
+                for pair in pairs
+                for item in pair.judgments
+            ]
+        )
+        settled = list_settled(pairs, seed=self._snapshot.seed)
+        if not settled:
+            return settled
+        self.ties.add(settled)
+        self.without_relevant += not settled[0].grade
+        self.digest.add(
+            query.query_id, write_canonical(query.query_id, [(p.doc_id, p.grade or 0) for p in settled])
+        )
+        self.queries.add([(self.queries.rows, query.query_id, query.text)])
+        self.texts[query.query_id] = query.text
+        start = self.qrels.rows
+        self.qrels.add([(place, *_list_row(pair)) for place, pair in enumerate(settled, start)])
+        for pair in settled:
+            if pair.kept is not None:
+                kept = pair.kept
+                self.sources[PurePath(kept.source_path).name, kept.source_format, kept.imported] += 1
+        return settled
+
+    def describe_order(self) -> dict[str, int]:
+        """The manifest's `order`: see `content.Ties`; and the queries that `ranked.json` leaves out, since they have no
+        relevant document."""
+        return {
+            "tied": self.ties.tied,
+            "by_lead": self.ties.by_lead,
+            "by_earlier": self.ties.by_earlier,
+            "undecided": self.ties.undecided,
+            "queries_undecided": self.ties.queries_undecided,
+            "queries_without_relevant": self.without_relevant,
+        }
+
+
+def _list_row(pair: JudgedPair) -> tuple[Any, ...]:
+    """What is recorded of a qrel: the columns of `storage.releases.QREL_COLUMNS` after its position."""
+    imported = pair.kept.key if pair.kept else None
+    return pair.query_id, pair.doc_id, pair.grade, pair.status, list_keys(pair), pair.decision, imported
+
+
+def _write_beside(
+    folder: PartialFolder,
+    snapshot: Snapshot,
+    manifest: Mapping[str, Any],
+    diff: ReleaseDiff,
+    renames: Renames,
+    sheet: str,
+) -> None:
+    """What people read beside the files that programs read."""
+    names = list_grade_names(snapshot.rubric)
+    folder.write(GRADES_PICTURE, draw_grades(manifest["counts"]["by_grade"], names))
+    folder.write(CONFUSION_PICTURE, draw_confusion(manifest["agreement"]["annotator_pairs"], names))
+    folder.write(CHANGES, write_changes(diff, renames))
+    folder.write(DATASHEET, sheet)
+
+
+def _seal(
+    folder: PartialFolder, manifest: dict[str, Any], rows: _Rows, sign: Callable[[str], str] | None
+) -> Made:
+    """The manifest, the checksums and their signature, once every other file is complete."""
+    for file in folder.files:
+        file.close()
+    manifest["files"] = list_files(folder.files)
+    folder.write(MANIFEST, write_json(manifest))
+    sums = write_sums(folder.files)
+    folder.write(SUMS, sums)
+    signature = sign(sums) if sign else None
+    if signature is not None:
+        folder.write(SIGNATURE, signature)
+    return Made(manifest, sums, signature, rows.queries, rows.qrels)

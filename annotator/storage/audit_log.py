@@ -1,0 +1,48 @@
+"""The trail of what leads do about disputes: appended in the transaction of what it tells of, never changed.
+
+`before` and `after` hold plain JSON: what was so and what is so since. Refuses nothing; who may read it is for the services.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from sqlalchemy.orm import Session
+
+from annotator.storage.adjudication_tables import AuditEventRow
+from annotator.storage.bulk import add_rows
+
+Action = Literal[
+    "decided", "proposed", "withdrew", "settled by policy", "undid policy", "decided from file", "assigned", "put off",
+    "asked to discuss", "closed discussion", "looked up names", "answered question", "exported queue", "published guideline",
+    "changed settings", "ordered documents",
+]  # fmt: skip
+ACTIONS: tuple[str, ...] = get_args(Action)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that a lead did. `person_pk`: None for the operator; `pair_pk`: None where it is about no single pair."""
+
+    action: Action
+    dataset_pk: int
+    person_pk: int | None
+    at: datetime
+    pair_pk: int | None = None
+    before: Mapping[str, Any] | None = None
+    after: Mapping[str, Any] | None = None
+
+
+def add_events(session: Session, events: list[Event]) -> None:
+    """Append them, in this order."""
+    rows = [
+        {
+            "action": event.action, "dataset_pk": event.dataset_pk, "person_pk": event.person_pk, "at": event.at,
+            "pair_pk": event.pair_pk, "before": dict(event.before) if event.before is not None else None,
+            "after": dict(event.after) if event.after is not None else None,
+        }
+        for event in events
+    ]  # fmt: skip
+    if rows:
+        add_rows(session, AuditEventRow, rows)

@@ -1,0 +1,227 @@
+"""What is current: the one home of the rule, and the reads that build on it.
+
+Rule: of all the answers an annotator gave for a pair, the one received last holds, unless it was `late`: an older press
+that arrived after a newer one of the same browser (`storage/receipt_order.py`). No clock that jumps therefore undoes an
+answer. `later` (put off) is an answer too: the pair is then open again for its annotator.
+A pair that has left the pool (`retired_at`) has no current judgment; what was said of it stays on record.
+Answers in training, on gold pairs and on repeats are checks on the annotator and never current.
+`stale` says that it was made under an older standard (1), on an older text of the document (2), or both (3).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.import_records import find_import
+from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow
+from annotator.storage.disagreements import derive_disputes
+from annotator.storage.import_records import IMPORTED, is_time_known
+from annotator.storage.missing_judgments import derive_lacking
+from annotator.storage.receipt_order import order_answers
+from annotator.storage.sql import prepare, run
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    DocumentRow,
+    JudgmentRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+    RubricRow,
+)
+
+STALE = """
+  CASE WHEN EXISTS (SELECT 1 FROM rubric made JOIN rubric since ON since.dataset_pk = made.dataset_pk
+    AND since.version > made.version AND since.change = 'semantic' WHERE made.pk = j.rubric_pk) THEN 1 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM document d WHERE d.pk = p.document_pk
+    AND d.text_sha256 <> j.document_sha256) THEN 2 ELSE 0 END"""
+_DERIVE = (
+    """
+INSERT INTO current_judgment
+  (pair_pk, annotator_pk, judgment_pk, dataset_pk, outcome, grade, purpose, rubric_pk, seconds, made_at, imported, stale)
+SELECT j.pair_pk, j.annotator_pk, j.pk, :dataset_pk, j.outcome, j.grade, j.purpose, j.rubric_pk, j.seconds, {made_at}, """
+    + IMPORTED
+    + ", "
+    + STALE
+    + """
+FROM judgment j JOIN pair p ON p.pk = j.pair_pk AND p.retired_at IS NULL
+WHERE j.pair_pk IN {pairs} AND j.purpose IN ('independent', 'conditional') AND NOT j.late
+  AND NOT EXISTS (
+    SELECT 1 FROM judgment newer
+    WHERE newer.pair_pk = j.pair_pk AND newer.annotator_pk = j.annotator_pk
+      AND newer.purpose IN ('independent', 'conditional') AND NOT newer.late AND newer.pk > j.pk)
+ON CONFLICT (pair_pk, annotator_pk) DO UPDATE
+SET judgment_pk = excluded.judgment_pk, outcome = excluded.outcome,
+    grade = excluded.grade, purpose = excluded.purpose, rubric_pk = excluded.rubric_pk, seconds = excluded.seconds,
+    made_at = excluded.made_at, imported = excluded.imported, stale = excluded.stale
+WHERE current_judgment.judgment_pk <> excluded.judgment_pk
+"""
+)
+_COUNT = """
+UPDATE pair SET judged = (
+  SELECT count(*) FROM current_judgment c
+  WHERE c.pair_pk = pair.pk AND c.outcome <> 'later' AND c.purpose = 'independent')
+WHERE pk IN {pairs}
+"""
+_FORGET = (
+    "DELETE FROM current_judgment WHERE pair_pk IN :pairs",
+    "UPDATE pair SET judged = 0 WHERE pk IN :pairs",
+)
+_ALL_PAIRS = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
+_MADE_AT = {
+    "sqlite": "CAST(strftime('%s', substr(j.judged_at, 1, 19)) AS INTEGER)",
+    "postgresql": "CAST(floor(extract(epoch FROM j.judged_at)) AS BIGINT)",
+}
+_OF_ALL = {
+    dialect: [prepare(item.format(pairs=_ALL_PAIRS, made_at=made_at)) for item in (_DERIVE, _COUNT)]
+    for dialect, made_at in _MADE_AT.items()
+}
+_OF_SOME = {
+    dialect: [
+        prepare(item.format(pairs=":pairs", made_at=made_at), lists=["pairs"]) for item in (_DERIVE, _COUNT)
+    ]
+    for dialect, made_at in _MADE_AT.items()
+}
+_FORGET_SOME = [prepare(item, lists=["pairs"]) for item in _FORGET]
+
+
+def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
+    """Bring `current_judgment`, `pair.judged` and what the pairs lack in line with `judgment` for these pairs
+    (None: all)."""
+    session.flush()
+    dialect = session.connection().dialect.name
+    if pair_pks is None:
+        for statement in _OF_ALL[dialect]:
+            run(session, statement, {"dataset_pk": dataset_pk})
+        derive_lacking(session, dataset_pk)
+        derive_disputes(session, dataset_pk)
+        return
+    pks = sorted(set(pair_pks))
+    for start in range(0, len(pks), 500):
+        for statement in _OF_SOME[dialect]:
+            run(session, statement, {"dataset_pk": dataset_pk, "pairs": pks[start : start + 500]})
+    derive_lacking(session, dataset_pk, pks)
+    derive_disputes(session, dataset_pk, pks)
+
+
+def forget_current(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> None:
+    """Take the current judgments of pairs that have just been retired; the judgments themselves stay."""
+    session.flush()
+    for start in range(0, len(pair_pks), 500):
+        for statement in _FORGET_SOME:
+            run(session, statement, {"pairs": list(pair_pks[start : start + 500])})
+    derive_lacking(session, dataset_pk, pair_pks)
+    derive_disputes(session, dataset_pk, pair_pks)
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentJudgment:
+    """The current judgment of one annotator on one pair, under the outside world's ids.
+
+    `judged_at` and `guideline_version` are None where it came with a file that does not say when, and under which guideline.
+    """
+
+    event_id: str
+    pair_key: str
+    query_id: str
+    doc_id: str
+    annotator: str
+    annotator_pk: int
+    outcome: str
+    grade: int | None
+    note: str | None
+    reason: str | None
+    purpose: str
+    judged_at: datetime | None
+    seconds: float | None
+    guideline_version: int | None
+    simulated: bool
+
+
+def list_current_judgments(
+    session: Session, dataset_pk: int, *, history: bool = False
+) -> list[CurrentJudgment]:
+    """Return every current judgment of a dataset (with `history`: every one ever given), by query position, doc_id and
+    annotator; those of one annotator on one pair in the order in which they count (`storage/receipt_order.py`). "later" is
+    listed only in the history: it judges nothing.
+    """
+    statement = (
+        select(
+            JudgmentRow,
+            col(PairRow.key),
+            col(QueryRow.query_id),
+            col(DocumentRow.doc_id),
+            PersonRow,
+            col(RubricRow.version),
+        )
+        .join(PairRow, col(PairRow.pk) == JudgmentRow.pair_pk)
+        .join(QueryRow, col(QueryRow.pk) == PairRow.query_pk)
+        .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
+        .join(PersonRow, col(PersonRow.pk) == JudgmentRow.annotator_pk)
+        .join(RubricRow, col(RubricRow.pk) == JudgmentRow.rubric_pk)
+        .where(col(PairRow.dataset_pk) == dataset_pk)
+        .order_by(
+            col(QueryRow.position),
+            col(DocumentRow.doc_id),
+            col(PersonRow.username),
+            col(JudgmentRow.pk),
+        )
+    )
+    if not history:
+        statement = statement.join(
+            CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == JudgmentRow.pk
+        ).where(col(CurrentJudgmentRow.outcome) != "later")
+    rows: Sequence[Any] = session.execute(statement).all()
+    return [
+        CurrentJudgment(
+            event_id=judgment.event_id,
+            pair_key=key,
+            query_id=query_id,
+            doc_id=doc_id,
+            annotator=person.username,
+            annotator_pk=judgment.annotator_pk,
+            outcome=judgment.outcome,
+            grade=judgment.grade,
+            note=judgment.note,
+            reason=judgment.reason,
+            purpose=judgment.purpose,
+            judged_at=judgment.judged_at if is_time_known(judgment) else None,
+            seconds=judgment.seconds,
+            guideline_version=_find_version(judgment, version),
+            simulated=person.simulated,
+        )
+        for judgment, key, query_id, doc_id, person, version in (_order_history(rows) if history else rows)
+    ]
+
+
+def _order_history(rows: Sequence[Any]) -> Iterator[Any]:
+    """The rows, which begin with a judgment, ordered within each annotator and pair."""
+    for _, group in groupby(rows, key=lambda row: (row[0].pair_pk, row[0].annotator_pk)):
+        by_pk = {row[0].pk: row for row in group}
+        for judgment in order_answers([row[0] for row in by_pk.values()]):
+            yield by_pk[judgment.pk]
+
+
+def _find_version(judgment: JudgmentRow, version: int) -> int | None:
+    """The version that was on the screen; None where nobody saw it, since the judgment came with a file."""
+    return version if find_import(judgment.event_id, judgment.import_record_pk) is None else None
+
+
+def list_current_adjudications(
+    session: Session, dataset_pk: int, pair_pks: Sequence[int] | None = None
+) -> Mapping[int, AdjudicationRow]:
+    """The adjudication that holds by pair_pk; pairs without one are absent."""
+    statement = (
+        select(AdjudicationRow)
+        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))
+        .where(col(CurrentAdjudicationRow.dataset_pk) == dataset_pk)
+        .order_by(col(AdjudicationRow.pair_pk))
+    )
+    if pair_pks is not None:
+        statement = statement.where(col(AdjudicationRow.pair_pk).in_(pair_pks))
+    return {row.pair_pk: row for row in session.scalars(statement)}

@@ -1,0 +1,186 @@
+"""Grades of an earlier ground truth, and suggestions for documents that got new ids: what there is for a pair.
+
+For leads and releases only; nothing here is read for an annotator. A pair's grade is kept while `pair.kept` says so
+and nobody has judged it (`domain/settling.py`); everything else is a suggestion.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, select, update
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.storage.adjudication_tables import AdjudicationRow
+from annotator.storage.bulk import add_rows, split
+from annotator.storage.disagreements import derive_disputes
+from annotator.storage.lookup import key_of
+from annotator.storage.missing_judgments import derive_lacking
+from annotator.storage.plain import fetch_plain
+from annotator.storage.tables import ImportedQrelRow, PairRow
+
+CHUNK = 500
+_COLUMNS = ImportedQrelRow.__table__.c[  # type: ignore[attr-defined]
+    "pk",
+    "pair_pk",
+    "grade",
+    "keep",
+    "source",
+    "description",
+    "note",
+    "annotator_grades",
+    "extra",
+    "imported_at",
+    "import_record_pk",
+]
+_KEPT = (col(PairRow.kept), col(PairRow.retired_at).is_(None), col(ImportedQrelRow.keep))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedQrel:
+    """A grade (0-3) that was brought in, under its own primary key and its pair's.
+
+    `source`: {"kind": "qrels", path, format, sha256, origin[, place]} or {"kind": "remap", old_doc_id, …}.
+    `annotator_grades`: [name, grade] of each annotator that the file names.
+    """
+
+    pk: int
+    pair_pk: int
+    grade: int
+    keep: bool
+    source: Mapping[str, Any]
+    description: str | None
+    note: str | None
+    annotator_grades: tuple[tuple[str, int], ...]
+    extra: Mapping[str, Any]
+    imported_at: datetime
+    import_record_pk: int | None = None
+
+    @property
+    def place(self) -> int | None:
+        """At which place of its query's list the file had the document, from 1; None where its order said nothing."""
+        return self.source.get("place")
+
+
+def list_imported_places(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> dict[int, int]:
+    """The place that an earlier ground truth gave each pair of these queries in its query's list, from 1, by pair_pk: the
+    latest one brought in, whether or not that grade holds. Pairs without one are absent."""
+    place = col(ImportedQrelRow.source)["place"].as_integer()
+    statement = (
+        select(col(ImportedQrelRow.pair_pk), place)
+        .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))
+        .where(_is_of(dataset_pk, whole=False), col(PairRow.query_pk).in_(query_pks), place.is_not(None))
+        .order_by(col(ImportedQrelRow.pk))
+    )
+    rows: Any = session.execute(statement)
+    return dict(rows.all())
+
+
+def list_kept_imports(
+    session: Session, dataset_pk: int, query_pks: Sequence[int] | None = None
+) -> dict[int, ImportedQrel]:
+    """The kept grade of every pair that has one, by pair_pk: the latest one brought in to be kept.
+
+    `query_pks`: of these queries only. Retired pairs are left out. A judgment takes a kept grade's place:
+    `settle` decides that, not this list.
+    """
+    return _list_latest(
+        session, _select_imported(dataset_pk, whole=query_pks is None).where(*_KEPT), query_pks
+    )
+
+
+def list_kept_grades(
+    session: Session, dataset_pk: int, which: str | None = None, chosen: Sequence[int] = ()
+) -> dict[int, int]:
+    """The same grades alone: of every pair, or of those whose column `which` ("pk" or "query_pk") is among `chosen`."""
+    statement = (
+        select(col(ImportedQrelRow.pair_pk), col(ImportedQrelRow.grade))
+        .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))
+        .where(_is_of(dataset_pk, whole=which is None), *_KEPT)
+        .order_by(col(ImportedQrelRow.pk))
+    )
+    if which is not None:
+        statement = statement.where(PairRow.__table__.c[which].in_(chosen))  # type: ignore[attr-defined]
+    return dict(fetch_plain(session, statement))
+
+
+def list_suggestions(
+    session: Session, dataset_pk: int, query_pks: Sequence[int] | None = None
+) -> dict[int, ImportedQrel]:
+    """The latest grade brought in for each pair whose grade is not kept, by pair_pk. For leads only."""
+    statement = _select_imported(dataset_pk, whole=query_pks is None).where(
+        ~col(PairRow.kept), col(PairRow.retired_at).is_(None)
+    )
+    return _list_latest(session, statement, query_pks)
+
+
+def list_known_qrels(session: Session, dataset_pk: int) -> dict[int, ImportedQrel]:
+    """The latest grade that `import qrels` brought for each pair, kept or not, by pair_pk."""
+    found: dict[int, ImportedQrel] = {}
+    for row in session.execute(_select_imported(dataset_pk)):
+        if row.source.get("kind") == "qrels":
+            found[row.pair_pk] = _record(row)
+    return found
+
+
+def list_judged(session: Session, dataset_pk: int) -> set[int]:
+    """The pairs that somebody has judged, or a lead decided: an imported grade does not settle them."""
+    pairs = select(col(PairRow.pk)).where(col(PairRow.dataset_pk) == dataset_pk)
+    decided = pairs.join(AdjudicationRow, col(AdjudicationRow.pair_pk) == col(PairRow.pk))
+    judged = pairs.where(col(PairRow.judged) > 0)
+    return {key_of(pk) for statement in (judged, decided) for pk in session.scalars(statement)}
+
+
+def bring_in(session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Append what `import qrels` brings, and keep the pairs' grades or open the pairs, as each row says."""
+    add_suggestions(session, rows)
+    for keep in (True, False):
+        pairs = [row["pair_pk"] for row in rows if row["keep"] is keep]
+        for chunk in split(pairs, CHUNK):
+            change = update(PairRow).where(col(PairRow.pk).in_(chunk)).values(kept=keep)
+            session.execute(change.execution_options(synchronize_session=False))
+    pair_pks = [row["pair_pk"] for row in rows]
+    derive_lacking(session, dataset_pk, pair_pks)
+    derive_disputes(session, dataset_pk, pair_pks)
+
+
+def add_suggestions(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Append grades without a change to their pairs; each row holds pair_pk, grade, keep, source, description,
+    note, annotator_grades, extra, imported_at."""
+    add_rows(session, ImportedQrelRow, rows)
+
+
+def _is_of(dataset_pk: int, *, whole: bool) -> ColumnElement[bool]:
+    """Of this dataset; where not all of it is read, by no index: SQLite would read the whole dataset to find a part."""
+    return (col(PairRow.dataset_pk) if whole else col(PairRow.dataset_pk) + 0) == dataset_pk
+
+
+def _select_imported(dataset_pk: int, *, whole: bool = True) -> Select[Any]:
+    return (
+        select(*_COLUMNS)
+        .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))
+        .where(_is_of(dataset_pk, whole=whole))
+        .order_by(col(ImportedQrelRow.pk))
+    )
+
+
+def _list_latest(
+    session: Session, statement: Select[Any], query_pks: Sequence[int] | None
+) -> dict[int, ImportedQrel]:
+    found: dict[int, ImportedQrel] = {}
+    if query_pks is None:
+        chunks = [statement]
+    else:
+        chunks = [statement.where(col(PairRow.query_pk).in_(some)) for some in split(query_pks, CHUNK)]
+    for chunk in chunks:
+        found.update((row.pair_pk, _record(row)) for row in session.execute(chunk))
+    return found
+
+
+def _record(row: Row[Any]) -> ImportedQrel:
+    return ImportedQrel(
+        key_of(row.pk), row.pair_pk, row.grade, row.keep, row.source, row.description, row.note,
+        tuple((name, grade) for name, grade in row.annotator_grades), row.extra, row.imported_at, row.import_record_pk,
+    )  # fmt: skip

@@ -1,0 +1,160 @@
+"""What each pair still lacks, and how much of that there is in each query: the one home of these rules.
+
+Stands between whatever changes a pair (a judgment, a decision, a mark, the overlap) and the hand-out, which reads
+what is derived here and never counts the pool.
+
+A pair lacks as many answers as it wants (`domain/overlap.py`) and one more where the first ones differ enough, less
+the current answers it has; nothing once it has left the pool, is settled, is a check, or has a kept grade that
+nobody has judged again.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.overlap import MOST, conditional_distance, wanted_everywhere, wanted_for
+from annotator.storage.lookup import key_of
+from annotator.storage.sql import Prepared, prepare, run
+from annotator.storage.tables import DatasetRow, PairRow, QueryRow
+
+CHUNK = 1_000
+_MANY = 50_000  # from so many pairs on, all of the dataset are derived at once
+_LACKING = """
+UPDATE pair SET lacking = n.lacking FROM (
+  SELECT p.pk, CASE
+    WHEN p.retired_at IS NOT NULL OR (p.kept AND p.judged = 0)
+      OR EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk)
+      OR EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk) THEN 0
+    WHEN p.wanted + coalesce(c.further, 0) > coalesce(c.answers, 0)
+      THEN p.wanted + coalesce(c.further, 0) - coalesce(c.answers, 0)
+    ELSE 0 END AS lacking
+  FROM pair p LEFT JOIN (
+    SELECT m.pair_pk, count(*) AS answers, CASE
+      WHEN sum(CASE WHEN m.purpose = 'independent' AND m.grade IS NOT NULL THEN 1 ELSE 0 END) >= 2
+       AND max(CASE WHEN m.purpose = 'independent' THEN m.grade END)
+         - min(CASE WHEN m.purpose = 'independent' THEN m.grade END) >= CAST(:distance AS INTEGER)
+       AND max(o.wanted) < :most THEN 1 ELSE 0 END AS further
+    FROM current_judgment m JOIN pair o ON o.pk = m.pair_pk
+    WHERE m.pair_pk IN {pairs} AND m.outcome <> 'later' AND m.purpose IN ('independent', 'conditional')
+    GROUP BY m.pair_pk) c ON c.pair_pk = p.pk
+  WHERE p.pk IN {pairs}) n
+WHERE n.pk = pair.pk AND pair.lacking <> n.lacking
+"""
+_COUNTERS = (
+    "DELETE FROM query_work WHERE query_pk IN {queries}",
+    (
+        "INSERT INTO query_work (query_pk, dataset_pk, open_pairs, begun_pairs) "
+        "SELECT query_pk, dataset_pk, count(*), sum(CASE WHEN judged > 0 THEN 1 ELSE 0 END) "
+        "FROM pair WHERE query_pk IN {queries} AND lacking > 0 GROUP BY query_pk, dataset_pk"
+    ),
+    "DELETE FROM query_answers WHERE query_pk IN {queries}",
+    (
+        "INSERT INTO query_answers (query_pk, annotator_pk, dataset_pk, answered, answered_open) "
+        "SELECT p.query_pk, c.annotator_pk, p.dataset_pk, count(*), sum(CASE WHEN p.lacking > 0 THEN 1 ELSE 0 END) "
+        "FROM pair p JOIN current_judgment c ON c.pair_pk = p.pk "
+        "WHERE p.query_pk IN {queries} AND c.outcome <> 'later' "
+        "GROUP BY p.query_pk, c.annotator_pk, p.dataset_pk"
+    ),
+)
+_ALL_PAIRS = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
+_ALL_QUERIES = "(SELECT pk FROM query WHERE dataset_pk = :dataset_pk)"
+_LACKING_OF_SOME = prepare(_LACKING.format(pairs=":pairs"), lists=["pairs"])
+_LACKING_OF_ALL = prepare(_LACKING.format(pairs=_ALL_PAIRS))
+_COUNT_SOME = [prepare(item.format(queries=":queries"), lists=["queries"]) for item in _COUNTERS]
+_COUNT_ALL = [prepare(item.format(queries=_ALL_QUERIES)) for item in _COUNTERS]
+_QUERIES_OF = prepare("SELECT DISTINCT query_pk FROM pair WHERE pk IN :pairs", lists=["pairs"])
+
+
+def derive_work(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
+    """Bring `pair.wanted`, `pair.lacking`, `query_work` and `query_answers` in line for these pairs (None: all)."""
+    session.flush()
+    dataset = session.get_one(DatasetRow, dataset_pk)
+    pks = _choose(pair_pks)
+    _derive_wanted(session, dataset, pks)
+    _derive_lacking(session, dataset, pks)
+
+
+def derive_lacking(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
+    """As `derive_work`, after a change that leaves `pair.wanted` as it is: answers came or went."""
+    session.flush()
+    _derive_lacking(session, session.get_one(DatasetRow, dataset_pk), _choose(pair_pks))
+
+
+def count_queries(session: Session, query_pks: Iterable[int]) -> None:
+    """Count anew what is left, and who has answered how much, in these queries."""
+    for chunk in _split(sorted(set(query_pks))):
+        _execute(session, _COUNT_SOME, {"queries": chunk})
+
+
+def want(session: Session, dataset_pk: int, pairs: Sequence[tuple[int, str]]) -> list[int]:
+    """By how many each of these new pairs (query_pk, key) shall be judged."""
+    dataset = session.get_one(DatasetRow, dataset_pk)
+    everywhere = wanted_everywhere(dataset.overlap, dataset.overlap_rules)
+    if everywhere is not None:
+        return [everywhere] * len(pairs)
+    found = select(col(QueryRow.pk), col(QueryRow.category)).where(col(QueryRow.dataset_pk) == dataset_pk)
+    categories = {key_of(pk): category for pk, category in session.execute(found)}
+    return [_want(dataset, key, categories[query_pk]) for query_pk, key in pairs]
+
+
+def _want(dataset: DatasetRow, key: str, category: str | None) -> int:
+    return wanted_for(dataset.overlap, dataset.overlap_rules, seed=dataset.seed, key=key, category=category)
+
+
+def _choose(pair_pks: Iterable[int] | None) -> list[int] | None:
+    pks = None if pair_pks is None else sorted(set(pair_pks))
+    return None if pks is not None and len(pks) > _MANY else pks
+
+
+def _derive_wanted(session: Session, dataset: DatasetRow, pks: list[int] | None) -> None:
+    everywhere = wanted_everywhere(dataset.overlap, dataset.overlap_rules)
+    if everywhere is not None:
+        change = update(PairRow).where(col(PairRow.wanted) != everywhere).values(wanted=everywhere)
+        for chunk in [None] if pks is None else _split(pks):
+            of = col(PairRow.dataset_pk) == dataset.pk if chunk is None else col(PairRow.pk).in_(chunk)
+            session.execute(change.where(of).execution_options(synchronize_session=False))
+        return
+    found = (
+        select(col(PairRow.pk), col(PairRow.key), col(PairRow.wanted), col(QueryRow.category))
+        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+        .where(col(PairRow.dataset_pk) == dataset.pk)
+    )
+    changed: dict[int, list[int]] = {}
+    for chunk in [None] if pks is None else _split(pks):
+        some = found if chunk is None else found.where(col(PairRow.pk).in_(chunk))
+        for pk, key, wanted, category in session.execute(some):
+            new = _want(dataset, key, category)
+            if new != wanted:
+                changed.setdefault(new, []).append(key_of(pk))
+    for wanted, pairs in changed.items():
+        for chunk in _split(pairs):
+            change = update(PairRow).where(col(PairRow.pk).in_(chunk)).values(wanted=wanted)
+            session.execute(change.execution_options(synchronize_session=False))
+
+
+def _derive_lacking(session: Session, dataset: DatasetRow, pks: list[int] | None) -> None:
+    rules = {
+        "distance": conditional_distance(dataset.overlap_rules),
+        "most": (dataset.overlap_rules or {}).get("cap") or MOST,
+    }
+    if pks is None:
+        _execute(session, [_LACKING_OF_ALL, *_COUNT_ALL], {"dataset_pk": dataset.pk, **rules})
+        return
+    queries: set[int] = set()
+    for chunk in _split(pks):
+        _execute(session, [_LACKING_OF_SOME], {"pairs": chunk, **rules})
+        queries.update(run(session, _QUERIES_OF, {"pairs": chunk}).scalars())
+    count_queries(session, queries)
+
+
+def _execute(session: Session, statements: Sequence[Prepared], values: dict[str, Any]) -> None:
+    for statement in statements:
+        run(session, statement, values)
+
+
+def _split(pks: Sequence[int]) -> Iterator[list[int]]:
+    for start in range(0, len(pks), CHUNK):
+        yield list(pks[start : start + CHUNK])

@@ -1,0 +1,185 @@
+"""The state of every pair of a dataset, read a few hundred queries at a time whatever its size.
+
+Stands between judging and everything that follows: the list of pairs, the queue of disagreements, the
+gates and the releases all ask here, so that they cannot differ. The rule itself is `domain/settling.py`;
+what is current is `storage/current_judgments.py`; which grade of an earlier ground truth is kept, `storage/imported_grades.py`; what
+quality control reopened, `storage/reopened.py`.
+Pairs that a remap retired have left the pool and are in none of it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.ground_truth import Query
+from annotator.domain.settling import Decided, Settlement, settle
+from annotator.storage.bulk import split
+from annotator.storage.imported_grades import list_kept_grades
+from annotator.storage.lookup import key_of
+from annotator.storage.plain import run_plain
+from annotator.storage.reopened import OpenError, list_open_errors
+from annotator.storage.sql import Prepared, prepare
+from annotator.storage.tables import QueryRow
+
+FEW = 500
+QUERIES_AT_ONCE = 200
+settle_again = lru_cache(4096)(settle)  # a million pairs have a few hundred different answers
+_UNJUDGED: Mapping[int, int] = {}
+
+
+def _by_pair_or_query(statement: str) -> dict[str, Prepared]:
+    """The statement for some pairs, and for the pairs of some queries; that is by which index they are found: to add
+    nothing to the dataset's key keeps SQLite from reading the whole dataset instead."""
+    return {
+        which: prepare(statement.format(which=f"p.{which}"), lists=["chosen"]) for which in ("pk", "query_pk")
+    }
+
+
+_PAIRS = _by_pair_or_query("""
+SELECT q.position, p.query_pk, d.doc_id, p.pk, p.key, p.document_pk, q.query_id, q.category, p.lacking
+FROM pair p CROSS JOIN query q CROSS JOIN document d
+WHERE {which} IN :chosen AND p.dataset_pk + 0 = :dataset_pk AND p.retired_at IS NULL
+  AND q.pk = p.query_pk AND d.pk = p.document_pk""")
+_JUDGMENTS = _by_pair_or_query("""
+SELECT c.pair_pk, c.annotator_pk, c.grade FROM pair p CROSS JOIN current_judgment c
+WHERE {which} IN :chosen AND c.pair_pk = p.pk AND c.purpose = 'independent' AND c.outcome <> 'later'""")
+_DECISIONS = _by_pair_or_query("""
+SELECT a.pair_pk, a.grade FROM pair p CROSS JOIN current_adjudication a
+WHERE {which} IN :chosen AND a.pair_pk = p.pk""")
+
+
+class PairState(NamedTuple):
+    """A pair with its current independent judgments and the settlement they and a decision lead to.
+
+    `grades`: grade by annotator_pk, in the order of annotator_pk. `unrateable`: how many said that it
+    cannot be rated. `adjudicated`: what the lead decided, where that holds. `imported`: the grade of an earlier
+    ground truth that is kept. Quality-control judgments and answers put off ("later") are in none of them.
+    `lacking`: how many judgments it still lacks, by `storage/missing_judgments.py`. `errors`: what quality control found wrong with
+    it and nobody has decided on.
+    """
+
+    pair_pk: int
+    key: str
+    query_pk: int
+    query_id: str
+    document_pk: int
+    doc_id: str
+    category: str | None
+    grades: Mapping[int, int]
+    unrateable: int
+    adjudicated: Decided | None
+    settlement: Settlement
+    imported: int | None = None
+    lacking: int = 0
+    errors: tuple[OpenError, ...] = ()
+
+    @property
+    def contested_grade(self) -> int | None:
+        """The grade that the judgments and decisions lead to, also where quality control has reopened the pair."""
+        return settle_again(
+            tuple(self.grades.values()), self.unrateable, self.adjudicated, self.imported
+        ).grade
+
+
+def iterate_pair_states(session: Session, dataset_pk: int) -> Iterator[PairState]:
+    """The state of every pair, by query position, then doc_id in code point order; a chunk of queries in memory.
+
+    The order is the same on every database, whatever its collation.
+    """
+    errors = list_open_errors(session, dataset_pk)
+    for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
+        yield from _read_states(session, dataset_pk, "query_pk", query_pks, errors)
+
+
+def list_pair_states(
+    session: Session, dataset_pk: int, pair_pks: Sequence[int] | None = None
+) -> list[PairState]:
+    """The state of every pair (or of these ones), in the order of `iterate_pair_states`."""
+    if pair_pks is None:
+        return list(iterate_pair_states(session, dataset_pk))
+    some = set(pair_pks)
+    if len(some) > FEW:
+        return [state for state in iterate_pair_states(session, dataset_pk) if state.pair_pk in some]
+    if not some:
+        return []
+    errors = list_open_errors(session, dataset_pk, some)
+    return _read_states(session, dataset_pk, "pk", sorted(some), errors)
+
+
+def list_query_pks(session: Session, dataset_pk: int) -> list[int]:
+    """The keys of the dataset's queries, in the queries' order."""
+    statement = select(col(QueryRow.pk)).where(col(QueryRow.dataset_pk) == dataset_pk)
+    return [
+        key_of(pk) for pk in session.scalars(statement.order_by(col(QueryRow.position), col(QueryRow.pk)))
+    ]
+
+
+def _read_states(
+    session: Session,
+    dataset_pk: int,
+    which: str,
+    chosen: Sequence[int],
+    errors: Mapping[int, tuple[OpenError, ...]],
+) -> list[PairState]:
+    """The pairs of the dataset whose column `which` is among `chosen`, in order. `errors`: at least theirs, by pair_pk."""
+    session.flush()
+    values = {"dataset_pk": dataset_pk, "chosen": chosen}
+    rows = run_plain(session, _PAIRS[which], values)
+    grades, unrateable = _gather(sorted(run_plain(session, _JUDGMENTS[which], values)))
+    decided = run_plain(session, _DECISIONS[which], values)
+    decisions: dict[int, Decided] = {pk: "unrateable" if grade is None else grade for pk, grade in decided}
+    imports = list_kept_grades(session, dataset_pk, which, chosen)
+    states = []
+    make = tuple.__new__  # what the class's own call comes to, without its keywords
+    for _, query_pk, doc_id, pk, key, document_pk, query_id, category, lacking in sorted(rows):
+        given = grades.get(pk, _UNJUDGED)
+        other, adjudicated, imported = unrateable.get(pk, 0), decisions.get(pk), imports.get(pk)
+        found = errors.get(pk, ())
+        contrary = tuple([error.grade for error in found]) if found else ()
+        settlement = settle_again(tuple(given.values()), other, adjudicated, imported, contrary)
+        state = (
+            pk, key, query_pk, query_id, document_pk, doc_id, category,
+            given, other, adjudicated, settlement, imported, lacking, found,
+        )  # fmt: skip
+        states.append(make(PairState, state))
+    return states
+
+
+def _gather(rows: Iterable[Any]) -> tuple[dict[int, dict[int, int]], dict[int, int]]:
+    """By pair_pk, from rows of pair_pk, annotator_pk, grade in that order: the grades by annotator_pk, and how many said
+    unrateable (absent where nobody did)."""
+    grades: dict[int, dict[int, int]] = {}
+    unrateable: dict[int, int] = {}
+    last, given = 0, dict[int, int]()
+    for pair_pk, annotator_pk, grade in rows:
+        if grade is None:
+            unrateable[pair_pk] = unrateable.get(pair_pk, 0) + 1
+        elif pair_pk == last:
+            given[annotator_pk] = grade
+        else:
+            last, given = pair_pk, {annotator_pk: grade}
+            grades[pair_pk] = given
+    return grades, unrateable
+
+
+def list_queries(session: Session, dataset_pk: int) -> dict[int, Query]:
+    """The dataset's queries in their order, by query_pk."""
+    found: dict[int, Query] = {}
+    for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
+        some = read_queries(session, query_pks)
+        found.update((query_pk, some[query_pk]) for query_pk in query_pks)
+    return found
+
+
+def read_queries(session: Session, query_pks: Sequence[int]) -> dict[int, Query]:
+    columns = (
+        col(QueryRow.pk), col(QueryRow.query_id), col(QueryRow.text), col(QueryRow.category),
+        col(QueryRow.language), col(QueryRow.query_type), col(QueryRow.difficulty),
+        col(QueryRow.primary_domain), col(QueryRow.narrative), col(QueryRow.extra),
+    )  # fmt: skip
+    rows: Any = session.execute(select(*columns).where(col(QueryRow.pk).in_(query_pks)))
+    return {pk: Query(*values) for pk, *values in rows}

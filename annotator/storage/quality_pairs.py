@@ -1,0 +1,66 @@
+"""The settled pairs that were drawn for an expert, as labeling hands them out and takes them back; nobody tells them apart
+from other pairs.
+
+A drawn pair waits for its expert while they can judge it: not once it has left the pool, is a check, was proposed by
+them, answered as ordinary work, or its other judgments were seen by them. Only the latest round waits; an answer that
+comes for an earlier one is kept. An answer can be changed until a lead has decided on it.
+"""
+
+from collections.abc import Collection
+
+from sqlalchemy.orm import Session
+
+from annotator.storage.open_pairs import OpenPair, Worklist
+from annotator.storage.sql import prepare, run
+
+CAN_JUDGE = """p.retired_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
+  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = w.annotator_pk)
+  AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = w.annotator_pk)
+  AND NOT EXISTS (SELECT 1 FROM current_judgment c
+    WHERE c.pair_pk = p.pk AND c.annotator_pk = w.annotator_pk AND c.outcome <> 'later')"""
+DECIDED_SINCE = "EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = x.pair_pk AND a.decided_at >= x.answered_at)"
+_WAITING = prepare(f"""
+SELECT p.pk, p.key, p.query_pk, x.judgment_pk IS NOT NULL
+FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p  -- in this order: from the few draws, not from the pool
+WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND p.pk = x.pair_pk
+  AND w.round = (SELECT max(l.round) FROM quality_draw l WHERE l.dataset_pk = :dataset_pk)
+  AND x.outcome IS NULL AND {CAN_JUDGE}""")
+_ANSWERED = prepare(f"""
+SELECT DISTINCT p.pk, p.key FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p
+WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND p.pk = x.pair_pk
+  AND p.query_pk = :query_pk AND x.outcome IS NOT NULL AND {CAN_JUDGE} AND NOT {DECIDED_SINCE}""")
+_FOLLOW = prepare(
+    """
+UPDATE quality_pair SET judgment_pk = j.pk, grade = j.grade,
+  outcome = CASE WHEN j.outcome = 'later' THEN NULL ELSE j.outcome END,
+  answered_at = CASE WHEN j.outcome = 'later' THEN NULL ELSE j.received_at END
+FROM judgment j, quality_draw w
+WHERE quality_pair.pair_pk IN :pairs AND w.pk = quality_pair.draw_pk AND w.annotator_pk = :annotator_pk
+  AND j.pair_pk = quality_pair.pair_pk AND j.annotator_pk = w.annotator_pk AND j.purpose = 'quality'
+  AND NOT j.late AND NOT EXISTS (
+    SELECT 1 FROM judgment newer
+    WHERE newer.pair_pk = j.pair_pk AND newer.annotator_pk = j.annotator_pk AND newer.purpose = 'quality'
+      AND NOT newer.late AND newer.pk > j.pk)
+  AND (quality_pair.judgment_pk IS NULL OR quality_pair.judgment_pk <> j.pk)""",
+    lists=["pairs"],
+)
+
+
+def list_waiting(session: Session, worklist: Worklist) -> list[OpenPair]:
+    """The drawn pairs that wait for this annotator, in no particular order; `put_off`: they said "later" before."""
+    found = run(session, _WAITING, worklist.values)
+    return [OpenPair(pk, key, query_pk, True, bool(put_off)) for pk, key, query_pk, put_off in found]
+
+
+def list_changeable(session: Session, worklist: Worklist, query_pk: int) -> dict[int, str]:
+    """The keys of the query's drawn pairs that the annotator has answered and may change, by pair_pk."""
+    found = run(session, _ANSWERED, {**worklist.values, "query_pk": query_pk})
+    return {row.pk: row.key for row in found}
+
+
+def follow_answers(session: Session, annotator_pk: int, pair_pks: Collection[int]) -> None:
+    """Bring what is noted of these drawn pairs in line with the annotator's judgments: which answer holds
+    is decided as in `storage/current_judgments.py`; "later" is none."""
+    if pair_pks:
+        run(session, _FOLLOW, {"annotator_pk": annotator_pk, "pairs": sorted(pair_pks)})

@@ -1,1 +1,0 @@
-"""The trail: what leads did, record by record, and the story of each pair."""

@@ -1,0 +1,143 @@
+"""Settling in bulk what differs only by taste: by a policy, with what it would do shown before it does it, and a way back.
+
+What is settled is what the preview on the screen showed: where that has changed meanwhile, nothing is, and the page says why.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from annotator.adjudication.bulk_service import list_batches, preview_policy, settle_by_policy, undo_batch
+from annotator.adjudication.domain_policies import POLICIES, POLICY_NAMES
+from annotator.domain.errors import AnnotatorError
+from annotator.web.adjudication.queue_url import QueueAddress
+from annotator.web.kit.figures import show_number, show_time
+from annotator.web.kit.focus import note_press
+from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import draw_table
+from annotator.web.kit.text import escape_markdown
+from annotator.web.page_context import PageContext, require_context
+
+if TYPE_CHECKING:
+    from annotator.adjudication.bulk_sql import Batch
+    from annotator.adjudication.policies import PolicyPreview
+
+DONE, REFUSED, TIMES = "queue settled", "queue not settled", "queue settled times"
+
+
+def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> None:
+    """The policies and what the chosen one would do with this part of the queue; below, what was settled so."""
+    _say_done()
+    draw_note(tr(
+        "For pairs whose grades are neighbours on one side of relevance: no metric with a threshold depends on which of them "
+        "holds. Of what the filter above lets through only these are settled."
+    ))  # fmt: skip
+    policy = st.radio(
+        tr("Policy"), POLICIES, format_func=lambda name: tr(POLICY_NAMES[name]), key="queue policy"
+    )
+    found = preview_policy(
+        context.database, context.actor, dataset, policy, _open(here).wanted, now=context.now
+    )
+    _draw_preview(found)
+    if found.pairs:
+        _draw_form(dataset, here, found)
+    batches = list_batches(context.database, context.actor, dataset)
+    if batches:
+        st.header(tr("Settled so before"))
+        for batch in batches:
+            _draw_batch(dataset, batch)
+
+
+def _draw_preview(found: "PolicyPreview") -> None:
+    st.text(tr_n("{n:,} pair would be settled.", "{n:,} pairs would be settled.", found.pairs))
+    if found.by_grades:
+        draw_table(
+            tr("What would be settled"),
+            (tr("grades"), tr("settled as"), tr("pairs")),
+            [(f"{one.low} – {one.high}", one.grade, show_number(one.pairs)) for one in found.by_grades],
+        )
+    if found.pairs and found.impact_mean is not None:
+        st.text(tr(
+            "The choice moves nDCG of the system that it moves most by {mean} on a pair's query on average; {flips} of the pairs "
+            "can change the order of systems.",
+            mean=show_number(found.impact_mean, 3), flips=show_number(found.flips),
+        ))  # fmt: skip
+    for one in found.left_out:
+        draw_note(tr_n("{n:,} pair is left as it is: {why}.", "{n:,} pairs are left as they are: {why}.", one.pairs, why=tr(one.why)))  # fmt: skip
+
+
+def _draw_form(dataset: str, here: QueueAddress, found: "PolicyPreview") -> None:
+    """The rationale and the button, anew after each time, so that a second press finds none."""
+    times = st.session_state.get(TIMES, 0)
+    key = f"queue policy why {times}"
+    st.text_area(
+        tr("Why (required)"), key=key, max_chars=2000, on_change="ignore",
+        help=tr("It is kept with each decision; the annotators of a pair can read it."),
+    )  # fmt: skip
+    st.button(
+        tr_n("Settle {n:,} pair", "Settle {n:,} pairs", found.pairs), type="primary", key=f"queue settle {times}",
+        on_click=_settle, args=(dataset, here, found.policy, found.digest, key),
+    )  # fmt: skip
+
+
+def _settle(dataset: str, here: QueueAddress, policy: str, digest: str, key: str) -> None:
+    context = require_context()
+    try:
+        batch = settle_by_policy(
+            context.database, context.actor, dataset, policy, _open(here).wanted,
+            rationale=st.session_state.get(key, ""), seen_digest=digest, now=context.now,
+        )  # fmt: skip
+    except AnnotatorError as error:
+        st.session_state[REFUSED] = show_refusal(error)
+        return
+    st.session_state[DONE] = tr_n("{n:,} pair is settled.", "{n:,} pairs are settled.", batch.pairs)
+    st.session_state[TIMES] = st.session_state.get(TIMES, 0) + 1
+    note_press()
+
+
+def _draw_batch(dataset: str, batch: "Batch") -> None:
+    said = tr(
+        "{pairs} by {name} on {time}: {policy}.",
+        pairs=tr_n("{n:,} pair", "{n:,} pairs", batch.pairs), name=batch.lead, time=show_time(batch.made_at),
+        policy=tr(POLICY_NAMES[batch.policy]),
+    )  # fmt: skip
+    with st.container(border=True, gap="xxsmall"):
+        st.text(said)
+        st.text(batch.rationale)
+        if batch.undone_at is not None:
+            draw_note(tr("Undone by {name} on {time}.", name=batch.undone_by or "", time=show_time(batch.undone_at)))  # fmt: skip
+            return
+        st.button(
+            tr("Undo"), key=f"queue undo {batch.number}", icon=":material/undo:", on_click=_undo, args=(dataset, batch.number),
+            help=tr("The pairs wait for a lead again, but for those that somebody has decided anew."),
+        )  # fmt: skip
+
+
+def _undo(dataset: str, number: int) -> None:
+    context = require_context()
+    try:
+        done = undo_batch(context.database, context.actor, dataset, number, now=context.now)
+    except AnnotatorError as error:
+        st.session_state[REFUSED] = show_refusal(error)
+        return
+    said = [tr_n("{n:,} pair waits again.", "{n:,} pairs wait again.", done.withdrawn)]
+    if done.left:
+        said.append(tr_n("{n:,} was decided anew since and stays.", "{n:,} were decided anew since and stay.", done.left))  # fmt: skip
+    st.session_state[DONE] = join_sentences(said)
+    note_press()
+
+
+def _say_done() -> None:
+    """What the press before this run did; its place is there in any case."""
+    with st.container():
+        refused, done = st.session_state.pop(REFUSED, None), st.session_state.pop(DONE, None)
+        if refused:
+            st.error(escape_markdown(refused), icon=":material/block:")
+        if done:
+            st.success(done, icon=":material/check:")
+
+
+def _open(here: QueueAddress) -> QueueAddress:
+    return replace(here, wanted=replace(here.wanted, shown="open"))

@@ -1,0 +1,168 @@
+"""An annotator's discussions: the pair again, what the others said once they look, and their own turn, once.
+
+Nobody is named, and what the others said is fetched only when the annotator asks for it: from then on their own judgment of
+the pair stays as it is.
+"""
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from annotator.adjudication.discussion import OwnDiscussion, Said
+from annotator.adjudication.discussion_service import (
+    list_own_discussions,
+    open_discussion,
+    read_discussed_text,
+    say_in_discussion,
+)
+from annotator.domain.errors import AnnotatorError
+from annotator.domain.grades import GRADES
+from annotator.domain.settling import Decided
+from annotator.web.adjudication.own_said import describe_pair, name_said
+from annotator.web.kit.focus import note_press
+from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import draw_table
+from annotator.web.kit.text import escape_markdown
+from annotator.web.page_context import PageContext, find_context
+
+SHOWN, CHARACTERS = 10, 20_000
+STAND = "stand"
+REFUSED, DONE = "discussion refused", "discussion done"
+
+
+def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -> None:
+    """The discussions that go on, those that wait for the annotator first; nothing where there is none."""
+    found = list_own_discussions(context.database, context.actor, dataset, now=context.now)
+    done = st.session_state.pop(DONE, None)
+    if not found and not done:
+        return
+    st.header(tr("Discussions"))
+    draw_note(tr(
+        "Others judged these pairs differently from you. Before a lead decides, you may each look at the others' notes and "
+        "stand by your answer or revise it, once. Nobody is named, and agreement does not count it."
+    ))  # fmt: skip
+    if done:
+        st.success(done, icon=":material/check:")
+    for one in found[:SHOWN]:
+        with st.container(border=True, gap="small"):
+            _draw_one(context, dataset, one, names)
+    if len(found) > SHOWN:
+        more = len(found) - SHOWN
+        draw_note(tr_n("{n:,} more after these.", "{n:,} more after these.", more))
+
+
+def _draw_one(context: PageContext, dataset: str, one: OwnDiscussion, names: Sequence[str]) -> None:
+    st.html(describe_pair(one.query, one.narrative, one.doc_id, one.title))
+    _draw_said(one, names)
+    if one.stage == "own_work":
+        draw_note(tr(
+            "First judge what is still open to you of query {query_id}: then you can look at what the others said.",
+            query_id=one.query_id,
+        ))  # fmt: skip
+        return
+    if one.stage == "waiting":
+        draw_note(tr("Once you have looked, your own judgment of this pair stays as it is."))
+        st.button(
+            tr("Look at what the others said"), type="primary", key=f"look {one.pair}", on_click=_look,
+            args=(one.pair,),
+        )  # fmt: skip
+    if one.stage == "open":
+        _draw_document(context, dataset, one)
+        _draw_form(one, names)
+    if one.stage == "said":
+        draw_note(tr("You have said what you think. A lead decides."))
+    refused = st.session_state.get(REFUSED)
+    if refused and refused[0] == one.pair:
+        st.error(escape_markdown(refused[1]), icon=":material/block:")
+        del st.session_state[REFUSED]
+
+
+def _draw_said(one: OwnDiscussion, names: Sequence[str]) -> None:
+    """A row for each who judged the pair, the reader's own first."""
+    turns = any(said.turn for said in (one.own, *one.others))
+    heads = [tr("annotator"), tr("answer"), tr("note"), *([tr("after looking")] if turns else [])]
+    rows = [_row(tr("you ({letter})", letter=one.own.letter), one.own, names, turns=turns)]
+    rows += [
+        _row(tr("annotator {letter}", letter=said.letter), said, names, turns=turns) for said in one.others
+    ]
+    draw_table(tr("What was said of this pair"), heads, rows)
+
+
+def _row(who: str, said: Said, names: Sequence[str], *, turns: bool) -> list[str]:
+    row = [who, name_said(said.outcome, said.grade, names), said.note or "–"]
+    if not turns:
+        return row
+    if said.turn is None:
+        return [*row, tr("not yet")]
+    grade = name_said(said.turn.outcome, said.turn.grade, names)
+    told = tr("revised to {grade}", grade=grade) if said.turn.revised else tr("stands by it")
+    return [*row, f"{told}: {said.turn.note}" if said.turn.note else told]
+
+
+def _draw_document(context: PageContext, dataset: str, one: OwnDiscussion) -> None:
+    if not one.text_length or not st.toggle(tr("Show the document"), key=f"text {one.pair}"):
+        return
+    text = read_discussed_text(context.database, context.actor, dataset, one.pair, characters=CHARACTERS)
+    label = escape(tr("Document {doc_id}", doc_id=one.doc_id), quote=True)
+    st.html(
+        f'<pre class="annotator-document" tabindex="0" role="region" aria-label="{label}" dir="auto">{escape(text or "")}</pre>'
+    )
+    if text is not None and len(text) < one.text_length:
+        draw_note(tr("Only the beginning is shown."))
+
+
+def _draw_form(one: OwnDiscussion, names: Sequence[str]) -> None:
+    own: Decided = "unrateable" if one.own.grade is None else one.own.grade
+    every: tuple[Decided, ...] = (*GRADES, "unrateable")
+    others = [choice for choice in every if choice != own]
+
+    def name(choice: object) -> str:
+        if choice == STAND:
+            mine = escape_markdown(name_said(one.own.outcome, one.own.grade, names))
+            return tr("I stand by {grade}", grade=mine)
+        grade = choice if isinstance(choice, int) else None
+        return tr("I revise to {grade}", grade=escape_markdown(name_said("graded", grade, names)))
+
+    with st.form(f"turn {one.pair}", border=False):
+        st.radio(
+            tr("Your answer after looking"), [STAND, *others], format_func=name, key=f"choice {one.pair}"
+        )
+        st.text_area(
+            tr("Why, if you like"), key=f"why {one.pair}", height=90, max_chars=10_000,
+            help=tr("The lead reads it; the others do once they have answered."),
+        )  # fmt: skip
+        st.form_submit_button(
+            tr("Answer"), type="primary", on_click=_say, args=(one.pair, own, one.seen),
+        )  # fmt: skip
+
+
+def _look(pair: str) -> None:
+    context = find_context()
+    if context is None or context.dataset is None:
+        return
+    try:
+        open_discussion(context.database, context.actor, context.dataset, pair, now=context.now)
+    except AnnotatorError as error:
+        st.session_state[REFUSED] = (pair, show_refusal(error))
+    else:
+        note_press()
+
+
+def _say(pair: str, own: Decided, seen: str) -> None:
+    """Store the turn. Runs before the page is drawn again."""
+    context = find_context()
+    if context is None or context.dataset is None:
+        return
+    choice = st.session_state.get(f"choice {pair}", STAND)
+    try:
+        say_in_discussion(
+            context.database, context.actor, context.dataset, pair, decided=own if choice == STAND else choice,
+            note=st.session_state.get(f"why {pair}") or "", seen=seen, now=context.now,
+        )  # fmt: skip
+    except AnnotatorError as error:
+        st.session_state[REFUSED] = (pair, show_refusal(error))
+    else:
+        st.session_state[DONE] = tr("Your answer is kept. A lead reads it and decides.")
+        note_press()

@@ -1,0 +1,193 @@
+"""The controls of the queue: why, in which order, and which part of it. Each change is a change of the page's address.
+
+The address is what holds: a control shows what it says, also after the browser's way back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import streamlit as st
+
+from annotator.adjudication.queue_records import (
+    SHOWN,
+    SORTS,
+    QueueFilter,
+    QueueSummary,
+    Shown,
+    list_words,
+    read_reasons,
+)
+from annotator.domain.disputes import Reason
+from annotator.web.adjudication.queue_going import go
+from annotator.web.adjudication.queue_url import QueueAddress
+from annotator.web.adjudication.queue_words import SORTS as SORT_NAMES
+from annotator.web.adjudication.queue_words import name_distance, name_reasons, say_reasons, say_sorts
+from annotator.web.kit.figures import show_number
+from annotator.web.kit.messages import tr
+from annotator.web.kit.words import name_word
+
+ANY = "any"
+NOBODY = ""
+GRADES = ("0-1", "0-2", "0-3", "1-2", "1-3", "2-3")
+TASTES = {ANY: None, "yes": True, "no": False}
+KEYS = (
+    "reasons", "show", "sort", "query", "category", "annotators", "grades", "distance", "taste", "flips", "assigned",
+)  # fmt: skip
+MOST_ANNOTATORS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What can be chosen from. `reader`: the lead's own username."""
+
+    summary: QueueSummary
+    categories: Sequence[str]
+    annotators: Sequence[str]
+    leads: Sequence[str]
+    reader: str
+
+
+def draw_filters(here: QueueAddress, choices: Choices) -> None:
+    """The controls, as the address has them."""
+    _show(here)
+    _draw_reasons(here, choices.summary)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _choose(
+            tr("Order"),
+            SORTS,
+            "sort",
+            lambda name: tr(SORT_NAMES[name]),
+            width=260,
+            help=say_sorts(),
+        )
+        st.segmented_control(
+            tr("Show"), SHOWN, format_func=name_word, required=True, key=_key("show"), on_change=_apply
+        )
+    with st.expander(tr("More filters"), expanded=_has_more(here.wanted), key="queue more filters"):
+        _draw_more(here.wanted, choices)
+
+
+def clear() -> None:
+    """Show all that is open, in the order that is chosen."""
+    sort = st.session_state.get(_key("sort"), "distance")
+    go(QueueAddress(sort=sort), elsewhere=True)
+
+
+def _draw_reasons(here: QueueAddress, summary: QueueSummary) -> None:
+    """Those that something is open for; and those that are asked for."""
+    counted = {word: summary.by_reason.get(reason, 0) for reason in Reason for word in list_words(reason)}
+    asked = list_words(here.wanted.reasons)
+    there = [word for word, n in counted.items() if n or word in asked]
+    if not there:
+        return
+    st.segmented_control(
+        tr("Why"),
+        there,
+        selection_mode="multi",
+        format_func=lambda word: f"{name_reasons(read_reasons([word]))} · {show_number(counted[word])}",
+        key=_key("reasons"),
+        on_change=_apply,
+        wrap=True,
+        help=say_reasons(),
+    )
+
+
+def _draw_more(wanted: QueueFilter, choices: Choices) -> None:
+    without = None in choices.summary.by_category or wanted.category == ""
+    with st.container(horizontal=True):
+        _choose(
+            tr("Category"),
+            (ANY, *choices.categories, *([""] if without else [])),
+            "category",
+            lambda name: {ANY: tr("all"), "": tr("(none)")}.get(name, name),
+        )
+        st.text_input(tr("Query (id)"), key=_key("query"), on_change=_apply, width=180, autocomplete="off")
+        st.multiselect(
+            tr("Judged by"),
+            choices.annotators,
+            max_selections=MOST_ANNOTATORS,
+            key=_key("annotators"),
+            on_change=_apply,
+            placeholder=tr("anybody"),
+            help=tr("One annotator, or two whose judgments of the same pair speak against each other."),
+            width=260,
+        )
+        _choose(tr("Grades"), (ANY, *GRADES), "grades", _name_grades, width=140)
+        _choose(tr("Apart"), (ANY, "0", "1", "2", "3"), "distance", lambda one: tr("all") if one == ANY else name_distance(int(one)), width=160)  # fmt: skip
+        _choose(
+            tr("Taste"), tuple(TASTES), "taste", _name_taste, width=220,
+            help=tr("By taste: neighbouring grades on one side of relevance, so that no metric with a threshold moves."),
+        )  # fmt: skip
+        _choose(tr("Given to"), (ANY, NOBODY, *choices.leads), "assigned", lambda name: _name_lead(name, choices.reader))  # fmt: skip
+        st.checkbox(tr("Can change the order of systems"), key=_key("flips"), on_change=_apply)
+
+
+def _choose(
+    label: str, options: Sequence[str], name: str, say: Any, *, width: int = 200, **more: Any
+) -> None:
+    st.selectbox(label, options, format_func=say, key=_key(name), on_change=_apply, width=width, **more)
+
+
+def _show(here: QueueAddress) -> None:
+    """Let the controls say what the address does."""
+    wanted = here.wanted
+    found: dict[str, Any] = {
+        "reasons": list_words(wanted.reasons),
+        "show": wanted.shown,
+        "sort": here.sort,
+        "query": wanted.query_id or "",
+        "category": ANY if wanted.category is None else wanted.category,
+        "annotators": list(wanted.annotators[:MOST_ANNOTATORS]),
+        "grades": f"{wanted.grades[0]}-{wanted.grades[1]}" if wanted.grades else ANY,
+        "distance": ANY if wanted.distance is None else str(wanted.distance),
+        "taste": next(name for name, taste in TASTES.items() if taste is wanted.taste),
+        "flips": wanted.flips,
+        "assigned": ANY if wanted.assigned is None else wanted.assigned,
+    }
+    for name, value in found.items():
+        st.session_state[_key(name)] = value
+
+
+def _apply() -> None:
+    """Write what the controls say into the address; from its first dispute on."""
+    said = {name: st.session_state.get(_key(name)) for name in KEYS}
+    grades = said["grades"]
+    wanted = QueueFilter(
+        shown=cast("Shown", said["show"] or "open"),
+        reasons=read_reasons(list(said["reasons"] or ())),
+        query_id=(said["query"] or "").strip() or None,
+        category=None if said["category"] in (ANY, None) else said["category"],
+        annotators=tuple(said["annotators"] or ()),
+        grades=None if grades in (ANY, None) else (int(grades[0]), int(grades[2])),
+        distance=None if said["distance"] in (ANY, None) else int(said["distance"]),
+        taste=TASTES[said["taste"] or ANY],
+        flips=bool(said["flips"]),
+        assigned=None if said["assigned"] in (ANY, None) else said["assigned"],
+    )
+    go(QueueAddress(wanted, said["sort"] or "distance"))
+
+
+def _has_more(wanted: QueueFilter) -> bool:
+    first = QueueFilter(shown=wanted.shown, reasons=wanted.reasons)
+    return wanted != first
+
+
+def _key(name: str) -> str:
+    return f"queue {name}"
+
+
+def _name_grades(grades: str) -> str:
+    if grades == ANY:
+        return tr("all")
+    return tr("{low} against {high}", low=grades[0], high=grades[2])
+
+
+def _name_taste(taste: str) -> str:
+    return {ANY: tr("all"), "yes": tr("differ only by taste"), "no": tr("differ not only by taste")}[taste]
+
+
+def _name_lead(name: str, reader: str) -> str:
+    if name == reader:
+        return tr("me")
+    return {ANY: tr("anybody"), NOBODY: tr("nobody")}.get(name, name)

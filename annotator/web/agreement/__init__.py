@@ -1,0 +1,1 @@
+"""The page Agreement: its tabs, charts, tables, links and files."""

@@ -1,0 +1,82 @@
+"""The report that the Agreement page draws: kept or measured now, with what is known first while the rest is measured."""
+
+from html import escape
+
+import streamlit as st
+
+from annotator.agreement.records import AgreementReport, Value
+from annotator.web.agreement.report_cache import REPORTS, Kept, Tell
+from annotator.web.kit.figures import show_number, show_time
+from annotator.web.kit.focus import note_press
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.page_context import PageContext
+
+ANEW = "measure_anew"
+
+
+def find_report(context: PageContext, dataset: str, by: str | None) -> AgreementReport:
+    """The report. Where something has changed since it was measured, says so, with a way to have it measured anew."""
+    place = st.empty()
+
+    def tell(pairs: int, kappa: Value) -> None:
+        place.html(
+            f'<p class="annotator-note annotator-measuring" role="status">{escape(say_first(pairs, kappa))}</p>'
+        )
+
+    kept = find_kept(context, dataset, by, tell=tell)
+    if kept.changed:
+        with place.container():
+            draw_changed(kept)
+    else:
+        place.empty()
+    return kept.report
+
+
+def find_kept(
+    context: PageContext,
+    dataset: str,
+    by: str | None = None,
+    *,
+    quick: float = 0.0,
+    tell: Tell | None = None,
+) -> Kept:
+    """The report, kept or measured now, for whoever draws it elsewhere. `quick`: where something has changed and it takes no
+    more seconds than these, it is measured now. `tell`: gets what is known first."""
+    anew = st.session_state.pop(ANEW, False)
+    return REPORTS.find(
+        context.database, context.actor, dataset, by=by, now=context.now, anew=anew, quick=quick, tell=tell
+    )
+
+
+def say_first(pairs: int, kappa: Value) -> str:
+    """What is known in a moment."""
+    if kappa.value is None:
+        return tr("Measuring agreement …")
+    return tr_n(
+        "Cohen's kappa is {kappa:.2f} over {pairs} pair. Its interval and all other figures follow in a moment …",
+        "Cohen's kappa is {kappa:.2f} over {pairs} pairs. Its interval and all other figures follow in a moment …",
+        pairs,
+        kappa=kappa.value,
+        pairs=show_number(pairs),
+    )
+
+
+def draw_changed(kept: Kept) -> None:
+    """Of when the report is, where something has changed since, and a way to have it measured again."""
+    if not kept.changed:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        said = tr("Measured on {time}; something has changed since.", time=show_time(kept.measured_at))
+        st.html(f'<p class="annotator-note">{escape(said)}</p>', width="content")
+        st.button(
+            tr("Measure again"),
+            key="measure_again",
+            on_click=_ask,
+            type="tertiary",
+            icon=":material/refresh:",
+        )
+
+
+def _ask() -> None:
+    st.session_state[ANEW] = True
+    note_press()

@@ -1,0 +1,65 @@
+"""What a lead reads first: whether the target is met, and what the judgments say besides, each with the pairs it is about."""
+
+from html import escape
+
+import streamlit as st
+
+from annotator.agreement.records import AgreementReport, Verdict
+from annotator.domain.messages import say
+from annotator.web.agreement.agreement_links import draw_sentence
+from annotator.web.kit.charts import show_value
+from annotator.web.kit.figures import show_number
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+
+STATES = {"met": say("met"), "not met": say("not met"), "unknown": say("not yet known")}
+FIRST = 6
+
+
+def draw_verdict(report: AgreementReport) -> None:
+    """The verdict with its figures; what there is of it where none could be reached."""
+    verdict = report.verdict
+    if verdict is None:
+        return
+    known = verdict.kappa.value is not None  # why not is a sentence, and no figure to stand among the others
+    state = "met" if verdict.state == "met" else "unmet"
+    counts = [
+        (tr("Cohen's κ with its 95 % interval"), show_value(verdict.kappa) if known else ""),
+        (tr("target"), f"{verdict.target:g}"),
+        (tr("pairs that two or more judged"), show_number(report.measured.pairs)),
+        (tr("further pairs judged twice that would tell"), _say_further(verdict)),
+    ]
+    listed = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(told)}</dd></div>" for name, told in counts if told
+    )
+    with st.container(border=True):
+        badge = f'<span class="annotator-state annotator-{state}">{escape(tr(STATES[verdict.state]))}</span>'
+        st.html(
+            f'<p class="annotator-step">{badge} {escape(tr(verdict.sentence))}</p>'
+            f'<dl class="annotator-counts" style="margin-top: 0.875rem">{listed}</dl>'
+        )
+        if not known:
+            draw_note(tr("{name}: undefined, {why}", name="κ", why=verdict.kappa.why))
+
+
+def draw_findings(report: AgreementReport) -> None:
+    """The sentences, most important first; many of them are cut to the first ones, and none is without its heading."""
+    verdict = report.verdict
+    told = [one for one in report.findings if verdict is None or one.sentence != verdict.sentence]
+    if told:
+        st.header(tr("What the judgments say"))
+    for one in told[:FIRST]:
+        draw_sentence(report.dataset, tr(one.sentence), one.pairs)
+    if len(told) > FIRST:
+        more = len(told) - FIRST
+        with st.expander(tr_n("{n:,} further finding", "{n:,} further findings", more), key="findings"):
+            for one in told[FIRST:]:
+                draw_sentence(report.dataset, tr(one.sentence), one.pairs)
+
+
+def _say_further(verdict: Verdict) -> str:
+    if verdict.state != "unknown":
+        return ""
+    return (
+        tr("cannot be said") if verdict.further is None else tr("about {n}", n=show_number(verdict.further))
+    )

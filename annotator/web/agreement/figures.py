@@ -1,0 +1,145 @@
+"""A table of the agreement page, one click away or to be read at once, with its file and the way to the pairs behind it."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from annotator.agreement.pair_ranking import (
+    choose_people_by_period,
+    rank_groups,
+    rank_leanings,
+    rank_pairs,
+    say_left_out_pairs,
+)
+from annotator.agreement.records import AgreementReport
+from annotator.web.agreement.agreement_links import draw_file_link
+from annotator.web.agreement.agreement_rows import Row, name_leaning
+from annotator.web.agreement.agreement_ways import link_cells, list_ways
+from annotator.web.agreement.downloads import list_figures_address
+from annotator.web.agreement.tables import Asked, list_rows
+from annotator.web.kit.link_table import draw_link_table
+from annotator.web.kit.messages import join_sentences, tr
+from annotator.web.kit.page_parts import draw_note
+
+MOST_LISTED = 100
+
+
+def draw_figures(
+    report: AgreementReport,
+    asked: Asked,
+    label: str,
+    grade_names: Sequence[str] = (),
+    *,
+    at_once: bool = False,
+) -> None:
+    """The table; it is sent only once it is opened. `at_once`: it stands there to be read. Of more than MOST_LISTED rows those
+    stand there that weigh most; the file has all."""
+    if not at_once:
+        shown = st.expander(label, key=f"table-{asked.table}", on_change="rerun")
+        if shown.open:
+            with shown:
+                found = list_rows(report, asked, grade_names)
+                _draw_rows(report, asked, label, grade_names, found)
+                if len(found) > MOST_LISTED or say_columns(report, asked)[1]:
+                    draw_file_link(tr("Numbers as CSV"), list_figures_address(report.dataset, asked))
+        return
+    _draw_rows(report, asked, label, grade_names, list_rows(report, asked, grade_names))
+    draw_file_link(tr("Numbers as CSV"), list_figures_address(report.dataset, asked))
+
+
+def _draw_rows(
+    report: AgreementReport, asked: Asked, label: str, grade_names: Sequence[str], found: Sequence[Row]
+) -> None:
+    """The rows, without the columns in which nothing stands."""
+    hidden, which = say_columns(report, asked)
+    columns = [
+        name
+        for name in (found[0] if found else ())
+        if name not in hidden and any(row[name] not in (None, "") for row in found)
+    ]
+    if which:
+        draw_note(which)
+    ways = list_ways(report, asked, grade_names) or [{}] * len(found)
+    if len(found) > MOST_LISTED:
+        places, said = choose_rows(report, asked, len(found))
+        draw_note(said)
+        found, ways = [found[place] for place in places], [ways[place] for place in places]
+        if not found:
+            return
+    cells = [
+        link_cells(report.dataset, row, way, columns, [_show(row[name]) for name in columns])
+        for row, way in zip(found, ways, strict=True)
+    ]
+    draw_link_table(label, columns, cells, roomy=True)
+
+
+def say_columns(report: AgreementReport, asked: Asked) -> tuple[set[str], str]:
+    """Return which columns of a table do not stand on the page, since there are too many, and a sentence that says so."""
+    if asked.table != "periods":
+        return set(), ""
+    told, people = choose_people_by_period(report)
+    if len(told) == people:
+        return set(), ""
+    known = {one.annotator for period in report.periods for one in period.leanings}
+    said = [
+        tr(
+            "Listed are {n:,} of {all:,}, those first who lean most over the whole time.",
+            n=len(told),
+            all=people,
+        ),
+        tr("The file has all."),
+    ]
+    return {name_leaning(name) for name in known - told}, join_sentences(said)
+
+
+def choose_rows(report: AgreementReport, asked: Asked, rows: int) -> tuple[list[int], str]:
+    """Return which rows of a long table stand on the page, in their order, and a sentence that says so."""
+    if asked.table == "annotators":
+        pairs = report.measured.annotator_pairs
+        ranked = rank_pairs(pairs, report.measured.cohen_kappa["unweighted"])
+        at = {pair.annotators: place for place, pair in enumerate(pairs)}
+        places = [at[pair.annotators] for pair in ranked.pairs[:MOST_LISTED]]
+        said = [
+            tr(
+                "Listed are {n:,} of {all:,}, those first who lower κ most (the distance times the pairs they share).",
+                n=len(places),
+                all=rows,
+            )
+        ]
+        said = said if places else []
+        left_out = say_left_out_pairs(ranked)
+        return places, join_sentences([*said, *([tr(left_out)] if left_out else []), tr("The file has all.")])
+    if asked.table == "leanings":
+        at_name = {one.annotator: place for place, one in enumerate(report.measured.leanings)}
+        places = [at_name[one.annotator] for one in rank_leanings(report.measured.leanings)[:MOST_LISTED]]
+        said = [tr("Listed are {n:,} of {all:,}, those first who lean most (the distance times the comparisons).", n=len(places), all=rows)]  # fmt: skip
+        return places, join_sentences([*said, tr("The file has all.")])
+    if asked.table == "groups":
+        groups = report.groups
+        at_group = {group.value: place for place, group in enumerate(groups, 1)}
+        ranked_groups = rank_groups(groups, report.measured.cohen_kappa["unweighted"])
+        places = [0, *(at_group[group.value] for group in ranked_groups[: MOST_LISTED - 1])]
+        said = [
+            tr(
+                "Listed are {n:,} of {all:,} groups, those first that lower κ most (the distance times their pairs); left out: {left:,}.",
+                n=len(places) - 1,
+                all=len(groups),
+                left=len(groups) - len(places) + 1,
+            )
+        ]
+        return places, join_sentences([*said, tr("The file has all.")])
+    places = list(range(MOST_LISTED))
+    if asked.table == "grades":
+        given = [sum(counts) for counts in report.measured.grades_by_annotator.values()]
+        most = sorted(range(len(given)), key=lambda place: -given[place])[: MOST_LISTED - 1]
+        places = [0, *(place + 1 for place in most)]
+    return places, join_sentences(
+        [tr("Listed are {n:,} of {all:,}.", n=len(places), all=rows), tr("The file has all.")]
+    )
+
+
+def _show(cell: object) -> str:
+    """A figure with the decimals of its column; nothing where there is none."""
+    if isinstance(cell, float):
+        return f"{cell:.3f}"
+    return "" if cell is None else f"{cell:,}" if isinstance(cell, int) else str(cell)

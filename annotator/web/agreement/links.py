@@ -1,0 +1,188 @@
+"""Which pairs a figure is about, as an address says it and as a sentence: a `Selection` there and back.
+
+`?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`; no `pairs`: no selection; no `is`: those that have none.
+`?pairs=given&who=ann&grade=2`: one grade of one annotator. `without=bob`: his judgments do not count. `when=2026-03-02T08:00:00Z/2026-03-08T17:30:00Z`: a span of time.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from annotator.agreement.records import Selection, Span
+from annotator.domain.grades import GRADES
+from annotator.domain.messages import join
+from annotator.web.kit.focus import note_press
+from annotator.web.kit.messages import tr
+from annotator.web.kit.words import name_word
+
+KINDS = ("shared", "differing", "given", "repeat", "gold", "quick")
+NAMES = ("pairs", "who", "without", "grades", "grade", "when", "of", "is", "from")
+MOST_NAMED = 3
+MOMENT = "%Y-%m-%dT%H:%M:%SZ"
+GRADES_TOLD = tuple(map(str, GRADES))
+Parameters = list[tuple[str, str]]
+
+
+def list_parameters(selection: Selection) -> Parameters:
+    """The selection as query parameters, in their order."""
+    found = [("pairs", selection.kind), *(("who", name) for name in selection.annotators)]
+    found += [("without", name) for name in selection.without]
+    if selection.grades is not None:
+        found.append(("grades", "-".join(map(str, selection.grades))))
+    if selection.grade is not None:
+        found.append(("grade", str(selection.grade)))
+    if selection.span is not None:
+        found.append(("when", "/".join(f"{_moment(second):{MOMENT}}" for second in selection.span)))
+    if selection.by is not None:
+        found.append(("of", selection.by))
+        found += [("is", selection.value)] if selection.value is not None else []
+    return found
+
+
+def read_selection(parameters: Parameters) -> Selection | None:
+    """The selection that an address names; None where it names none, or one that nobody could have written here."""
+    told = dict(parameters)
+    kind = told.get("pairs")
+    if kind not in KINDS:
+        return None
+    return Selection(
+        kind,  # type: ignore[arg-type]
+        tuple(value for name, value in parameters if name == "who"),
+        _read_grades(told.get("grades")),
+        told.get("of"),
+        told.get("is"),
+        int(told["grade"]) if told.get("grade") in GRADES_TOLD else None,
+        _read_span(told.get("when")),
+        tuple(value for name, value in parameters if name == "without"),
+    )
+
+
+def find_selection() -> Selection | None:
+    """The selection in the address of this run."""
+    return read_selection([(name, value) for name in NAMES for value in st.query_params.get_all(name)])
+
+
+def find_start() -> int:
+    """From which of the selection's pairs on the address lists them."""
+    found = st.query_params.get("from", "")
+    return int(found) if found.isdecimal() and len(found) < 12 else 0
+
+
+def list_page_address(dataset: str, selection: Selection) -> str:
+    """The address of the list of these pairs."""
+    return "/agreement?" + urlencode([("dataset", dataset), *list_parameters(selection)])
+
+
+def go_to(selection: Selection) -> None:
+    """Show the list of these pairs from the next run on. All of its address is set at once: the browser's way back leads
+    through every change of it."""
+    for name in NAMES:
+        st.query_params.pop(name, None)
+    note_press()
+    told = list_parameters(selection)
+    st.query_params.update({name: [value for key, value in told if key == name] for name, _ in told})
+
+
+def describe_selection(selection: Selection) -> str:
+    """Which pairs these are, as a heading."""
+    said = _describe_kind(selection, selection.annotators)
+    if selection.without:
+        said = tr("{pairs}; without {people}", pairs=said, people=_name_some(selection.without))
+    if selection.span is not None:
+        first, last = _show_span(selection.span)
+        said = tr("{pairs}; judged a second time from {first} to {last} (UTC)", pairs=said, first=first, last=last)  # fmt: skip
+    if selection.by is None:
+        return said
+    value = selection.value if selection.value is not None else tr("(none)")
+    return tr("{pairs}; {field}: {value}", pairs=said, field=name_field(selection.by), value=value)
+
+
+def name_field(by: str) -> str:
+    """What pairs are grouped by, in the reader's language; an attribute of documents is named as one."""
+    kind, colon, attribute = by.partition(":")
+    if colon and kind == "document":
+        return tr("document: {attribute}", attribute=attribute)
+    named = {
+        "guideline_version": tr("version of the guideline"), "week": tr("week"),
+        "annotator": tr("annotator"), "annotators": tr("two annotators"),
+    }  # fmt: skip
+    return named.get(by) or name_word(by)
+
+
+def _name_some(people: Sequence[str]) -> str:
+    named = tr(join(people[:MOST_NAMED]))
+    if len(people) <= MOST_NAMED:
+        return named
+    return tr("{named} and {n} more", named=named, n=len(people) - MOST_NAMED)
+
+
+def _describe_kind(selection: Selection, people: Sequence[str]) -> str:
+    first = people[0] if people else ""
+    if selection.kind == "repeat":
+        return tr("Pairs that {name} answered otherwise the second time", name=first)
+    if selection.kind == "gold":
+        return tr("Gold pairs that {name} did not answer right", name=first)
+    if selection.kind == "quick":
+        return tr("Pairs that {name} judged far faster than is usual for them", name=first)
+    if selection.kind == "given" and people:
+        return tr("Pairs that {name} graded {grade}", name=first, grade=_show_grade(selection.grade))
+    if selection.kind == "given":
+        return tr("Pairs that at least one annotator graded {grade}", grade=_show_grade(selection.grade))
+    if selection.grades is not None:
+        return _describe_grades(people, *selection.grades)
+    differing = selection.kind == "differing"
+    if not people:
+        if differing:
+            return tr("Pairs on which annotators differ")
+        return tr("Pairs that two or more annotators judged")
+    if len(people) == 1:
+        if differing:
+            return tr("Pairs on which {name} and others differ", name=first)
+        return tr("Pairs that {name} judged and others too", name=first)
+    if differing:
+        return tr("Pairs on which {first} and {second} differ", first=first, second=people[1])
+    return tr("Pairs that both {first} and {second} judged", first=first, second=people[1])
+
+
+def _describe_grades(people: Sequence[str], low: int, high: int) -> str:
+    if not people:
+        return tr("Pairs on which the grades {low} and {high} meet", low=low, high=high)
+    if len(people) == 1:
+        return tr("Pairs on which the grades {low} and {high} of {name} and others meet", low=low, high=high, name=people[0])  # fmt: skip
+    return tr(
+        "Pairs that {first} graded {low} and {second} graded {high}",
+        first=people[0], low=low, second=people[1], high=high,
+    )  # fmt: skip
+
+
+def _read_grades(told: str | None) -> tuple[int, int] | None:
+    low, _, high = (told or "").partition("-")
+    return (int(low), int(high)) if low in GRADES_TOLD and high in GRADES_TOLD else None
+
+
+def _read_span(told: str | None) -> Span | None:
+    first, _, last = (told or "").partition("/")
+    try:
+        begin, end = (
+            int(datetime.strptime(f"{one}+0000", f"{MOMENT}%z").timestamp()) for one in (first, last)
+        )
+    except ValueError:
+        return None
+    return begin, end
+
+
+def _show_span(span: Span) -> tuple[str, str]:
+    """Its first and last day; within one day the times of day too."""
+    first, last = map(_moment, span)
+    shown = "%Y-%m-%d" if first.date() != last.date() else "%Y-%m-%d %H:%M"
+    return f"{first:{shown}}", f"{last:{shown}}"
+
+
+def _show_grade(grade: int | None) -> str:
+    return "?" if grade is None else str(grade)
+
+
+def _moment(second: int) -> datetime:
+    return datetime.fromtimestamp(second, UTC)

@@ -1,0 +1,93 @@
+"""Keeps the reports of agreement that were measured, so that a page drawn again is there at once.
+
+Stands between the page and `agreement/`. A report is measured anew when what it rests on has changed. While people are
+labeling that is always; then one is kept for as long as it took to measure, times twenty, and the page says of when it is. Where
+somebody acts on it, one that is measured quickly is not kept beyond a change. Two who ask for the same at once wait for one measurement. Whoever may not see a report is refused before anything is looked up.
+"""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from threading import Lock
+from time import perf_counter
+
+from annotator.agreement.records import AgreementReport, Value
+from annotator.agreement.service import compute_agreement, read_stamp
+from annotator.domain.people import Actor
+from annotator.storage.database import Database
+
+MOST_KEPT = 12
+LONGEST = timedelta(minutes=10)
+QUICK = 1.0  # seconds: measured anew on the Overview whenever something has changed
+TIMES = 20
+
+Tell = Callable[[int, Value], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A report, when it was measured, and whether something has changed since. `took`: seconds."""
+
+    report: AgreementReport
+    measured_at: datetime
+    changed: bool
+    stamp: Hashable
+    took: float
+
+    def is_good(self, stamp: Hashable, now: datetime, *, quick: float) -> bool:
+        """Whether it may be shown for what is so by now."""
+        if self.stamp != stamp and self.took <= quick:
+            return False
+        age = now - self.measured_at
+        least = timedelta(seconds=self.took * TIMES)
+        return age < (LONGEST if self.stamp == stamp else min(least, LONGEST))
+
+
+@dataclass(slots=True)
+class KeptReports:
+    """See the module. The one asked for longest ago goes first."""
+
+    kept: dict[Hashable, Kept] = field(default_factory=dict)
+    turns: dict[Hashable, Lock] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def find(
+        self,
+        database: Database,
+        actor: Actor,
+        dataset: str,
+        *,
+        by: str | None,
+        now: datetime,
+        anew: bool = False,
+        quick: float = 0.0,
+        tell: Tell | None = None,
+    ) -> Kept:
+        """The report, from what is kept or measured now (`anew`: in any case; `quick`: where something has changed and it took
+        no more seconds than these). `tell`: gets the pairs and the kappa as soon
+        as they are known, where it is measured. NotAllowed for anybody but leads."""
+        stamp, name = read_stamp(database, actor, dataset), (database, dataset, by)
+        with self.lock:
+            turn = self.turns.setdefault(name, Lock())
+        with turn:
+            found = self.kept.get(name)
+            if found is None or anew or not found.is_good(stamp, now, quick=quick):
+                begun = perf_counter()
+                report = compute_agreement(database, actor, dataset, by=by, tell=tell)
+                found = Kept(report, now, False, stamp, perf_counter() - begun)
+            elif found.stamp != stamp:
+                found = Kept(found.report, found.measured_at, True, found.stamp, found.took)
+            self._keep(name, found)
+        return found
+
+    def _keep(self, name: Hashable, found: Kept) -> None:
+        with self.lock:
+            self.kept.pop(name, None)
+            self.kept[name] = found
+            for old in list(self.kept)[:-MOST_KEPT]:
+                del self.kept[old]
+                self.turns.pop(old, None)
+
+
+REPORTS = KeptReports()
+"""Those of this process."""

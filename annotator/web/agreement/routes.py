@@ -1,0 +1,32 @@
+"""The addresses of the agreement page's files, answered by `downloads.py`, which is imported when it is first asked.
+
+It needs numpy and pandas: an idle server does without them.
+"""
+
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from annotator.storage.database import Database
+
+FIGURES, PAIRS, LEFT_OUT = "/api/agreement/figures", "/api/agreement/pairs", "/api/agreement/left-out"
+SINCE = "/api/agreement/since"
+
+
+def routes(database: Database) -> list[Route]:
+    """The routes, for `web/app.py`."""
+
+    def answer(name: str) -> Callable[[Request], Awaitable[Response]]:
+        async def get(request: Request) -> Response:
+            module = await run_in_threadpool(import_module, "annotator.web.agreement.downloads")
+            found: Response = await getattr(module, name)(database, request)
+            return found
+
+        return get
+
+    named = {FIGURES: "get_figures", PAIRS: "get_pairs", LEFT_OUT: "get_left_out", SINCE: "get_since"}
+    return [Route(address, answer(name), methods=["GET"]) for address, name in named.items()]

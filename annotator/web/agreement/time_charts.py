@@ -1,0 +1,141 @@
+"""How agreement and each annotator's leaning went over time: two charts over the same periods."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
+
+from annotator.agreement.records import Period
+from annotator.web.kit.charts import AMBER, GREY, RED, TEAL, VIOLET, show_value
+from annotator.web.kit.messages import tr
+from annotator.web.kit.web_figures import show_difference
+
+if TYPE_CHECKING:
+    import altair as alt
+
+MOST_PEOPLE = 6
+BLUE = "#3f7fd0"
+COLOURS = (TEAL, AMBER, VIOLET, RED, BLUE, GREY)
+SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
+HEIGHT = 320  # with the dates below: the title of the axis must have room
+
+
+def chart_drift(periods: Sequence[Period], target: float) -> "alt.LayerChart":
+    """Kappa of each period with its interval; a period without one leaves a gap. A click on a point picks its period
+    (parameter `cell`: at, its place among the periods)."""
+    import altair as alt
+
+    rows = [
+        {
+            "at": at, "period": one.first, "last": one.last, "pairs": one.pairs, "value": one.kappa.value,
+            "low": (one.kappa.ci95 or (one.kappa.value,) * 2)[0], "high": (one.kappa.ci95 or (one.kappa.value,) * 2)[1],
+        }
+        for at, one in enumerate(periods)
+    ]  # fmt: skip
+    known = [row for row in rows if row["value"] is not None]
+    low = min([0.0, target, *(float(str(row["low"])) for row in known)])
+    scale = alt.Scale(domain=[low, 1.0], nice=False)
+    x = _place_periods(periods)
+    tooltip = [
+        alt.Tooltip("period:N", title=tr("first day")), alt.Tooltip("last:N", title=tr("last day")),
+        alt.Tooltip("value:Q", title="κ", format=".3f"), alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
+    ]  # fmt: skip
+    base = alt.Chart(alt.InlineData(known)).encode(x=x)
+    goal = alt.Chart(alt.InlineData([{"target": target}])).mark_rule(
+        strokeDash=[5, 4], strokeWidth=2, color=AMBER
+    )
+    y = alt.Y("value:Q", scale=scale, title=tr("κ (dashed: the target)"), axis=alt.Axis(tickCount=5, format=".1f"))  # fmt: skip
+    return alt.layer(
+        goal.encode(y=alt.Y("target:Q", scale=scale)),
+        base.mark_line(color=TEAL, strokeWidth=1.5).encode(y=y),
+        base.mark_rule(color=TEAL, strokeWidth=2.5).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
+        base.mark_point(filled=True, size=100, color=TEAL, opacity=1, cursor="pointer")
+        .encode(y=y, tooltip=tooltip)
+        .add_params(_pick("at")),
+    ).properties(height=HEIGHT)
+
+
+def describe_drift(periods: Sequence[Period], target: float) -> str:
+    """The same in words."""
+    said = "; ".join(f"{one.first} {show_value(one.kappa)}" for one in periods)
+    return tr("Cohen's kappa over time, target {target:g}: {values}.", target=target, values=said)
+
+
+def list_leaning_people(periods: Sequence[Period]) -> list[str]:
+    """Whose lines are drawn, by name: of more than MOST_PEOPLE those who ever leaned the furthest."""
+    furthest: dict[str, float] = {}
+    for period in periods:
+        for one in period.leanings:
+            furthest[one.annotator] = max(furthest.get(one.annotator, 0.0), abs(one.mean))
+    chosen = sorted(furthest, key=lambda name: (-furthest[name], name))[:MOST_PEOPLE]
+    return sorted(chosen)
+
+
+def chart_leanings(periods: Sequence[Period]) -> "alt.LayerChart":
+    """How much higher each annotator graded than the others, period by period; told apart by colour and by form. A click on
+    a point picks its period and annotator (parameter `cell`: at, name)."""
+    import altair as alt
+
+    people = list_leaning_people(periods)
+    rows = [
+        {
+            "at": at, "period": period.first, "name": one.annotator, "mean": one.mean, "couples": one.couples,
+            "low": one.ci95[0] if one.ci95 else None, "high": one.ci95[1] if one.ci95 else None,
+        }
+        for at, period in enumerate(periods)
+        for one in period.leanings
+        if one.annotator in people
+    ]  # fmt: skip
+    legend = alt.Legend(
+        orient="top",
+        title=None,
+        columns=2,
+        labelLimit=150,
+        symbolFillColor="transparent",
+        symbolStrokeWidth=2,
+    )
+    scale = alt.Scale(domain=people, range=list(COLOURS[: len(people)]))
+    forms = alt.Scale(domain=people, range=list(SHAPES[: len(people)]))
+    base = alt.Chart(alt.InlineData(rows)).encode(
+        x=_place_periods(periods),
+        y=alt.Y("mean:Q", title=tr("grades above the others"), axis=alt.Axis(tickCount=5, format="+.1f")),
+        color=alt.Color("name:N", scale=scale, legend=legend),
+    )
+    level = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY, strokeWidth=1.5)
+    tooltip = [
+        alt.Tooltip("name:N", title=" "), alt.Tooltip("period:N", title=tr("first day")),
+        alt.Tooltip("mean:Q", title=tr("grades above the others"), format="+.2f"),
+        alt.Tooltip("couples:Q", title=tr("comparisons"), format=",d"),
+    ]  # fmt: skip
+    return alt.layer(
+        level.encode(y="zero:Q"),
+        base.mark_line(strokeWidth=1.5),
+        base.mark_point(size=90, strokeWidth=2, opacity=1, cursor="pointer")
+        .encode(shape=alt.Shape("name:N", scale=forms, legend=legend), tooltip=tooltip)
+        .add_params(_pick("at", "name")),
+    ).properties(height=HEIGHT + 24 * (-(-len(people) // 2)))
+
+
+def describe_leanings(periods: Sequence[Period]) -> str:
+    """The same in words: each annotator at the beginning and at the end."""
+    said = []
+    for name in list_leaning_people(periods):
+        told = [one.mean for period in periods for one in period.leanings if one.annotator == name]
+        first, last = (show_difference(mean, signed=True) for mean in (told[0], told[-1]))
+        said.append(tr("{name} from {first} to {last}", name=name, first=first, last=last))
+    return tr("Grades above the others, first and last period: {list}.", list="; ".join(said))
+
+
+def _pick(*fields: str) -> "alt.Parameter":
+    import altair as alt
+
+    return alt.selection_point(name="cell", fields=list(fields), on="click", clear=False)
+
+
+def _place_periods(periods: Sequence[Period]) -> "alt.X":
+    import altair as alt
+
+    return alt.X(
+        "period:N", sort=[one.first for one in periods], title=tr("period beginning on"),
+        axis=alt.Axis(labelAngle=-40, labelLimit=130, labelOverlap="greedy"),
+    )  # fmt: skip

@@ -1,0 +1,192 @@
+"""Signing in and out: `/login` and `/logout`, plain HTML forms that work without a script.
+
+Where everybody's walk begins. `POST /login` opens a new session (an earlier one of the same browser ends) and
+sets the cookie; refuses wrong names and passwords alike (401), and guessing (429, with Retry-After).
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import structlog
+from anyio import CapacityLimiter, to_thread
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from annotator.domain.accounts import TooManyAttempts, WrongSignIn
+from annotator.domain.errors import DatabaseUnavailable
+from annotator.people.service import know_device, sign_in, sign_out
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.kit.messages import tr
+from annotator.web.outage import RETRY_SECONDS, note_outage
+from annotator.web.plain_page import draw_plain_page, fill_markup
+from annotator.web.session import (
+    COOKIE,
+    DEVICE_COOKIE,
+    choose_local_path,
+    clear_cookie,
+    find_signed_in,
+    set_cookie,
+    set_device_cookie,
+)
+
+HERE = Path(__file__).parent
+LARGEST_FORM = 20_000  # bytes
+AT_ONCE = 2  # password checks at the same time: each takes 32 MiB and a core
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+def routes(database: Database, settings: Settings) -> list[Route]:
+    """The routes `/login` and `/logout`, and the style and icon of their pages."""
+    door = Door(database, settings)
+    return [
+        Route("/login", door.show_form, methods=["GET"]),
+        Route("/login", door.sign_in, methods=["POST"]),
+        Route("/logout", door.ask, methods=["GET"]),
+        Route("/logout", door.sign_out, methods=["POST"]),
+        Route("/login.css", _send("login.css", "text/css"), methods=["GET"]),
+        Route(
+            "/favicon.png", _send("icon.svg", "image/svg+xml"), methods=["GET"]
+        ),  # the name Streamlit's page uses
+    ]
+
+
+class Door:
+    """The handlers, bound to what is served."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self.database, self.settings = database, settings
+        self.limiter: CapacityLimiter | None = None
+
+    async def show_form(self, request: Request) -> Response:
+        """The form; whoever is signed in already goes on."""
+        wanted = choose_local_path(request.query_params.get("next"))
+        if find_signed_in(request) is not None:
+            return RedirectResponse(wanted, 303)
+        return _draw_form(wanted=wanted)
+
+    async def sign_in(self, request: Request) -> Response:
+        """Check the form; 303 with the cookie, or the form again with the reason."""
+        if int(request.headers.get("content-length", LARGEST_FORM + 1)) > LARGEST_FORM:
+            return _draw_form(problem="wrong", status=413)
+        async with request.form(max_files=0, max_fields=10) as form:
+            username, password = str(form.get("username", "")), str(form.get("password", ""))
+            wanted = choose_local_path(str(form.get("next", "")))
+        self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
+        address = request.client.host if request.client else ""
+        try:
+            token, device = await to_thread.run_sync(
+                lambda: self._check(username, password, address, request.cookies), limiter=self.limiter
+            )
+        except WrongSignIn:
+            log.info("sign-in refused", address=address)
+            return _draw_form(problem="wrong", wanted=wanted, username=username, status=401)
+        except TooManyAttempts as error:
+            log.warning("sign-in limited", address=address, retry_seconds=error.seconds)
+            return _draw_form(
+                problem="limited",
+                wanted=wanted,
+                username=username,
+                status=429,
+                seconds=error.seconds,
+            )
+        except DatabaseUnavailable as error:
+            note_outage(error)
+            return _draw_form(
+                problem="unavailable", wanted=wanted, username=username, status=503, seconds=RETRY_SECONDS
+            )
+        response = RedirectResponse(wanted, 303)
+        set_cookie(response, token, request, self.settings)
+        set_device_cookie(response, device, request, self.settings)
+        return response
+
+    async def ask(self, request: Request) -> Response:
+        """A page with the button that signs out; signing out itself takes a POST."""
+        if find_signed_in(request) is None:
+            return RedirectResponse("/login", 303)
+        text = {
+            "sign_out": tr("Sign out"),
+            "question": tr("Sign out of this browser?"),
+            "stay": tr("Back"),
+        }
+        body = fill_markup(
+            '<h1>$sign_out</h1><p class="lead">$question</p>'
+            '<form method="post" action="/logout"><button type="submit">$sign_out</button></form><a href="/">$stay</a>',
+            text,
+        )
+        return HTMLResponse(draw_plain_page(text["sign_out"], body))
+
+    async def sign_out(self, request: Request) -> Response:
+        """End this browser's session."""
+        token = request.cookies.get(COOKIE)
+        await to_thread.run_sync(lambda: sign_out(self.database, token, now=datetime.now(UTC)))
+        response = RedirectResponse("/login", 303)
+        clear_cookie(response, request, self.settings)
+        return response
+
+    def _check(
+        self, username: str, password: str, address: str, cookies: Mapping[str, str]
+    ) -> tuple[str, str]:
+        """The tokens of the new session and of the browser, for their cookies."""
+        lifetime, now = timedelta(hours=self.settings.session_hours), datetime.now(UTC)
+        device = cookies.get(DEVICE_COOKIE)
+        token = sign_in(
+            self.database, username, password, address=address, device=device, now=now, lifetime=lifetime
+        )
+        sign_out(self.database, cookies.get(COOKIE), now=now)
+        return token, know_device(self.database, token, device=device, now=now)
+
+
+def _send(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    async def send(_request: Request) -> Response:
+        return FileResponse(
+            HERE / name, media_type=media_type, headers={"Cache-Control": "public, max-age=86400"}
+        )
+
+    return send
+
+
+def _draw_form(
+    *,
+    wanted: str = "/",
+    username: str = "",
+    problem: str = "",
+    status: int = 200,
+    seconds: int = 0,
+) -> Response:
+    values = {
+        "sign_in": tr("Sign in"),
+        "lead": tr("From a pool of candidates to a ground truth you can defend."),
+        "username": tr("Username"),
+        "password": tr("Password"),
+        "lost": tr("No account, or the password forgotten? Ask the admin of your dataset."),
+        "message": _say_problem(problem, seconds),
+        "wanted": wanted,
+        "name": username[:200],
+    }
+    body = fill_markup(
+        '<h1>$sign_in</h1><p class="lead">$lead</p><div role="alert" id="problem">$message</div>'
+        '<form method="post" action="/login"><input type="hidden" name="next" value="$wanted">'
+        '<label for="username">$username</label><input id="username" name="username" value="$name" required '
+        'autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false" '
+        'aria-describedby="problem"$focus_name>'
+        '<label for="password">$password</label><input id="password" name="password" type="password" required '
+        'autocomplete="current-password" aria-describedby="problem"$focus_password>'
+        '<button type="submit">$sign_in</button></form><p class="lost">$lost</p>',
+        values,
+        focus_name="" if username else " autofocus",
+        focus_password=" autofocus" if username else "",
+    )
+    headers = {"Retry-After": str(seconds)} if seconds else None
+    return HTMLResponse(draw_plain_page(values["sign_in"], body), status, headers=headers)
+
+
+def _say_problem(problem: str, seconds: int) -> str:
+    if problem == "limited":
+        return tr("Too many failed attempts. Try again in {minutes} min.", minutes=-(-seconds // 60))
+    if problem == "unavailable":
+        return tr("The database cannot be used just now. Try again in a moment.")
+    return tr("The username or the password is wrong.") if problem else ""

@@ -1,0 +1,1 @@
+"""The page Guideline: reading, drafting and publishing it."""

@@ -1,0 +1,176 @@
+"""A lead's draft of the standard's next version: its fields, and that nothing typed is ever lost.
+
+The draft lives in the session and, letter by letter, in the lead's own browser (`guideline_draft.js`), which hands it
+back after a reload. It knows the version it was begun from, so that another lead's version is merged, not overwritten.
+
+`Draft.fields` is the truth; the fields on the screen only tell it what was typed. Whenever they come to the screen, or
+something else than typing changed them, they are new fields (`mark`) with their text as the default: what a browser
+still says of the ones before is heard by nobody, and no text depends on a message that is sent once.
+"""
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from annotator.domain.grades import GRADES, GradeDefinition, Rubric
+from annotator.guideline.service import read_examples, write_examples
+
+if TYPE_CHECKING:
+    from annotator.guideline.service import Version
+    from annotator.web.page_context import PageContext
+
+OF_A_GRADE = ("name", "definition", "positive", "negative")
+CHOSEN = "lessons"
+"""What of disputes the version answers: kept like a field, typed by nobody (`guideline_choice.py`)."""
+FIELDS = ("title", *(f"{name}{grade}" for grade in GRADES for name in OF_A_GRADE), "guideline", CHOSEN)
+MOST = 1_000_000
+PREFIX = "guide_"
+
+
+@dataclass
+class Draft:
+    """What is typed so far, by field. `base`: the version it was begun from. `merged`: what a merge with another lead's
+    version brought: their name, their version, the version both began with, and the own fields as they were. `mark`: of
+    the fields on the screen, which `shown` holds as they came there."""
+
+    base: int
+    fields: dict[str, str]
+    merged: dict[str, Any] | None = None
+    restored: bool = False
+    mark: str = field(default_factory=lambda: secrets.token_hex(4))
+    shown: dict[str, str] = field(default_factory=dict)
+
+
+def to_fields(rubric: Rubric) -> dict[str, str]:
+    """A standard as the form's fields."""
+    found = {"title": rubric.title, "guideline": rubric.guideline, CHOSEN: ""}
+    for definition in rubric.grades:
+        grade = definition.grade
+        found[f"name{grade}"], found[f"definition{grade}"] = definition.name, definition.definition
+        found[f"positive{grade}"] = write_examples(definition.positive_examples)
+        found[f"negative{grade}"] = write_examples(definition.negative_examples)
+    return found
+
+
+def to_rubric(fields: Mapping[str, str]) -> Rubric:
+    """The standard that the fields hold."""
+    grades = tuple(
+        GradeDefinition(
+            grade,
+            fields[f"name{grade}"],
+            fields[f"definition{grade}"],
+            read_examples(fields[f"positive{grade}"]),
+            read_examples(fields[f"negative{grade}"]),
+        )
+        for grade in GRADES
+    )
+    return Rubric(grades=grades, guideline=fields["guideline"], title=fields["title"])
+
+
+def find_draft(dataset: str, present: "Version") -> Draft:
+    """The session's draft. One in which nothing is typed yet goes along with the version in force."""
+    draft: Draft | None = st.session_state.get(_name(dataset))
+    if draft is None or (draft.base != present.version and not draft.fields):
+        draft = Draft(present.version, {})
+        st.session_state[_name(dataset)] = draft
+    return draft
+
+
+def read_fields(draft: Draft, base: "Version") -> dict[str, str]:
+    """What is typed, and the version it was begun from where nothing is."""
+    return to_fields(base.rubric) | draft.fields
+
+
+def note_typed(draft: Draft, base: "Version", typed: Mapping[str, str]) -> None:
+    """Keep what differs from the version it was begun from."""
+    before = to_fields(base.rubric)
+    draft.fields = {name: text for name, text in typed.items() if text != before[name]}
+
+
+def set_draft(dataset: str, draft: Draft) -> None:
+    """Another draft, in the fields too. Only before they are drawn, in a callback."""
+    st.session_state[_name(dataset)] = draft
+
+
+def write_field(dataset: str, base: "Version", name: str, text: str) -> None:
+    """Another text in a field that nobody typed there. Only before they are drawn, in a callback."""
+    draft = find_draft(dataset, base)
+    note_typed(draft, base, read_typed(draft, base) | {name: text})
+    if name != CHOSEN:
+        draft.mark = secrets.token_hex(4)
+
+
+def widget_key(draft: Draft, name: str) -> str:
+    """The key of a field's widget."""
+    return f"{PREFIX}{draft.mark}_{name}"
+
+
+def bring_to_screen(draft: Draft, base: "Version") -> None:
+    """Before the fields are drawn: ones that were not on the screen are new ones, with what the draft holds."""
+    if not draft.shown or widget_key(draft, "title") not in st.session_state:
+        draft.mark, draft.shown = secrets.token_hex(4), read_fields(draft, base)
+
+
+def read_typed(draft: Draft, base: "Version") -> dict[str, str]:
+    """What the fields hold at this moment, also where the page was not drawn with it yet."""
+    known = read_fields(draft, base)
+    return {name: st.session_state.get(widget_key(draft, name), known[name]) or "" for name in FIELDS}
+
+
+def draw_keeper(context: "PageContext", dataset: str, draft: Draft, base: "Version") -> None:
+    """The piece of the page that keeps the draft in the browser; draws nothing. It comes before what shows the draft:
+    what a lead sees is kept already."""
+    session = st.session_state.setdefault("guideline session", secrets.token_hex(4))
+    told = {
+        "store": f"annotator:guideline:{context.actor.person_id}:{dataset}",
+        "prefix": PREFIX,
+        "session": session,
+        "heard": _heard(dataset) in st.session_state,
+        "mark": draft.mark,
+        "base": draft.base,
+        "all": read_fields(draft, base),
+        "fields": draft.fields or None,
+    }
+    key = f"keeper {dataset}"
+    _component()(
+        key=key,
+        data={"told": json.dumps(told, ensure_ascii=False)},
+        on_found_change=lambda: _restore(dataset, base, st.session_state[key]["found"]),
+    )
+
+
+def _restore(dataset: str, base: "Version", found: object) -> None:
+    """Take the browser's draft, as far as it is one. What was typed before it came is kept in it."""
+    if _heard(dataset) in st.session_state:
+        return
+    st.session_state[_heard(dataset)] = True
+    try:
+        kept = json.loads(str(found)[:MOST])
+        begun, fields = kept["base"], kept["fields"]
+        typed = {name: fields[name] for name in FIELDS if isinstance(fields.get(name), str)}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return
+    if type(begun) is int and begun > 0 and typed:
+        present = find_draft(dataset, base)
+        note_typed(present, base, read_typed(present, base))
+        set_draft(dataset, Draft(begun, typed | present.fields, restored=True))
+
+
+def _heard(dataset: str) -> str:
+    return f"guideline heard {dataset}"
+
+
+def _name(dataset: str) -> str:
+    return f"guideline draft {dataset}"
+
+
+@cache
+def _component() -> Any:
+    script = (Path(__file__).parent / "guideline_draft.js").read_text(encoding="utf-8")
+    return st.components.v2.component("annotator_guideline_draft", js=script)

@@ -1,0 +1,211 @@
+"""From a draft to a version: what it changes, whether meaning or wording, why; and another lead's version merged in.
+
+What is published is what the comparison showed: a change typed after it is shown first. When somebody else published
+meanwhile, nothing is stored: the draft becomes both changes together, and the lead looks at it again.
+"""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from annotator.domain.errors import AnnotatorError
+from annotator.domain.messages import say
+from annotator.guideline.service import (
+    VersionConflict,
+    compare_draft,
+    count_asked_again,
+    find_conflicts,
+    merge_draft,
+    propose_change,
+    publish_version,
+)
+from annotator.web.guideline.draft import (
+    CHOSEN,
+    Draft,
+    read_fields,
+    read_typed,
+    set_draft,
+    to_fields,
+    to_rubric,
+)
+from annotator.web.guideline.guideline_choice import Chosen, read_chosen
+from annotator.web.kit.focus import note_press
+from annotator.web.kit.line_diff import draw_comparison
+from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.text import escape_markdown
+from annotator.web.page_context import PageContext, find_context
+
+if TYPE_CHECKING:
+    from annotator.guideline.service import Version
+
+CHANGES = {"minor": say("Wording (minor)"), "semantic": say("What a grade means (semantic)")}
+
+
+def draw_publishing(context: PageContext, dataset: str, base: "Version", draft: Draft) -> None:
+    """The comparison with the version in force, the kind of change, why, and the button."""
+    st.header(tr("What it changes"))
+    shown = read_fields(draft, base)
+    rubric = to_rubric(shown)
+    found = compare_draft(base.rubric, rubric)
+    _say_chosen(read_chosen(shown[CHOSEN]))
+    if found.is_empty:
+        draw_note(
+            tr("Nothing yet. What you change is compared with version {version} here.", version=base.version)
+        )
+        _say_refused()
+        return
+    draw_comparison(found)
+    again = count_asked_again(context.database, context.actor, dataset)
+    meant = {
+        "minor": tr("Nobody is asked again."),
+        "semantic": tr_n(
+            "{n:,} judgment will be asked again: its annotator confirms or changes it.",
+            "{n:,} judgments will be asked again: their annotators confirm or change them.",
+            again,
+        ),
+    }
+    proposed = propose_change(base.rubric, rubric)
+    change_key, why_key = f"guideline change {proposed} {dataset}", f"guideline why {dataset}"
+    change = st.radio(
+        tr("What kind of change it is"), list(CHANGES), index=list(CHANGES).index(proposed),
+        format_func=lambda kind: tr(CHANGES[kind]), captions=[meant[kind] for kind in CHANGES],
+        key=change_key, persist_state="session",
+    )  # fmt: skip
+    st.text_area(
+        tr("Why (required)") if change == "semantic" else tr("Why (optional)"),
+        key=why_key, height=80, on_change="ignore", persist_state="session",
+        help=tr("Annotators read it beside what changed."),
+    )  # fmt: skip
+    st.button(
+        tr("Publish version {version}", version=base.version + 1), type="primary", key=f"publish {draft.mark}",
+        on_click=_publish, args=(dataset, base, draft, shown, change_key, why_key),
+    )  # fmt: skip
+    _say_refused()
+
+
+def draw_meanwhile(dataset: str, present: "Version", base: "Version", draft: Draft) -> None:
+    """That somebody else published, before or after the two were brought together."""
+    if draft.fields and present.version != base.version:
+        st.warning(
+            tr(
+                "{name} published version {version} while you were writing. What you typed is still here.",
+                name=escape_markdown(_name(present)), version=present.version,
+            ),
+            icon=":material/group:",
+        )  # fmt: skip
+        st.button(
+            tr("Bring both together"), key=f"merge {draft.mark}", type="primary",
+            on_click=_merge, args=(dataset, base, draft),
+        )  # fmt: skip
+    if draft.merged is None:
+        return
+    conflicts = find_conflicts(to_rubric(read_fields(draft, base)))
+    told = tr(
+        "{name} published version {version} while you were writing. Both changes are in the fields below.",
+        name=escape_markdown(draft.merged["name"]), version=draft.merged["version"],
+    )  # fmt: skip
+    if conflicts:
+        fields = ", ".join(tr(name) for name in conflicts)
+        st.warning(f"{told} {_explain_marks(fields)}", icon=":material/call_split:")
+    else:
+        st.info(told, icon=":material/merge:")
+    began, theirs, mine = (to_rubric(draft.merged[name]) for name in ("base", "theirs", "mine"))
+    with st.expander(tr("What the other version changed")):
+        draw_comparison(compare_draft(began, theirs))
+    with st.expander(tr("What you had changed")):
+        draw_comparison(compare_draft(began, mine))
+
+
+def _explain_marks(fields: str) -> str:
+    return tr(
+        "They contradict each other in: {fields}. Both stand there between {opens} and {closes}, the published one "
+        "first. Keep what is right and take the marks away.",
+        fields=fields, opens=escape_markdown("<<<<<<<"), closes=escape_markdown(">>>>>>>"),
+    )  # fmt: skip
+
+
+def _publish(
+    dataset: str, base: "Version", draft: Draft, shown: dict[str, str], change_key: str, why_key: str
+) -> None:
+    """Publish what was shown. Runs before the page is drawn again."""
+    context = find_context()
+    if context is None:
+        return
+    typed = read_typed(draft, base)
+    chosen = read_chosen(typed[CHOSEN])
+    if typed != shown:
+        _refuse(tr("Your last change is in the comparison now. Look at it, then publish."))
+        return
+    try:
+        made = publish_version(
+            context.database, context.actor, dataset, to_rubric(typed),
+            base_version=base.version, change=st.session_state.get(change_key, ""),
+            why=st.session_state.get(why_key) or "", decisions=chosen.decisions, questions=chosen.questions,
+            now=context.now,
+        )  # fmt: skip
+    except VersionConflict:
+        _merge(dataset, base, draft)
+    except AnnotatorError as error:
+        _refuse(tr("Not published: {why}", why=escape_markdown(show_refusal(error))))
+    else:
+        set_draft(dataset, Draft(made.version, {}))
+        st.session_state.pop(why_key, None)
+        st.session_state["guideline said"] = tr("Version {version} is published.", version=made.version)
+        note_press()
+
+
+def _merge(dataset: str, base: "Version", draft: Draft) -> None:
+    """Make the draft both changes together, begun from the version in force."""
+    context = find_context()
+    if context is None:
+        return
+    mine = read_typed(draft, base)
+    try:
+        theirs, merge = merge_draft(context.database, context.actor, dataset, to_rubric(mine), base.version)
+    except AnnotatorError as error:
+        _refuse(escape_markdown(show_refusal(error)))
+        return
+    before, after = to_fields(theirs.rubric), to_fields(merge.rubric)
+    merged = {
+        "name": _name(theirs), "version": theirs.version,
+        "base": to_fields(base.rubric), "theirs": before, "mine": mine,
+    }  # fmt: skip
+    fields = {name: text for name, text in after.items() if text != before[name]}
+    if mine[CHOSEN]:
+        fields[CHOSEN] = mine[CHOSEN]
+    set_draft(dataset, Draft(theirs.version, fields, merged))
+
+
+def _say_chosen(chosen: Chosen) -> None:
+    """How much of what disputes taught the version answers."""
+    if chosen.decisions:
+        draw_note(
+            tr_n(
+                "It answers {n:,} decision on disputes, which the version will name.",
+                "It answers {n:,} decisions on disputes, which the version will name.",
+                len(chosen.decisions),
+            )
+        )
+    if chosen.questions:
+        draw_note(
+            tr_n(
+                "It answers {n:,} question that was marked for the guideline.",
+                "It answers {n:,} questions that were marked for the guideline.",
+                len(chosen.questions),
+            )
+        )
+
+
+def _name(version: "Version") -> str:
+    return version.author or tr("The operator")
+
+
+def _refuse(said: str) -> None:
+    st.session_state["guideline refused"] = said
+
+
+def _say_refused() -> None:
+    refused = st.session_state.pop("guideline refused", None)
+    if refused:
+        st.error(refused, icon=":material/block:")

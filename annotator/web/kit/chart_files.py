@@ -1,0 +1,66 @@
+"""A chart of a report with everything that belongs to it: its words, a click on a cell, and its files.
+
+Streamlit's own menu on a chart comes only under the mouse and knows no SVG; Vega's would send the figures to its editor.
+So three links stand below every chart: its numbers as CSV, and the drawing itself as SVG and PNG, made in the browser.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from annotator.web.kit.messages import tr
+
+if TYPE_CHECKING:
+    import altair as alt
+
+HERE = Path(__file__).parent
+Pick = Callable[[Mapping[str, Any]], None]
+
+
+def draw_report_chart(
+    key: str,
+    chart: "alt.LayerChart",
+    words: str,
+    *,
+    caption: str,
+    csv: str,
+    name: str,
+    pick: Pick | None = None,
+) -> None:
+    """The chart with its text alternative. `caption`: what it shows; `csv`: the address of its numbers; `name`: of its
+    files. `pick` gets the cell that is clicked, before the page is drawn again."""
+    ink = {"labelColor": "currentcolor", "titleColor": "currentcolor"}
+    drawn = chart.configure_axis(**ink).configure_legend(**ink)
+    drawn = drawn.properties(
+        padding={"left": 0, "top": 4, "right": 6, "bottom": 8}, usermeta={"embedOptions": {"renderer": "svg"}}
+    )
+    with st.container(key=key, gap="xxsmall"):
+        if pick is None:
+            st.altair_chart(drawn, alt=words, height=chart.height)
+        else:
+            st.altair_chart(
+                drawn, alt=words, height=chart.height, key=f"{key}-chart", selection_mode="cell",
+                on_select=lambda: _take(f"{key}-chart", pick),
+            )  # fmt: skip
+        told = {
+            "chart": key, "caption": caption, "csv": csv, "name": name,
+            "words": {"csv": tr("Numbers as CSV")},
+        }  # fmt: skip
+        _component()(key=f"{key}-files", data={"told": json.dumps(told, ensure_ascii=False)})
+
+
+def _take(key: str, pick: Pick) -> None:
+    cells = st.session_state[key]["selection"].get("cell")
+    if cells:
+        pick(cells[0])
+
+
+@cache
+def _component() -> Any:
+    css, js = ((HERE / f"chart_files.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+    html = '<div class="files" role="group"></div>'
+    return st.components.v2.component("annotator_chart_files", html=html, css=css, js=js)

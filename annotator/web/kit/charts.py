@@ -1,0 +1,212 @@
+"""The charts of the leads' pages: pure functions from what the services return to an Altair chart.
+
+Colours reach 3:1 on the light and on the dark ground. Beside every chart stands the same in words (`describe_…`,
+its text alternative), and a table one click away. A page imports this when it is first drawn: an idle server does without.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
+
+from annotator.agreement.records import Value
+from annotator.domain.judgments import AnnotatorProgress, QueryProgress
+from annotator.labeling.service import Progress
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.words import name_word
+
+if TYPE_CHECKING:
+    import altair as alt
+
+TEAL, AMBER, RED, GREY, VIOLET = "#25808c", "#b7791f", "#c2453d", "#7f8985", "#8a6fb8"
+STATES = {"complete": TEAL, "begun": AMBER, "untouched": GREY}
+STATUS_COLOURS = {
+    "disagreement": RED, "reopened": AMBER, "unjudged": GREY, "unrateable": GREY, "imported": VIOLET,
+}  # fmt: skip
+MANY_QUERIES = 40
+BAR, ROW, AXIS = 16, 30, 64
+
+
+def chart_kappas(named: Sequence[tuple[str, Value]], target: float) -> "alt.LayerChart":
+    """Each defined kappa with its interval against the target, from 0 (or below) to 1."""
+    import altair as alt
+
+    rows = [
+        {"name": name, "value": found.value, "low": low, "high": high}
+        for name, found in named
+        if found.value is not None
+        for low, high in [found.ci95 or (found.value, found.value)]
+    ]
+    scale = alt.Scale(domain=[min([0.0, target, *(row["low"] for row in rows)]), 1.0], nice=False)  # type: ignore[type-var]
+    y = alt.Y("name:N", sort=None, title=None, axis=_names_axis(alt))
+    x = alt.X(
+        "value:Q",
+        scale=scale,
+        title=tr("κ (dashed: the target)"),
+        axis=alt.Axis(tickCount=10, format=".1f", labelFlush=False),
+    )
+    tooltip = [alt.Tooltip("name:N", title=" "), *(
+        alt.Tooltip(f"{field}:Q", title=title, format=".3f")
+        for field, title in (("value", "κ"), ("low", tr("from")), ("high", tr("to")))
+    )]  # fmt: skip
+    base = alt.Chart(alt.InlineData(rows))
+    goal = alt.Chart(alt.InlineData([{"target": target}])).mark_rule(
+        strokeDash=[5, 4], strokeWidth=2, color=AMBER
+    )
+    return alt.layer(
+        goal.encode(x=alt.X("target:Q", scale=scale)),
+        base.mark_rule(strokeWidth=2.5, color=TEAL).encode(x="low:Q", x2="high:Q", y=y),
+        base.mark_point(filled=True, size=110, color=TEAL, opacity=1).encode(x=x, y=y, tooltip=tooltip),
+    ).properties(height=_height(rows))
+
+
+def describe_kappas(named: Sequence[tuple[str, Value]], target: float) -> str:
+    """The same in words, undefined values with their reason."""
+    said = [f"{name} {show_value(value)}" for name, value in named]
+    return tr("Cohen's kappa, target {target:g}: {values}.", target=target, values="; ".join(said))
+
+
+def show_value(value: Value) -> str:
+    """A coefficient as text: "0.85 [0.80, 0.91]", or "undefined: …"."""
+    if value.value is None:
+        return tr("undefined: {why}", why=value.why)
+    interval = (
+        f" [{value.ci95[0]:.2f}, {value.ci95[1]:.2f}]"
+        if value.ci95
+        else f" ({tr(value.why)})"
+        if value.why
+        else ""
+    )
+    return f"{value.value:.2f}{interval}"
+
+
+def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "alt.Chart":
+    """How many pairs each annotator has judged, out of all; simulated ones are paler and named so."""
+    import altair as alt
+
+    rows = [
+        {"name": name_person(one), "judged": one.judged, "simulated": one.simulated} for one in annotators
+    ]
+    scale = alt.Scale(domain=[0, max(pairs, 1)], nice=False)
+    base = alt.Chart(alt.InlineData(rows)).encode(
+        y=alt.Y("name:N", sort=None, title=None, axis=_names_axis(alt)),
+        x=alt.X(
+            "judged:Q",
+            title=tr("pairs judged, of {pairs:,}", pairs=pairs),
+            scale=scale,
+            axis=_counts_axis(alt),
+        ),
+        opacity=alt.condition("datum.simulated", alt.value(0.75), alt.value(1)),
+        tooltip=[alt.Tooltip("name:N", title=" "), alt.Tooltip("judged:Q", title=tr("judged"))],
+    )
+    return base.mark_bar(color=TEAL, size=BAR).properties(height=_height(rows))
+
+
+def describe_annotators(progress: Progress) -> str:
+    """The same in words."""
+    said = [f"{name_person(one)} {one.judged:,}" for one in progress.annotators]
+    return tr("Pairs judged, of {pairs:,}: {people}.", pairs=progress.pairs, people=", ".join(said))
+
+
+def name_person(one: AnnotatorProgress) -> str:
+    """An annotator's username, marked when it is nobody."""
+    return tr("{annotator} (simulated)", annotator=one.annotator) if one.simulated else one.annotator
+
+
+def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
+    """A column for each query in the order of its file: pairs complete, begun, untouched."""
+    import altair as alt
+
+    rows: list[dict[str, Any]] = [
+        {
+            "query": one.query_id,
+            "text": one.text[:80],
+            "state": name_word(state),
+            "order": order,
+            "pairs": pairs,
+        }
+        for one in queries
+        for order, (state, pairs) in enumerate(split_query(one).items())
+    ]
+    few = len(queries) <= MANY_QUERIES
+    axis = alt.Axis(labels=few, ticks=False, labelAngle=-45, labelLimit=90)
+    columns = alt.Scale(paddingInner=0.15 if few else 0)
+    scale = alt.Scale(domain=[name_word(state) for state in STATES], range=list(STATES.values()))
+    base = alt.Chart(alt.InlineData(rows)).encode(
+        x=alt.X(
+            "query:N", sort=None, title=tr("queries, in the order of their file"), axis=axis, scale=columns
+        ),
+        y=alt.Y("pairs:Q", title=tr("pairs"), axis=_counts_axis(alt)),
+        color=alt.Color("state:N", title=None, scale=scale, legend=alt.Legend(orient="top")),
+        order="order:Q",
+        tooltip=[
+            alt.Tooltip("query:N", title=tr("query")),
+            alt.Tooltip("text:N", title=tr("text")),
+            alt.Tooltip("state:N", title=tr("state")),
+            alt.Tooltip("pairs:N", title=tr("pairs")),
+        ],
+    )
+    return base.mark_bar().properties(height=300)
+
+
+def describe_queries(progress: Progress) -> str:
+    """The same in words."""
+    done = sum(query.pairs == query.complete for query in progress.queries if query.pairs)
+    return tr_n(
+        "A query is complete when each of its pairs has the judgments it needs: {done:,} of {queries:,} are. "
+        "{complete:,} pair is complete, {begun:,} begun, {untouched:,} untouched.",
+        "A query is complete when each of its pairs has the judgments it needs: {done:,} of {queries:,} are. "
+        "{complete:,} pairs are complete, {begun:,} begun, {untouched:,} untouched.",
+        progress.complete,
+        done=done,
+        queries=len(progress.queries),
+        complete=progress.complete,
+        begun=progress.begun,
+        untouched=progress.pairs - progress.complete - progress.begun,
+    )
+
+
+def split_query(query: QueryProgress) -> dict[str, int]:
+    """The pairs of a query by how far they are; the keys are those of STATES."""
+    untouched = query.pairs - query.complete - query.begun
+    return {"complete": query.complete, "begun": query.begun, "untouched": untouched}
+
+
+def chart_statuses(statuses: Mapping[str, int]) -> "alt.Chart":
+    """How many pairs there are of each status."""
+    import altair as alt
+
+    rows = [
+        {"status": name_word(status), "pairs": pairs, "colour": STATUS_COLOURS.get(status, TEAL)}
+        for status, pairs in statuses.items()
+    ]
+    base = alt.Chart(alt.InlineData(rows)).encode(
+        y=alt.Y("status:N", sort=None, title=None, axis=_names_axis(alt)),
+        x=alt.X("pairs:Q", title=tr("pairs"), axis=_counts_axis(alt)),
+        color=alt.Color("colour:N", scale=None),
+        tooltip=[alt.Tooltip("status:N", title=tr("status")), alt.Tooltip("pairs:Q", title=tr("pairs"))],
+    )
+    return base.mark_bar(size=BAR).properties(height=_height(rows))
+
+
+def describe_statuses(statuses: Mapping[str, int]) -> str:
+    """The same in words; what there is none of is left out."""
+    said = [f"{name_word(status)} {pairs:,}" for status, pairs in statuses.items() if pairs]
+    pairs = sum(statuses.values())
+    told = ", ".join(said) or tr("none")
+    return tr_n(
+        "{pairs:,} pair: {statuses}.", "{pairs:,} pairs: {statuses}.", pairs, pairs=pairs, statuses=told
+    )
+
+
+def _height(rows: Sequence[Any]) -> int:
+    """Pixels for a row each, and the axis with its title."""
+    return len(rows) * ROW + AXIS
+
+
+def _names_axis(alt: Any) -> Any:
+    return alt.Axis(labelLimit=180, ticks=False, domain=False, labelFlush=False)
+
+
+def _counts_axis(alt: Any) -> Any:
+    return alt.Axis(tickMinStep=1, format=",d", labelFlush=False)

@@ -1,0 +1,49 @@
+"""Times and figures as the reader's clock and language show them; in storage times are UTC."""
+
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfo
+
+import streamlit as st
+
+from annotator.web.kit.messages import current_language, tr
+
+DAY = "yMMMd"
+SHORT_DAY = "MMMd"
+
+
+def show_time(moment: datetime) -> str:
+    """Date and time of day in the browser's zone: "Jan 2, 2026 12:04", "2026年1月2日 12:04"."""
+    from babel.dates import format_skeleton
+
+    here = moment.astimezone(find_zone())
+    return f"{format_skeleton(DAY, here, locale=current_language())} {here:%H:%M}"
+
+
+def show_day(moment: datetime, *, now: datetime) -> str:
+    """The day in the browser's zone, with its year unless it is this one: "Jan 2", "1月2日"."""
+    from babel.dates import format_skeleton
+
+    here = moment.astimezone(find_zone())
+    this_year = here.year == now.astimezone(find_zone()).year
+    return format_skeleton(SHORT_DAY if this_year else DAY, here, locale=current_language())
+
+
+def show_number(number: float, digits: int = 0) -> str:
+    """The number with `digits` decimals, grouped as the language does: "12,345"."""
+    from babel.numbers import format_decimal
+
+    pattern = "#,##0" + ("." + "0" * digits if digits else "")
+    return format_decimal(number, pattern, locale=current_language())
+
+
+def show_percentage(percent: float, digits: int = 0) -> str:
+    """So many per cent, written as the language does: "12.5 %", "12.5%"."""
+    return tr("{figure} %", figure=show_number(percent, digits))
+
+
+def find_zone() -> tzinfo:
+    """The browser's zone; UTC when it does not say."""
+    try:
+        return ZoneInfo(st.context.timezone or "UTC")
+    except (LookupError, ValueError, OSError):
+        return UTC

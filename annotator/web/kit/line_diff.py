@@ -1,0 +1,73 @@
+"""Two texts compared, as a page shows it: what was taken away, what was added, the changed words marked.
+
+Signs and words say it as well as colours do. Everything in it is escaped: it is text of others.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+
+if TYPE_CHECKING:
+    from annotator.guideline.service import Comparison, Line
+
+SIGNS = {"same": " ", "removed": "−", "added": "+"}
+
+
+def draw_comparison(found: "Comparison") -> None:
+    """The title, the grades and the guideline, as far as they differ."""
+    if found.is_empty:
+        draw_note(tr("Nothing differs."))
+    if found.title:
+        draw_note(tr("Title"))
+        st.html(
+            _block(
+                tr("Title"), [_row("removed", escape(found.title[0])), _row("added", escape(found.title[1]))]
+            )
+        )
+    for grade in found.grades:
+        name = f"{grade.grade} · {grade.after.name}"
+        draw_note(name)
+        draw_lines(name, grade.lines)
+    if found.guideline.lines:
+        draw_note(tr("Guideline"))
+        draw_lines(tr("Guideline"), found.guideline.lines)
+        if found.guideline.cut:
+            draw_note(tr("The beginning of what changed; there is more."))
+
+
+def draw_lines(label: str, lines: Sequence["Line"]) -> None:
+    """The lines of a comparison."""
+    st.html(_block(label, [_line(line) for line in lines]))
+
+
+def _block(label: str, rows: Sequence[str]) -> str:
+    return (
+        f'<div class="annotator-diff" role="region" tabindex="0" aria-label="{escape(label)}" dir="auto">'
+        f"{''.join(rows)}</div>"
+    )
+
+
+def _line(line: "Line") -> str:
+    if line.skipped:
+        told = tr_n("{n:,} unchanged line", "{n:,} unchanged lines", line.skipped)
+        if line.kind != "same":
+            told = tr_n("{n:,} more line", "{n:,} more lines", line.skipped)
+        return f'<p class="annotator-skipped">… {escape(told)}</p>'
+    parts = [
+        f"<mark>{escape(part.text)}</mark>" if part.changed else escape(part.text) for part in line.parts
+    ]
+    return _row(line.kind, "".join(parts) or escape(line.text))
+
+
+def _row(kind: str, html: str) -> str:
+    said = {"removed": tr("removed:"), "added": tr("added:")}.get(kind)
+    unseen = f'<span class="annotator-unseen">{escape(said)} </span>' if said else ""
+    return (
+        f'<p class="annotator-{kind}" dir="auto"><span aria-hidden="true">{SIGNS[kind]}</span>{unseen}'
+        f"<span>{html or '&nbsp;'}</span></p>"
+    )

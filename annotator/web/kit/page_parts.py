@@ -1,0 +1,82 @@
+"""What a page says when there is nothing to show, and the links by which one page leads to another.
+
+Every link keeps the chosen dataset. A page that needs a dataset begins with `require_dataset`, which ends the
+run with what to do when the person has none.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from annotator.overview.service import Step
+from annotator.web.kit.messages import tr
+from annotator.web.navigation import PAGES
+from annotator.web.page_context import PageContext
+
+if TYPE_CHECKING:
+    import altair as alt
+
+LINKS = {page.address: page.title for page in PAGES}
+
+
+def require_dataset(context: PageContext) -> str:
+    """The chosen dataset's name; without one, says how to make it and ends the run."""
+    if context.dataset is None:
+        st.info(tr("There is no dataset yet. Whoever runs the server makes one:"))
+        st.code("annotator dataset create NAME", language=None)
+        st.stop()
+    return context.dataset
+
+
+def find_language_of(context: PageContext) -> str | None:
+    """The language of the chosen dataset's documents, so that its characters are drawn as that language does."""
+    return next((one.language for one in context.datasets if one.name == context.dataset), None)
+
+
+def draw_link(context: PageContext, address: str, label: str | None = None) -> None:
+    """A link to another page of the app, on the same dataset."""
+    page = st.Page(_never_run, title=tr(LINKS[address]), url_path=address)
+    parameters = {"dataset": context.dataset} if context.dataset else {}
+    st.page_link(
+        page, label=label or tr(LINKS[address]), query_params=parameters, icon=":material/arrow_forward:"
+    )
+
+
+def draw_steps(context: PageContext, steps: Sequence[Step], *, here: str = "overview") -> None:
+    """The steps in their order: what, why, and the commands or the link (none to the page `here`)."""
+    for number, step in enumerate(steps, start=1):
+        why = tr(step.why)
+        with st.container(border=True, gap="xxsmall"):
+            st.html(
+                f'<p class="annotator-step"><strong>{number}. {escape(tr(step.what))}</strong><br>{escape(why[:1].upper() + why[1:])}</p>'
+            )
+            for command in step.commands:
+                st.code(command, language=None)
+            if step.page and step.page != here:
+                draw_link(context, step.page)
+
+
+def draw_chart(chart: "alt.TopLevelMixin", words: str) -> None:
+    """A chart with its text alternative; labels in the colour of the text, whether the page is light or dark; its
+    place is kept free while it loads."""
+    ink = {"labelColor": "currentcolor", "titleColor": "currentcolor"}
+    room = {"left": 0, "top": 4, "right": 6, "bottom": 8}
+    drawn = chart.configure_axis(**ink).configure_legend(**ink).properties(padding=room)
+    st.altair_chart(drawn, alt=words, height=chart.height)
+
+
+def draw_note(words: str) -> None:
+    """Small print."""
+    st.html(f'<p class="annotator-note">{escape(words)}</p>')
+
+
+def draw_numbers(label: str, rows: Sequence[dict[str, object]]) -> None:
+    """The figures behind a chart, one click away."""
+    with st.expander(label):
+        st.dataframe(list(rows), hide_index=True, alt=label)
+
+
+def _never_run() -> None:
+    """The page is known by its address; this one stands for it in a link."""

@@ -1,0 +1,34 @@
+"""The words of the program's own lists (statuses, origins, states, purposes, marks) in the reader's language.
+
+Files, addresses and the database keep the English word; only what a person reads is translated.
+"""
+
+from annotator.domain.messages import say
+from annotator.web.kit.messages import tr
+
+NAMES = {
+    str(word): word
+    for word in (
+        say("all"), say("nothing"),
+        say("unjudged"), say("unrateable"), say("imported"), say("single"), say("unanimous"),
+        say("disagreement"), say("reopened"), say("adjudicated"),
+        say("complete"), say("begun"), say("untouched"),
+        say("open"), say("decided"),
+        say("distance"), say("impact"), say("age"),
+        say("simulated"),
+        say("independent"), say("conditional"), say("training"), say("gold"), say("repeat"),
+        say("whole"), say("missing"), say("changed"),
+        say("unweighted"), say("linear"), say("quadratic"), say("nominal"), say("ordinal"), say("interval"), say("ratio"),
+        say("annotator"), say("lead"), say("admin"),
+        say("category"), say("language"), say("query_type"), say("difficulty"), say("primary_domain"),
+        say("revision"), say("further judgment"), say("adjudication"), say("re-import"), say("remap"),
+        say("patch"), say("minor"), say("major"),
+        say("kappa"), say("disagreements"), say("overlap"), say("quality_control"), say("coverage"), say("unjudged_queries"), say("relevant"), say("stale"),
+        say("import"), say("proposed by an annotator"),
+    )
+} | {"quality": say("quality control")}  # fmt: skip
+
+
+def name_word(word: str) -> str:
+    """The word as it is read; one that is not of the program's lists comes back as it is."""
+    return tr(NAMES[word]) if word in NAMES else word

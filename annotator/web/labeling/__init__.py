@@ -1,0 +1,1 @@
+"""What annotators work with: the labeling panel and their own work; and the leads' pages about them."""

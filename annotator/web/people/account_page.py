@@ -1,0 +1,87 @@
+"""One's own account: the password, and where one is signed in."""
+
+import streamlit as st
+
+from annotator.domain.accounts import WrongSignIn
+from annotator.domain.errors import AnnotatorError, ValidationError
+from annotator.domain.messages import say
+from annotator.people.service import change_password, count_known_browsers, list_sessions, revoke_sessions
+from annotator.web.kit.figures import show_time
+from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.roles import say_membership
+from annotator.web.kit.text import escape_markdown
+from annotator.web.language_choice import draw_language_choice, forget_choice
+from annotator.web.page_context import PageContext
+
+
+def draw(context: PageContext) -> None:
+    st.title(tr("Account"))
+    held = [say_membership(item) for item in context.person.memberships]
+    st.text(f"{context.person.name} ({context.actor.username}): {', '.join(held) or tr('no role yet')}")
+    if context.person.must_change_password:
+        said = tr("You signed in with a one-time password. Choose one of your own to go on.")
+        st.info(said, icon=":material/key:")
+    with st.container(width=480):
+        _draw_password(context)
+        if not context.person.must_change_password:
+            _draw_sessions(context)
+            st.header(tr("Language"))
+            draw_language_choice("account_language", label_visibility="collapsed")
+            if context.person.language is not None:
+                st.button(tr("Follow the browser's language"), on_click=forget_choice)
+
+
+def _draw_password(context: PageContext) -> None:
+    st.header(tr("Password"))
+    with st.form("password", clear_on_submit=True):
+        old = st.text_input(tr("Present password"), type="password", autocomplete="current-password")
+        new = st.text_input(
+            tr("New password (10 characters or more)"), type="password", autocomplete="new-password"
+        )
+        again = st.text_input(tr("New password again"), type="password", autocomplete="new-password")
+        pressed = st.form_submit_button(tr("Change password"), type="primary")
+    if pressed:
+        try:
+            _change(context, old, new, again)
+        except WrongSignIn:
+            st.error(tr("The present password is wrong."))
+        except AnnotatorError as error:
+            st.error(escape_markdown(show_refusal(error)))
+        else:
+            st.session_state["password_changed"] = True
+            st.rerun()
+    if st.session_state.pop("password_changed", False):
+        st.success(
+            tr("Your password is changed. Everywhere else you are signed out."), icon=":material/check:"
+        )
+
+
+def _change(context: PageContext, old: str, new: str, again: str) -> None:
+    if new != again:
+        raise ValidationError(say("the new password and its repetition differ"))
+    change_password(context.database, context.actor, old, new, keep_token=context.token, now=context.now)
+
+
+def _draw_sessions(context: PageContext) -> None:
+    st.header(tr("Signed in"))
+    sessions = list_sessions(context.database, context.actor, token=context.token, now=context.now)
+    for session in sessions:
+        if session.current:
+            since, until = show_time(session.created_at), show_time(session.expires_at)
+            st.text(tr("This browser: since {since}, until {until}.", since=since, until=until))
+    others = [session for session in sessions if not session.current]
+    if others:
+        since = show_time(others[0].created_at)
+        st.text(tr("Other browsers: {n}, the latest since {since}.", n=len(others), since=since))
+    known = count_known_browsers(context.database, context.actor, token=context.token, now=context.now)
+    if known:
+        st.text(
+            tr_n(
+                "You signed in with {n} other browser lately. Wrong guesses of others do not hold you up there.",
+                "You signed in with {n} other browsers lately. Wrong guesses of others do not hold you up there.",
+                known,
+            )
+        )
+    if (others or known) and st.button(tr("Sign out everywhere else")):
+        revoke_sessions(context.database, context.actor, keep_token=context.token, now=context.now)
+        st.rerun()

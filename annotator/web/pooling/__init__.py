@@ -1,0 +1,1 @@
+"""The page Pool, and proposals over REST."""

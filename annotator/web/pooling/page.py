@@ -1,0 +1,81 @@
+"""The pool: every pair with its status and who proposed it, at what rank and score. For leads only."""
+
+import streamlit as st
+
+from annotator.overview.service import show_overview
+from annotator.pooling.service import Pool, PoolPair, show_pool
+from annotator.web.kit.charts import chart_statuses, describe_statuses
+from annotator.web.kit.controls import heed_address
+from annotator.web.kit.figures import show_number
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_chart, draw_note, draw_steps, require_dataset
+from annotator.web.kit.tables import draw_table
+from annotator.web.kit.words import name_word
+from annotator.web.page_context import PageContext
+from annotator.web.pooling.proposals_view import draw_proposals
+
+ALL = "all"
+
+
+def draw(context: PageContext) -> None:
+    st.title(tr("Pool"))
+    dataset = require_dataset(context)
+    pool = show_pool(context.database, context.actor, dataset)
+    if not pool.pairs:
+        steps = show_overview(context.database, context.actor, dataset).steps
+        draw_steps(context, steps, here="pool")
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.header(tr("By status"))
+        draw_chart(chart_statuses(pool.statuses), describe_statuses(pool.statuses))
+        st.text(describe_statuses(pool.statuses))
+    with right:
+        st.header(tr("By system"))
+        counted = [
+            (name_word(one.system), *map(show_number, (one.queries, one.candidates, one.only_here)))
+            for one in pool.systems
+        ]
+        heads = (tr("system"), tr("queries"), tr("pairs"), tr("by it alone"))
+        draw_table(tr("Pairs by the system that proposed them"), heads, counted)
+    draw_proposals(context, dataset)
+    _draw_pairs(pool)
+
+
+def _draw_pairs(pool: Pool) -> None:
+    st.header(tr("Pairs"))
+    with st.container(horizontal=True):
+        status = _choose(tr("Status"), [name for name, count in pool.statuses.items() if count], "status")
+        system = _choose(tr("System"), [one.system for one in pool.systems], "system")
+    shown = [
+        pair for pair in pool.pairs
+        if status in (ALL, pair.status) and (system == ALL or any(by.system == system for by in pair.provenance))
+    ]  # fmt: skip
+    draw_note(tr_n(
+        "{shown:,} of {pairs:,} pair. Annotators see neither system nor rank nor score.",
+        "{shown:,} of {pairs:,} pairs. Annotators see neither system nor rank nor score.",
+        len(pool.pairs), shown=len(shown), pairs=len(pool.pairs),
+    ))  # fmt: skip
+    rows = [_describe(pair) for pair in shown]
+    st.dataframe(rows, hide_index=True, height=560, placeholder="–", alt=tr("The pairs of the pool"))
+
+
+def _choose(label: str, options: list[str], key: str) -> str:
+    heed_address(key, [ALL, *options])
+    return st.selectbox(
+        label, [ALL, *options], format_func=name_word, key=key, bind="query-params", width=220
+    )
+
+
+def _describe(pair: PoolPair) -> dict[str, object]:
+    return {
+        tr("query"): pair.query_id, tr("document"): pair.doc_id, tr("status"): name_word(pair.status),
+        tr("best rank"): min((by.rank for by in pair.provenance if by.rank is not None), default=None),
+        tr("proposed by"): "; ".join(_say_proposal(by.system, by.rank, by.score) for by in pair.provenance),
+        tr("query text"): pair.query, tr("title"): pair.title, tr("pair"): pair.pair,
+    }  # fmt: skip
+
+
+def _say_proposal(system: str, rank: int | None, score: float | None) -> str:
+    place = name_word(system) if rank is None else tr("{system} at {rank}", system=system, rank=rank)
+    return place + ("" if score is None else f" ({score:g})")

@@ -1,0 +1,218 @@
+"""What a sample of quality control shows and proves, as charts, in words and as rows. Pure functions from its records.
+
+Two marks stand for the two readings, told apart by their form as well as by their colour: a circle for the share in the
+sample, a diamond for what the sample proves of all settled pairs.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
+
+from annotator.domain.messages import say
+from annotator.quality.records import ERROR_KINDS, LIMIT, ErrorRate
+from annotator.web.kit.chart_labels import space_percent
+from annotator.web.kit.charts import AMBER, TEAL, VIOLET
+from annotator.web.kit.figures import show_percentage
+from annotator.web.kit.messages import tr, tr_n
+
+if TYPE_CHECKING:
+    import altair as alt
+
+KINDS = {
+    "any": say("any other grade"), "far": say("two or more apart"), "relevance": say("relevant or not"),
+}  # fmt: skip
+MOST_DIGITS = 4
+LEAST_SCALE = 0.075  # so that the limit never stands at the edge
+ROW, LEGEND_AND_AXIS, CURVE = 34, 104, 220
+
+
+def show_percent(share: float | None, *, at_most: bool = False) -> str:
+    """A share in per cent: with one decimal, or as many as it takes to see on which side of the limit it lies; "–" when
+    there is none. `at_most`: rounded up, as what is proved must be."""
+    if share is None:
+        return "–"
+    for digits in range(1, MOST_DIGITS + 1):
+        power = 10**digits
+        shown = ceil(100 * power * share - 1e-9) / power if at_most else round(100 * share, digits)
+        if _compare(shown, 100 * LIMIT) == _compare(share, LIMIT):
+            break
+    return show_percentage(shown, digits)
+
+
+def name_kind(kind: str) -> str:
+    """The kind of error, in words."""
+    return tr(KINDS[kind])
+
+
+def list_defined(rates: Mapping[str, ErrorRate]) -> list[tuple[str, ErrorRate]]:
+    """(kind in words, rate), in their order; those of which nothing can be said are left out."""
+    return [
+        (name_kind(kind), rates[kind])
+        for kind in ERROR_KINDS
+        if kind in rates and rates[kind].rate is not None
+    ]
+
+
+def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
+    """For each kind of error the share in the sample with its interval, and the bound; the dashed line is the limit."""
+    import altair as alt
+
+    told = list_defined(rates)
+    names = [name for name, _ in told]
+    kinds = [tr("in the sample"), tr("proved at most")]
+    x = alt.X(
+        "share:Q", title=tr("errors (dashed: the limit of 5 %)"), scale=_shares(alt, told),
+        axis=alt.Axis(**space_percent("~%"), tickCount=6, labelFlush=False),
+    )  # fmt: skip
+    y = alt.Y(
+        "name:N",
+        sort=names,
+        title=None,
+        scale=alt.Scale(type="band", padding=0.3),
+        axis=alt.Axis(labelLimit=170, ticks=False, domain=False),
+    )
+    legend = alt.Legend(orient="top", direction="vertical", title=None, symbolStrokeWidth=2.5, labelLimit=220)
+    points = (
+        alt.Chart(alt.InlineData(_list_points(told, kinds)))
+        .mark_point(filled=True, size=130, opacity=1)
+        .encode(
+            x=x, y=y,
+            color=alt.Color("reading:N", scale=alt.Scale(domain=kinds, range=[TEAL, VIOLET]), legend=legend),
+            shape=alt.Shape("reading:N", scale=alt.Scale(domain=kinds, range=["circle", "diamond"]), legend=legend),
+            tooltip=[
+                alt.Tooltip("name:N", title=" "),
+                alt.Tooltip("reading:N", title=tr("reading")),
+                alt.Tooltip("shown:N", title=tr("errors")),
+            ],
+        )
+    )  # fmt: skip
+    spans = [
+        {"name": name, "low": one.ci95[0], "high": one.ci95[1]} for name, one in told if one.ci95 is not None
+    ]
+    lines = (
+        alt.Chart(alt.InlineData(spans))
+        .mark_rule(strokeWidth=2.5, color=TEAL)
+        .encode(x=alt.X("low:Q", scale=_shares(alt, told)), x2="high:Q", y=y)
+    )
+    return alt.layer(_draw_limit(alt, "x", _shares(alt, told)), lines, points).properties(
+        height=len(told) * ROW + LEGEND_AND_AXIS
+    )
+
+
+def describe_rates(rates: Mapping[str, ErrorRate]) -> str:
+    """The same in words."""
+    said = [_describe_rate(name, one) for name, one in list_defined(rates)]
+    return tr("Errors against the limit of 5 %: {list}.", list="; ".join(said))
+
+
+def list_rate_rows(rates: Mapping[str, ErrorRate]) -> list[dict[str, object]]:
+    """The figures behind the chart; what is undefined is a dash."""
+    return [
+        {
+            tr("kind of error"): name_kind(kind), tr("errors"): one.errors, tr("pairs checked"): one.checked,
+            tr("in the sample"): show_percent(one.rate),
+            tr("95 % interval"): _show_interval(one), tr("proved at most"): show_percent(one.bound, at_most=True),
+        }
+        for kind, one in ((kind, rates[kind]) for kind in ERROR_KINDS if kind in rates)
+    ]  # fmt: skip
+
+
+def chart_further(points: Sequence[tuple[int, float]], further: int) -> "alt.LayerChart":
+    """How the bound falls with each further pair without an error. `points`: (further pairs, bound), from 0 on;
+    `further`: how many bring it below the limit."""
+    import altair as alt
+
+    rows = [
+        {"further": number, "bound": bound, "shown": show_percent(bound, at_most=True)}
+        for number, bound in points
+    ]
+    highest, lowest = points[0][1], points[-1][1]
+    floor = 0.0 if highest > 2 * LIMIT else 0.9 * min(lowest, LIMIT)  # else the crossing could not be seen
+    scale = alt.Scale(domain=[floor, 1.03 * max(highest, LIMIT)], nice=False)
+    x = alt.X(
+        "further:Q", title=tr("further pairs without an error"), axis=alt.Axis(tickMinStep=1, format=",d", tickCount=6),
+        scale=alt.Scale(domain=[0, points[-1][0]], nice=False),
+    )  # fmt: skip
+    y = alt.Y(
+        "bound:Q", title=tr("proved at most"), scale=scale, axis=alt.Axis(**space_percent("~%"), tickCount=5)
+    )
+    tooltip = [
+        alt.Tooltip("further:Q", title=tr("further pairs without an error"), format=",d"),
+        alt.Tooltip("shown:N", title=tr("proved at most")),
+    ]
+    base = alt.Chart(alt.InlineData(rows)).encode(x=x, y=y, tooltip=tooltip)
+    reached = [row for row in rows if row["further"] == further]
+    there = alt.Chart(alt.InlineData(reached)).encode(x=x, y=y, tooltip=tooltip)
+    return alt.layer(
+        _draw_limit(alt, "y", scale),
+        base.mark_line(color=VIOLET, strokeWidth=2.5),
+        there.mark_point(shape="diamond", filled=True, size=130, color=VIOLET, opacity=1),
+    ).properties(height=CURVE)
+
+
+def describe_further(points: Sequence[tuple[int, float]], further: int) -> str:
+    """The same in words."""
+    return tr_n(
+        "The bound is {now} today. {n:,} further pair without an error would bring it below 5 %.",
+        "The bound is {now} today. {n:,} further pairs without an error would bring it below 5 %.",
+        further,
+        now=show_percent(points[0][1], at_most=True),
+    )
+
+
+def list_further_rows(points: Sequence[tuple[int, float]]) -> list[dict[str, object]]:
+    """The figures behind the curve."""
+    return [
+        {
+            tr("further pairs without an error"): number,
+            tr("proved at most"): show_percent(bound, at_most=True),
+        }
+        for number, bound in points
+    ]
+
+
+def _list_points(told: Sequence[tuple[str, ErrorRate]], kinds: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "reading": reading,
+            "share": share,
+            "shown": show_percent(share, at_most=reading == kinds[1]),
+        }
+        for name, one in told
+        for reading, share in zip(kinds, (one.rate, one.bound), strict=True)
+        if share is not None
+    ]
+
+
+def _shares(alt: Any, told: Sequence[tuple[str, ErrorRate]]) -> Any:
+    """From 0 to beyond whatever is shown, and always beyond the limit."""
+    highest = max([LEAST_SCALE, *(edge for _, one in told for edge in (one.bound or 0.0, *(one.ci95 or ())))])
+    return alt.Scale(domain=[0, min(1.0, 1.04 * highest)], nice=False)
+
+
+def _draw_limit(alt: Any, axis: str, scale: Any) -> Any:
+    place = alt.X("limit:Q", scale=scale) if axis == "x" else alt.Y("limit:Q", scale=scale)
+    line = alt.Chart(alt.InlineData([{"limit": LIMIT}])).mark_rule(
+        strokeDash=[5, 4], strokeWidth=2, color=AMBER
+    )
+    return line.encode(**{axis: place})
+
+
+def _describe_rate(name: str, one: ErrorRate) -> str:
+    return tr(
+        "{kind} {errors:,} of {checked:,}, {rate} (95 % interval {interval}), proved at most {bound}",
+        kind=name, errors=one.errors, checked=one.checked, rate=show_percent(one.rate),
+        interval=_show_interval(one), bound=show_percent(one.bound, at_most=True),
+    )  # fmt: skip
+
+
+def _show_interval(one: ErrorRate) -> str:
+    return "–" if one.ci95 is None else f"{show_percent(one.ci95[0])} – {show_percent(one.ci95[1])}"
+
+
+def _compare(value: float, limit: float) -> int:
+    """Below (-1), at (0) or above it (1)."""
+    return (value > limit) - (value < limit)

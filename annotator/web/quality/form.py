@@ -1,0 +1,219 @@
+"""The form by which a lead draws settled pairs for a third expert: who, how many, and what that would be, before it is done.
+
+Nothing is written before the button is pressed; a new round, which begins from nothing, asks once more. What is drawn is
+what the form said when the button was pressed. Which pairs they are is shown to nobody.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from annotator.domain.errors import AnnotatorError
+from annotator.domain.messages import say
+from annotator.quality.records import DEFAULT_RATE, QualityExpert, QualityPreview, QualityStatus
+from annotator.quality.service import draw_sample, list_experts, preview_sample
+from annotator.web.kit.figures import show_number
+from annotator.web.kit.focus import note_press
+from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.page_parts import draw_link
+from annotator.web.kit.text import escape_markdown
+from annotator.web.page_context import PageContext, find_context, require_context
+from annotator.web.quality.quality_preview import draw_preview
+
+DONE, REFUSED = "quality drawn", "quality not drawn"
+AMOUNTS = {"share": say("a share"), "number": say("a number")}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the form says. `size`: the number of pairs, or None: the share `rate`."""
+
+    annotator: str
+    rate: float
+    size: int | None
+    seed: int
+    new_round: bool
+
+
+def draw_more(context: PageContext, dataset: str, status: QualityStatus) -> None:
+    """The form once something is drawn: open where more is needed, else one click away and not worked out before."""
+    wanted = (status.further or 0) > status.waiting
+    with st.expander(
+        tr("Add to the sample, or begin a new round"), expanded=wanted, on_change="rerun",
+        key=f"more {dataset} {len(status.draws)}",
+    ) as more:  # fmt: skip
+        if more.open:
+            draw_form(context, dataset, status)
+
+
+def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None:
+    """The fields, what they come to, and the button."""
+    experts = list_experts(context.database, context.actor, dataset)
+    if not any(one.available for one in experts):
+        _say_nobody(context, experts)
+        return
+    if not status.round:
+        st.text(
+            tr(
+                "Draw some of the settled pairs below, for somebody who judged none of them: 10 % is what teams begin with."
+            )
+        )
+    # Other fields once something is drawn, so that no second press draws again.
+    place = f"{dataset} {len(status.draws)}"
+    asked = _ask(experts, status, place)
+    found = _preview(context, dataset, asked)
+    if found is None:
+        return
+    draw_preview(found, hide_grades=asked.annotator == context.actor.username)
+    _draw_button(dataset, asked, found, place)
+
+
+def _say_nobody(context: PageContext, experts: Sequence[QualityExpert]) -> None:
+    if any(one.judged for one in experts):
+        st.text(tr("Nobody here can check: everybody has judged or seen every settled pair. Add somebody."))
+        draw_link(context, "people")
+    else:
+        st.text(
+            tr("No pair is settled yet, so there is nothing to check. Come back when pairs have been judged.")
+        )
+        draw_link(context, "overview")
+
+
+def draw_done() -> None:
+    """What the last press did, once."""
+    with st.container():
+        said, refused = st.session_state.pop(DONE, None), st.session_state.pop(REFUSED, None)
+        if said:
+            st.success(said, icon=":material/check:")
+        if refused:
+            st.error(escape_markdown(refused), icon=":material/block:")
+
+
+def sort_experts(experts: Sequence[QualityExpert]) -> list[QualityExpert]:
+    """Those who judged nothing first, then those who can check most; whoever can check nothing is left out."""
+    able = [one for one in experts if one.available]
+    return sorted(able, key=lambda one: (one.judged > 0, -one.available, one.username))
+
+
+def choose_size(status: QualityStatus) -> int | None:
+    """How many pairs the sample must hold so that it can decide if no more errors come: None when a share says it better."""
+    if not status.round or not status.further:
+        return None
+    return min(status.population, status.drawn + max(0, status.further - status.waiting))
+
+
+def _ask(experts: Sequence[QualityExpert], status: QualityStatus, place: str) -> Asked:
+    told = {one.username: one for one in sort_experts(experts)}
+    latest = status.draws[-1].annotator if status.draws else None
+    who = st.selectbox(
+        tr("Who checks"), list(told), format_func=lambda name: _say_expert(told[name]), key=f"who {place}",
+        index=list(told).index(latest) if latest in told else 0,
+        help=tr("Somebody who knows the subject and judged none of the pairs. They get the pairs on the page Label, and are not told."),
+    )  # fmt: skip
+    new_round = _ask_round(status, place)
+    wanted = None if new_round else choose_size(status)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        how = st.segmented_control(
+            tr("How many"), list(AMOUNTS), default="share" if wanted is None else "number", required=True,
+            format_func=lambda amount: tr(AMOUNTS[amount]), key=f"how {place} {new_round}",
+        )  # fmt: skip
+        percent, size = 100 * DEFAULT_RATE, None
+        if how == "number":
+            size = st.number_input(
+                tr("Pairs in the sample"), 1, value=max(1, wanted or 60), step=10, width=280, key=f"size {place} {new_round}",
+                help=tr("Together with those drawn before, in the same round."),
+            )  # fmt: skip
+        else:
+            percent = st.number_input(
+                tr("Share of the settled pairs, in %"), 0.1, 100.0, percent, 5.0, format="%g", width=280,
+                key=f"share {place} {new_round}",
+                help=tr("Together with those drawn before, in the same round. Each category and grade has its part."),
+            )  # fmt: skip
+    with st.expander(tr("More")):
+        seed = st.number_input(
+            tr("Seed"), 0, 2**31 - 1, 0, key=f"seed {place}",
+            help=tr("The same settled pairs and the same seed give the same sample."),
+        )  # fmt: skip
+    return Asked(str(who), percent / 100, None if size is None else int(size), int(seed), new_round)
+
+
+def _ask_round(status: QualityStatus, place: str) -> bool:
+    if not status.round:
+        return False
+    return st.toggle(
+        tr("Begin a new round"), key=f"anew {place}",
+        help=tr("A new sample from nothing, for example after much was settled anew. The earlier round stays on record."),
+    )  # fmt: skip
+
+
+def _say_expert(one: QualityExpert) -> str:
+    name = f"{one.name} ({one.username})" if one.name else one.username
+    judged = (
+        tr_n("judged or checked {n:,} settled pair", "judged or checked {n:,} settled pairs", one.judged)
+        if one.judged
+        else tr("judged none of them")
+    )
+    return tr("{name}: {judged}, can check {n}", name=name, judged=judged, n=show_number(one.available))
+
+
+def _preview(context: PageContext, dataset: str, asked: Asked) -> QualityPreview | None:
+    try:
+        return preview_sample(
+            context.database, context.actor, dataset, annotator=asked.annotator, rate=asked.rate, size=asked.size,
+            seed=asked.seed, new_round=asked.new_round,
+        )  # fmt: skip
+    except AnnotatorError as error:
+        st.error(escape_markdown(show_refusal(error)))
+        return None
+
+
+def _draw_button(dataset: str, asked: Asked, found: QualityPreview, place: str) -> None:
+    if not found.pairs:
+        return
+    label = tr_n("Draw {n:,} pair", "Draw {n:,} pairs", found.pairs)
+    if asked.new_round:
+        if st.button(label, type="primary", key=f"ask {place}"):
+            confirm_dialog(dataset, asked, label)
+        return
+    st.button(label, type="primary", key=f"draw {place}", on_click=_draw, args=(dataset, asked))
+
+
+def confirm_dialog(dataset: str, asked: Asked, label: str) -> None:
+    """Open the dialog that asks whether a new round shall begin. `label`: of its button."""
+    st.dialog(tr("Begin a new round?"))(_confirm)(dataset, asked, label)
+
+
+def _confirm(dataset: str, asked: Asked, label: str) -> None:
+    require_context()
+    st.text(tr(
+        "What was checked so far no longer counts: the new round begins from nothing. It stays on record, with the errors "
+        "found, and the release's datasheet tells of both."
+    ))  # fmt: skip
+    with st.container(horizontal=True):
+        if st.button(label, type="primary", key="draw anew"):
+            _draw(dataset, asked)
+            st.rerun()
+        if st.button(tr("Keep this round")):
+            st.rerun()
+
+
+def _draw(dataset: str, asked: Asked) -> None:
+    """Draw what the form said. Runs before the page is drawn again."""
+    context = find_context()
+    if context is None:
+        return
+    try:
+        made = draw_sample(
+            context.database, context.actor, dataset, annotator=asked.annotator, rate=asked.rate, size=asked.size,
+            seed=asked.seed, new_round=asked.new_round, now=context.now,
+        )  # fmt: skip
+    except AnnotatorError as error:
+        st.session_state[REFUSED] = show_refusal(error)
+        return
+    st.session_state[DONE] = tr_n(
+        "Drawn: {n:,} pair. It comes to {annotator} on the page Label.",
+        "Drawn: {n:,} pairs. They come to {annotator} on the page Label.",
+        made.pairs, annotator=made.annotator,
+    )  # fmt: skip
+    note_press()

@@ -1,0 +1,1 @@
+"""The page Releases, and the files of a release over HTTP."""

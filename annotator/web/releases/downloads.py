@@ -1,0 +1,212 @@
+"""The files of a release over HTTP: one by one, or all of them in a zip that is made while it is sent.
+
+`GET /api/release?dataset=…&version=…` is the zip, with `&file=…` one file. For leads of the dataset. Only what the
+release's manifest names is sent, and only with the bytes that were published (`releases/verified_files.py`); nothing is
+held in memory as a whole. The zip of a release is the same every time: its files in their order, at its time.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote, urlencode
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import structlog
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from annotator.domain.errors import AnnotatorError, ConflictError
+from annotator.releases.published_service import note_downloaded
+from annotator.releases.service import OpenedRelease, VerifiedFile, open_release, tells_grades
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.labeling.api import refuse
+from annotator.web.session import require_same_origin, require_signed_in
+
+ADDRESS = "/api/release"
+MEDIA_TYPES = {
+    ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown",
+    ".svg": "image/svg+xml", ".tsv": "text/tab-separated-values", ".yaml": "application/yaml",
+}  # fmt: skip
+EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)  # that a zip can name
+READ_ONLY_FILE = 0o100444
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.IGNORECASE)
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+def routes(database: Database, settings: Settings) -> list[Route]:
+    """The route, for `web/app.py`."""
+
+    async def get_release(request: Request) -> Response:
+        asked = request.query_params
+        try:
+            opened = await run_in_threadpool(
+                open_release,
+                database,
+                require_signed_in(request).actor,
+                asked.get("dataset", ""),
+                asked.get("version", ""),
+                asked.get("file"),
+                exports_dir=settings.exports_dir,
+            )
+            if request.method != "HEAD":
+                await run_in_threadpool(_note_sent, database, request, opened)
+        except AnnotatorError as error:
+            return refuse(error)
+        return _send_zip(opened, request) if asked.get("file") is None else _send_file(opened, request)
+
+    return [Route(ADDRESS, get_release, methods=["GET"])]
+
+
+def _note_sent(database: Database, request: Request, opened: OpenedRelease) -> None:
+    """Note that the lead is sent the grades of the release's pairs; so another site cannot have them fetched."""
+    if not any(map(tells_grades, opened.files)):
+        return
+    try:
+        require_same_origin(request)
+        person, release = require_signed_in(request).actor, opened.release
+        note_downloaded(database, person, release.dataset, release.version, now=datetime.now(UTC))
+    except BaseException:
+        opened.close()
+        raise
+
+
+def list_address(dataset: str, version: str, file: str | None = None) -> str:
+    """The address of a release's zip, or of one of its files."""
+    asked = {"dataset": dataset, "version": version, **({} if file is None else {"file": file})}
+    return f"{ADDRESS}?{urlencode(asked)}"
+
+
+class VerifiedResponse(StreamingResponse):
+    """Sends pieces of verified files, and closes the files whatever happens.
+
+    A file that is rewritten while it is sent ends the connection before the response is complete, so that the browser
+    says the download failed.
+    """
+
+    def __init__(self, opened: OpenedRelease, pieces: Iterable[bytes], **options: Any) -> None:
+        super().__init__(pieces, **options)
+        self._opened = opened
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        except ConflictError as error:
+            release = self._opened.release
+            log.error(
+                "a release was changed while it was sent",
+                dataset=release.dataset, version=release.version, why=str(error),
+            )  # fmt: skip
+        finally:
+            self._opened.close()
+
+
+def _send_file(opened: OpenedRelease, request: Request) -> Response:
+    ((name, file),) = opened.files.items()
+    media_type = MEDIA_TYPES.get(PurePosixPath(name).suffix, "text/plain")
+    headers = {
+        **_name_as(f"{_stem(opened)}-{name.replace('/', '-')}"),
+        "Accept-Ranges": "bytes",
+        "ETag": f'"{file.sha256}"',
+    }
+    part = _read_range(request, file)
+    if part is None:
+        headers["Content-Length"] = str(file.size)
+        pieces = _read(file, 0, file.size, request)
+        return VerifiedResponse(opened, pieces, headers=headers, media_type=media_type)
+    start, stop = part
+    if start >= stop:
+        opened.close()
+        return Response(status_code=416, headers={"Content-Range": f"bytes */{file.size}"})
+    headers |= {
+        "Content-Length": str(stop - start),
+        "Content-Range": f"bytes {start}-{stop - 1}/{file.size}",
+    }
+    pieces = _read(file, start, stop, request)
+    return VerifiedResponse(opened, pieces, status_code=206, headers=headers, media_type=media_type)
+
+
+def _read(file: VerifiedFile, start: int, stop: int, request: Request) -> Iterable[bytes]:
+    return () if request.method == "HEAD" else file.read(start, stop)
+
+
+def _read_range(request: Request, file: VerifiedFile) -> tuple[int, int] | None:
+    """From where to where to send, by the request's one range (RFC 9110, 14.2); None: everything. An empty range is one
+    that the file does not have. Several ranges, other units, and a range of another file are answered by everything."""
+    match = _RANGE.fullmatch(request.headers.get("range", ""))
+    if match is None or request.headers.get("if-range", f'"{file.sha256}"') != f'"{file.sha256}"':
+        return None
+    first, last = (int(digits) if digits else None for digits in match.groups())
+    if first is None:
+        return None if last is None else (max(file.size - last, 0), file.size)
+    if last is not None and last < first:
+        return None
+    return first, file.size if last is None else min(last + 1, file.size)
+
+
+def _send_zip(opened: OpenedRelease, request: Request) -> Response:
+    headers = _name_as(f"{_stem(opened)}.zip")
+    pieces = (
+        ()
+        if request.method == "HEAD"
+        else zip_pieces(opened.files, folder=_stem(opened), at=opened.release.created_at)
+    )
+    return VerifiedResponse(opened, pieces, media_type="application/zip", headers=headers)
+
+
+def _stem(opened: OpenedRelease) -> str:
+    return f"{opened.release.dataset}-{opened.release.version}"
+
+
+def _name_as(name: str) -> dict[str, str]:
+    """The header by which a browser keeps it under that name, whatever the letters (RFC 6266, RFC 5987)."""
+    plain = "".join(letter if " " <= letter <= "~" and letter not in '"\\%' else "_" for letter in name)
+    return {
+        "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+    }
+
+
+def zip_pieces(files: Mapping[str, VerifiedFile], *, folder: str, at: datetime) -> Iterator[bytes]:
+    """A zip of the files below `folder/`, piece by piece while they are read. `at`: the time they bear."""
+    sink = _Sink()
+    moment = max(at.astimezone(UTC), EARLIEST).timetuple()[:6]
+    archive = ZipFile(sink, "w")
+    for name, file in files.items():
+        info = ZipInfo(f"{folder}/{name}", moment)
+        info.compress_type, info.create_system = ZIP_DEFLATED, 3
+        info.external_attr, info.file_size = READ_ONLY_FILE << 16, file.size
+        with archive.open(info, "w") as entry:
+            for piece in file.read():
+                entry.write(piece)
+                yield from sink.take()
+    archive.close()  # not where a file was changed meanwhile: the zip then has no directory, and cannot be opened
+    yield from sink.take()
+
+
+class _Sink:
+    """What has been written and not been taken yet."""
+
+    def __init__(self) -> None:
+        self.held: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self.held.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing waits elsewhere."""
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def take(self) -> Iterator[bytes]:
+        """The pieces held, as one; nothing when there are none."""
+        if self.held:
+            piece, self.held = b"".join(self.held), []
+            yield piece

@@ -1,0 +1,151 @@
+"""The gates of a release as a checklist, each with the way to the work that it needs; or as they were when it went out."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from annotator.domain.figures import show_beside
+from annotator.domain.messages import say
+from annotator.web.kit.messages import tr
+from annotator.web.kit.page_parts import draw_link
+from annotator.web.kit.tables import draw_table
+from annotator.web.kit.text import show_as
+from annotator.web.page_context import PageContext
+
+if TYPE_CHECKING:
+    from annotator.releases.gates import Gate
+
+NAMES = {
+    "kappa": say("Cohen's κ reaches its target"),
+    "disagreements": say("No disagreement is open"),
+    "overlap": say("Every pair has the judgments it needs"),
+    "quality_control": say("Quality control is passed"),
+    "coverage": say("The declared requirements are met"),
+    "unjudged_queries": say("Every query has a settled grade"),
+    "relevant": say("Every judged query has a relevant document"),
+    "stale": say("Nothing rests on an older meaning of the grades"),
+}
+WORK = {
+    "kappa": ("agreement",),
+    "disagreements": ("disagreements",),
+    "overlap": ("label", "people"),
+    "quality_control": ("quality",),
+    "coverage": ("overview", "pool"),
+    "unjudged_queries": ("label", "pool"),
+    "relevant": ("pool",),
+    "stale": ("label",),
+}
+COLUMNS = {
+    "unjudged_queries": (say("query"),),
+    "relevant": (say("query"),),
+    "coverage": (say("requirement"), say("required"), say("measured")),
+}
+PAIR = (say("query"), say("document"))
+
+
+def draw_gates(context: PageContext, gates: "Sequence[Gate]") -> None:
+    """Each gate with what it requires and what was measured; where it is not met, what is missing and the links to
+    the work."""
+    st.html(_summarise(gates))
+    for gate in gates:
+        with st.container(border=True, gap="xsmall"):
+            st.html(_describe(gate))
+            if gate.met:
+                continue
+            if gate.name in WORK:
+                with st.container(horizontal=True, gap="small"):
+                    for address in WORK[gate.name]:
+                        draw_link(context, address)
+            if gate.examples:
+                _draw_examples(gate)
+
+
+def draw_kept_gates(gates: "Sequence[Gate]") -> None:
+    """The gates of a release that is out: nothing is to be done about them any more."""
+    if not gates:
+        st.text(tr("This release keeps no gates."))
+    for gate in gates:
+        with st.container(border=True):
+            st.html(_describe(gate))
+
+
+def name_gate(gate: "Gate") -> str:
+    """The gate in words."""
+    return tr(NAMES.get(gate.name, gate.name))
+
+
+def name_state(gate: "Gate") -> str:
+    """Whether it is met, or went out all the same."""
+    return tr("met") if gate.met else tr("not met, overridden") if gate.override else tr("not met")
+
+
+def say_measured(gate: "Gate") -> str:
+    """What was measured; in words where there is no figure, never as a bare 0."""
+    if gate.measured is None:
+        return tr("not done") if gate.name == "quality_control" else tr("undefined")
+    if gate.name == "coverage" and not gate.required:
+        return tr("none declared")
+    figure = gate.measured
+    if gate.name == "disagreements":
+        return tr("{n:,.0f} open", n=figure)
+    if gate.name == "overlap":
+        return tr("{n:,.0f} short", n=figure)
+    if gate.name == "quality_control":
+        return tr("{share:.2%} by the dataset's rule", share=figure)
+    if gate.name == "coverage":
+        return tr("{n:,.0f} met", n=figure)
+    if gate.name in ("relevant", "unjudged_queries"):
+        return tr("{n:,.0f} without", n=figure)
+    if gate.name == "kappa":
+        return show_beside(figure, gate.required)[0]
+    return tr("{n:,.0f} stale", n=figure) if gate.name == "stale" else f"{figure:g}"
+
+
+def say_required(gate: "Gate") -> str:
+    """What it takes."""
+    if gate.name == "kappa":
+        return tr("at least {figure:g}", figure=gate.required)
+    if gate.name == "quality_control":
+        return tr("less than {share:.0%} errors", share=gate.required)
+    return f"{gate.required:g}"
+
+
+def _summarise(gates: "Sequence[Gate]") -> str:
+    met = sum(gate.met for gate in gates)
+    said = tr("{met} of {gates} gates are met.", met=met, gates=len(gates))
+    if met < len(gates):
+        said += " " + tr("Each of the others needs work, or a reason.")
+    return f'<p class="annotator-step">{escape(said)}</p>'
+
+
+def _describe(gate: "Gate") -> str:
+    state = name_state(gate)
+    kind = "met" if gate.met else "unmet"
+    said = tr(
+        "Required: {required} · measured: {measured}",
+        required=say_required(gate),
+        measured=say_measured(gate),
+    )
+    told = tr(gate.why) if gate.why else ""
+    if told and not told.endswith((".", "。")):
+        told = tr("{sentence}.", sentence=told[0].upper() + told[1:])
+    why = show_as("note", told) if told else ""
+    override, kept = gate.override, ""
+    if override:
+        told = tr("Published all the same, says {lead}: {reason}", lead=override.by, reason=override.reason)
+        kept = show_as("note", told)
+    return (
+        f'<p class="annotator-step"><span class="annotator-state annotator-{kind}">{escape(state)}</span> '
+        f"<strong>{escape(name_gate(gate))}</strong><br>"
+        f"{escape(said)}</p>{why}{kept}"
+    )
+
+
+def _draw_examples(gate: "Gate") -> None:
+    first = tr("The first {n} of them", n=len(gate.examples))
+    columns = [tr(name) for name in COLUMNS.get(gate.name, PAIR)]
+    rows = [[tr(cell) for cell in row] for row in gate.examples]
+    with st.expander(tr("Which ones") if gate.name == "coverage" else first):
+        draw_table(tr("What is missing: {gate}", gate=name_gate(gate)), columns, rows)

@@ -1,0 +1,143 @@
+"""The qrels of a release, page by page, with filters; and the trail of the one that is chosen.
+
+Filters, page and the chosen qrel stand in the address, so that what is on the screen can be sent to somebody.
+"""
+
+import json
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from annotator.domain.errors import NotFound
+from annotator.releases.published_service import browse_qrels, list_guidelines, trace_qrel
+from annotator.web.kit.controls import heed_address
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.row_table import draw_rows
+from annotator.web.kit.words import name_word
+from annotator.web.page_context import PageContext
+from annotator.web.releases.trail_view import draw_trail
+
+if TYPE_CHECKING:
+    from annotator.releases.published_service import QrelPage, QrelRow
+
+ALL = "all"
+GRADES = (ALL, "0", "1", "2", "3")
+ORIGINS = (ALL, "unanimous", "adjudicated", "single", "imported")
+PAGE = 50
+MAX_TEXT = 120
+
+
+def draw_qrels(context: PageContext, dataset: str, version: str, earlier: list[str]) -> None:
+    """Filters, table and trail. `earlier`: the versions published before, the latest first."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        search = st.text_input(
+            tr("Search"), key="search", bind="query-params", type="search", on_change=_begin_anew, width=300,
+            placeholder=tr("an id, or words of a query"),
+        )  # fmt: skip
+        grade = _choose(tr("Grade"), GRADES, "grade")
+        origin = _choose(tr("Origin"), ORIGINS, "origin")
+        since = _choose(tr("Changed since"), (ALL, *earlier), "since") if earlier else ALL
+    page = _find_page()
+    found = _browse(context, dataset, version, (search or "", grade, origin, since), page)
+    if page > 1 and not found.rows:
+        page, found = 1, _browse(context, dataset, version, (search or "", grade, origin, since), 1)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _draw_table(found, f"qrels {dataset} {version}", page, compared=since != ALL)
+    with right:
+        _draw_trail(context, dataset, version)
+
+
+def _choose(label: str, options: tuple[str, ...], key: str) -> str:
+    heed_address(key, options)
+    return st.selectbox(
+        label, options, format_func=name_word, key=key, bind="query-params", on_change=_begin_anew, width=150
+    )
+
+
+def _begin_anew() -> None:
+    st.session_state["page"] = 1
+
+
+def _find_page() -> int:
+    """The page that is chosen, before its control is drawn."""
+    found = str(st.session_state.get("page", st.query_params.get("page", "1")))
+    return int(found) if found.isascii() and found.isdigit() and len(found) < 9 and int(found) else 1
+
+
+def _browse(
+    context: PageContext, dataset: str, version: str, chosen: tuple[str, str, str, str], page: int
+) -> "QrelPage":
+    search, grade, origin, since = chosen
+    return browse_qrels(
+        context.database,
+        context.actor,
+        dataset,
+        version,
+        search=search.strip(),
+        grade=None if grade == ALL else int(grade),
+        origin=None if origin == ALL else origin,
+        changed_since=None if since == ALL else since,
+        limit=PAGE,
+        offset=(page - 1) * PAGE,
+        now=context.now,
+    )
+
+
+def _draw_table(found: "QrelPage", key: str, page: int, *, compared: bool) -> None:
+    first = (page - 1) * PAGE
+    if not found.rows:
+        st.text(tr("No qrel is like that. Choose other filters."))
+        return
+    last = first + len(found.rows)
+    draw_note(tr_n(
+        "{first:,} to {last:,} of {total:,} qrel.", "{first:,} to {last:,} of {total:,} qrels.",
+        found.total, first=first + 1, last=last, total=found.total,
+    ))  # fmt: skip
+    before = (tr("before"),) if compared else ()
+    columns = (tr("query"), tr("document"), tr("grade"), *before, tr("origin"))
+    draw_rows(
+        key, tr("The qrels. Choose one to see the judgments behind it."), columns,
+        [(_key(row.query_id, row.doc_id), _cells(row, compared)) for row in found.rows],
+        chosen=_find_chosen(), on_choose=_follow, button=1, leads_to=".annotator-trail",
+    )  # fmt: skip
+    pages = -(-found.total // PAGE)
+    if pages > 1:
+        st.pagination(pages, key="page", bind="query-params")
+
+
+def _cells(row: "QrelRow", compared: bool) -> list[str]:
+    text = row.query or ""
+    query = f"{row.query_id}  {text[:MAX_TEXT]}{'…' if len(text) > MAX_TEXT else ''}"
+    before = ["–" if row.previous is None else str(row.previous)] if compared else []
+    return [query, row.doc_id, str(row.grade), *before, name_word(row.origin)]
+
+
+def _draw_trail(context: PageContext, dataset: str, version: str) -> None:
+    chosen = _find_chosen()
+    if chosen is None:
+        draw_note(tr("Choose a qrel to see the judgments behind its grade."))
+        return
+    query_id, doc_id = json.loads(chosen)
+    try:
+        trace = trace_qrel(
+            context.database, context.actor, dataset, version, query_id, doc_id, now=context.now
+        )
+    except NotFound:
+        st.info(tr("{version} holds no such qrel.", version=version), icon=":material/search_off:")
+        return
+    draw_trail(trace, chosen, list_guidelines(context.database, context.actor, dataset))
+
+
+def _key(query_id: str, doc_id: str) -> str:
+    return json.dumps([query_id, doc_id], ensure_ascii=False)
+
+
+def _find_chosen() -> str | None:
+    query_id, doc_id = st.query_params.get("query"), st.query_params.get("document")
+    return None if query_id is None or doc_id is None else _key(query_id, doc_id)
+
+
+def _follow(key: str) -> None:
+    st.query_params["query"], st.query_params["document"] = json.loads(key)

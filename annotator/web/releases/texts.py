@@ -1,0 +1,68 @@
+"""The texts that a release carries, its datasheet and its changes, as pages instead of Markdown.
+
+Pictures and links to other files of the release lead to them.
+"""
+
+from codecs import iterdecode
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import streamlit as st
+
+from annotator.domain.errors import ConflictError, NotFound
+from annotator.domain.people import Actor
+from annotator.storage.database import Database
+from annotator.web.kit.markdown_text import render_markdown
+from annotator.web.kit.messages import tr
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.page_context import PageContext
+from annotator.web.releases.downloads import list_address
+
+if TYPE_CHECKING:
+    from annotator.releases.service import Release
+
+LIMIT = 200_000
+
+
+def draw_published(context: PageContext, release: "Release", name: str) -> None:
+    """The file of that name as it was published, as far as LIMIT characters."""
+    try:
+        text = read_published(context.database, context.actor, release, name, context.settings.exports_dir)
+    except (NotFound, ConflictError):
+        st.text(tr("{name} is not on this machine as it was published.", name=name))
+        return
+    st.html(f'<div class="annotator-published" dir="auto">{render(text[:LIMIT], release)}</div>')
+    if len(text) > LIMIT:
+        draw_note(tr("The first {n:,} characters. The file itself holds all of it: see Files.", n=LIMIT))
+
+
+def read_published(database: Database, actor: Actor, release: "Release", name: str, exports_dir: Path) -> str:
+    """A little more than the first LIMIT characters of a file, which must be the published one (ConflictError)."""
+    from annotator.releases.service import open_release
+
+    opened = open_release(database, actor, release.dataset, release.version, name, exports_dir=exports_dir)
+    try:
+        text = ""
+        for piece in iterdecode(opened.files[name].read(), "utf-8", "replace"):
+            text += piece
+            if len(text) > LIMIT:
+                break
+        return text
+    finally:
+        opened.close()
+
+
+def render(text: str, release: "Release") -> str:
+    """The Markdown as HTML that holds nothing active."""
+    return render_markdown(text, lambda piece: _point(piece.attrs, release))
+
+
+def _point(attrs: "dict[str, str | int | float]", release: "Release") -> None:
+    """Files of the release are found at their addresses; pictures from elsewhere are not shown."""
+    for attribute in ("src", "href"):
+        asked = unquote(str(attrs.get(attribute, "")))
+        if asked in release.files:
+            attrs[attribute] = list_address(release.dataset, release.version, asked)
+        elif attribute == "src" and attribute in attrs:
+            attrs[attribute] = ""

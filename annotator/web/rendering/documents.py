@@ -1,0 +1,108 @@
+"""One document as safe HTML, for the panel and for the page of a disagreement.
+
+`render_document` finds out what kind of text it is, cuts what is too long, and has it written as HTML by the file for
+its kind and made safe, always, by `safe_html.py`: in a process apart, which is ended when it takes too long. What
+cannot be rendered is of the kind "text": the reader sees it as it is. Renderings are kept by the text's hash, so that
+the annotators of a pair share one.
+"""
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from annotator.web.rendering.safe_html import make_safe
+from annotator.web.rendering.sandbox import render_apart
+
+LONGEST = 200_000
+LONGEST_LINE = 20_000
+KEPT_CHARACTERS = 40_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """`html` is safe to put into a page. `blocked`: images and embedded content taken out. `cut`: only the
+    beginning of the document is there. `kind`: markdown, rst, html, code or text (then `html` is empty)."""
+
+    html: str
+    kind: str
+    blocked: int
+    cut: bool
+
+
+PLAIN = Rendered("", "text", 0, cut=False)
+_kept: OrderedDict[tuple[str, str], Rendered] = OrderedDict()
+_lock = threading.Lock()
+
+
+def render_document(text: str, media_type: str, *, doc_id: str) -> Rendered:
+    """The document as HTML; of the kind "text" when it is plain text, or when it cannot be rendered."""
+    kind = find_kind(media_type, doc_id)
+    if kind == "text":
+        return PLAIN
+    language = doc_id if kind == "code" else ""
+    key = (hashlib.sha256(f"{kind}\0{language}\0{text}".encode("utf-8", "surrogatepass")).hexdigest(), kind)
+    with _lock:
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key]
+    shown = _cut(text)
+    html, blocked = render_apart(shown, kind, doc_id)
+    rendered = Rendered(html, kind, blocked, cut=len(shown) < len(text)) if html.strip() else PLAIN
+    with _lock:
+        _kept[key] = rendered
+        while sum(len(kept.html) for kept in _kept.values()) > KEPT_CHARACTERS and len(_kept) > 1:
+            _kept.popitem(last=False)
+    return rendered
+
+
+def find_kind(media_type: str, doc_id: str) -> str:
+    """markdown, rst, html, code or text. What is declared counts; of plain text, a programming language's suffix."""
+    declared = {"text/markdown": "markdown", "text/x-rst": "rst", "text/html": "html"}.get(media_type)
+    if declared is not None:
+        return declared
+    from annotator.web.rendering.code import find_language
+
+    return "code" if find_language(doc_id) else "text"
+
+
+def write_safe(text: str, kind: str, doc_id: str) -> tuple[str, int]:
+    """The text as safe HTML, and how much was taken out; an empty one when its own format's parser stumbles over it.
+    May take long, or for ever: this is called in a process apart (`sandbox.py`)."""
+    try:
+        return make_safe(_writer(kind)(text, doc_id), kind)
+    except (
+        ValueError,
+        RecursionError,
+        LookupError,
+        AttributeError,
+        TypeError,
+        OverflowError,
+        AssertionError,
+    ):
+        return "", 0
+
+
+def _cut(text: str) -> str:
+    """At most LONGEST characters, ended at a line end where there is one not far back."""
+    if len(text) <= LONGEST:
+        return text
+    end = text.rfind("\n", LONGEST - LONGEST_LINE, LONGEST)
+    return text[: end + 1] if end >= 0 else text[:LONGEST]
+
+
+def _writer(kind: str) -> Callable[[str, str], str]:
+    if kind == "markdown":
+        from annotator.web.rendering.markdown import write_markdown
+
+        return write_markdown
+    if kind == "rst":
+        from annotator.web.rendering.rst import write_rst
+
+        return write_rst
+    if kind == "code":
+        from annotator.web.rendering.code import write_code
+
+        return write_code
+    return lambda text, _doc_id: text

@@ -1,1 +1,0 @@
-"""An annotator's own work: what was done, what is left, at what pace."""

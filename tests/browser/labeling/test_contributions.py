@@ -1,0 +1,159 @@
+"""Propose a document and ask the lead from the panel: the other annotator gets the proposal blind, the lead answers."""
+
+from datetime import UTC, datetime
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.tables import DocumentRow, DocumentTextRow
+from tests.browser.conftest import SignIn
+from tests.browser.panel_world import fill_pool, open_panel, panel, press, stored, wait_saved
+
+MISSED = "見落とされた文書 <b>リトライ</b>"
+
+
+@pytest.fixture(autouse=True)
+def started(page: Page, database: Database, sign_in: SignIn) -> None:
+    fill_pool(database, documents=2, queries=("リトライハンドラの設定",))
+    with database.write() as session:
+        dataset_pk = key_of(find_dataset(session, "demo").pk)
+        document = DocumentRow(dataset_pk=dataset_pk, doc_id="missed/1", title=MISSED, text_sha256="b")
+        session.add(document)
+        session.flush()
+        session.add(
+            DocumentTextRow(
+                document_pk=key_of(document.pk),
+                sha256="b",
+                text="retryCount を指定する。",
+                imported_at=datetime.now(UTC),
+            )
+        )
+    sign_in(page, "hanako")
+    open_panel(page)
+
+
+def propose_missed(page: Page) -> None:
+    page.keyboard.press("p")
+    page.keyboard.type("retryCount")
+    page.get_by_role("option", name=MISSED).wait_for()
+    page.keyboard.press("Enter")
+    expect(page.locator(".proposaltext")).to_be_focused()
+
+
+def test_a_proposal_goes_to_the_other_annotator_blind(
+    page: Page, browser: Browser, database: Database, sign_in: SignIn
+) -> None:
+    before = panel(page).get_attribute("data-pair-id")
+    propose_missed(page)
+    expect(page.locator(".proposallines")).to_have_text("retryCount を指定する。")
+    page.keyboard.press("3")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Proposed, with your grade.")).to_be_visible()
+    assert panel(page).get_attribute("data-pair-id") == before
+    assert [grade for _pair, grade in stored(database)] == [3]
+
+    other = browser.new_context(locale="en-US")
+    theirs = other.new_page()
+    told: list[str] = []
+    theirs.on("response", lambda answer: told.append(answer.text()) if "/api/" in answer.url else None)
+    sign_in(theirs, "minjun")
+    open_panel(theirs)
+    shown = set()
+    for _ in range(3):
+        shown.add(theirs.locator(".docid").inner_text().split()[0])
+        assert "Proposed" not in theirs.locator(".panel .work").inner_text()
+        press(theirs, "1")
+    wait_saved(theirs)
+    assert "missed/1" in shown
+    for word in ("proposed by", "hanako", "secret-system"):
+        assert all(word not in body for body in told)
+    assert dict(stored(database, "minjun"))[stored(database)[0][0]] == 1
+    other.close()
+
+
+def test_what_was_typed_for_a_proposal_survives_a_failure_and_a_reload(
+    page: Page, context: BrowserContext, database: Database
+) -> None:
+    propose_missed(page)
+    page.keyboard.press("2")
+    page.locator("#proposenote").fill("だから関連する")
+    context.set_offline(True)
+    page.get_by_role("button", name="Propose it").click()
+    expect(page.get_by_text("What you wrote is kept in this browser; send it again.")).to_be_visible()
+    context.set_offline(False)
+    page.reload()
+    open_panel(page)
+    page.keyboard.press("p")
+    expect(page.locator("#proposenote")).to_have_value("だから関連する")
+    expect(page.get_by_role("dialog").get_by_role("button", name="Highly relevant")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    page.get_by_role("button", name="Propose it").click()
+    expect(page.get_by_text("Proposed, with your grade.")).to_be_visible()
+    assert [grade for _pair, grade in stored(database)] == [2]
+
+
+def test_keys_typed_into_the_search_grade_nothing_and_escape_leads_back(
+    page: Page, database: Database
+) -> None:
+    before = panel(page).get_attribute("data-pair-id")
+    page.keyboard.press("p")
+    page.keyboard.type("0123 ulzw")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert panel(page).get_attribute("data-pair-id") == before
+    assert stored(database) == []
+    press(page, "1")
+    wait_saved(page)
+    assert stored(database) == [(before or "", 1)]
+
+
+def test_a_document_of_the_pool_is_judged_from_the_dialog_and_does_not_come_again(
+    page: Page, database: Database
+) -> None:
+    page.keyboard.press("p")
+    page.keyboard.type("guide/0/")
+    other = page.get_by_role("dialog").get_by_role("option").filter(has_text="in the pool")
+    expect(other).to_have_count(2)
+    current = page.locator(".viewer .docid").inner_text().split()[0]
+    other.filter(has_not_text=current).click()
+    expect(page.locator(".proposaltext")).to_be_focused()  # the document is there to be read, and graded
+    page.keyboard.press("0")
+    page.get_by_role("button", name="Judge it").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    wait_saved(page)
+    press(page, "3")
+    wait_saved(page)
+    assert [grade for _pair, grade in stored(database)] == [0, 3]
+    expect(page.locator(".empty")).to_contain_text("All done. Pairs that you have judged: 2.")
+
+
+def test_a_question_is_kept_while_typed_and_the_answer_comes_to_the_asker(
+    page: Page, browser: Browser, sign_in: SignIn
+) -> None:
+    page.keyboard.press("q")
+    page.keyboard.type("これは設定に")
+    page.keyboard.press("Escape")
+    page.reload()
+    open_panel(page)
+    page.keyboard.press("q")
+    expect(page.get_by_label("Your question")).to_have_value("これは設定に")
+    page.keyboard.press("End")
+    page.keyboard.type("含まれますか")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Your question was sent.")).to_be_visible()
+
+    leads = browser.new_context(locale="en-US")
+    lead = leads.new_page()
+    sign_in(lead, "lea", to="/questions?dataset=demo")
+    lead.get_by_text("Read the question nevertheless").click()
+    expect(lead.get_by_text("これは設定に含まれますか")).to_be_visible()
+    lead.get_by_label("Your answer").fill("はい、含まれます。")
+    lead.get_by_role("button", name="Send the answer").press("Enter")
+    expect(lead.get_by_text("Every question is answered.")).to_be_visible()
+    expect(lead.get_by_role("heading", name="Waiting for an answer")).to_be_focused()  # the button is gone
+    leads.close()
+    page.goto(page.url.replace("/label", "/questions"))
+    expect(page.get_by_text("はい、含まれます。")).to_be_visible()

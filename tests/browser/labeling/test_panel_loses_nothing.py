@@ -1,0 +1,296 @@
+"""The promise of the panel, on a real Chromium against a real server: every press lands once, on the pair that
+was on the screen, whatever happens to the tab, the network or the server."""
+
+from datetime import UTC, datetime
+
+from playwright.sync_api import BrowserContext, Page, expect
+from sqlalchemy import text
+
+from annotator.dataset.service import create_dataset
+from annotator.domain.people import OPERATOR
+from annotator.people.service import change_person
+from annotator.storage.database import Database
+from tests.browser.conftest import Server, SignIn
+from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved
+
+BURST = "231" * 10
+
+
+def start(page: Page, database: Database, sign_in: SignIn) -> None:
+    fill_pool(database)
+    sign_in(page, "hanako")
+    open_panel(page)
+
+
+def test_thirty_presses_at_50_ms_all_land_on_the_pair_that_was_on_the_screen(
+    page: Page, database: Database, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    press(page, BURST)
+    seen = pressed(page)
+    wait_saved(page)
+    assert len(seen) == 30
+    assert len({pair for pair, _grade in seen}) == 30
+    assert stored(database) == seen
+
+
+def test_every_grade_has_its_key_and_0_is_a_grade(page: Page, database: Database, sign_in: SignIn) -> None:
+    start(page, database, sign_in)
+    press(page, "0123")
+    wait_saved(page)
+    assert [grade for _pair, grade in stored(database)] == [0, 1, 2, 3]
+
+
+def test_a_reload_in_mid_burst_loses_nothing(page: Page, database: Database, sign_in: SignIn) -> None:
+    start(page, database, sign_in)
+    press(page, "2312312312", pause=20)
+    before = pressed(page)
+    page.reload()
+    open_panel(page)
+    press(page, "1231231231", pause=20)
+    after = pressed(page)
+    wait_saved(page)
+    assert len(before) + len(after) == 20
+    assert stored(database) == before + after
+
+
+def test_a_reload_while_nothing_could_be_sent_loses_nothing(
+    page: Page, database: Database, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    page.route("**/api/judgments", lambda route: route.abort())
+    press(page, "23123")
+    before = pressed(page)
+    page.reload()
+    page.unroute("**/api/judgments")
+    open_panel(page)
+    wait_saved(page)
+    assert stored(database) == before
+    assert panel(page).get_attribute("data-pair-id") not in {pair for pair, _grade in before}
+
+
+def test_kill_9_of_the_server_and_a_restart_lose_nothing(
+    page: Page, database: Database, server: Server, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    press(page, "23123")
+    server.kill()
+    press(page, "12312")
+    expect(page.get_by_role("alert").filter(has_text="not saved yet")).to_be_visible()
+    server.start()
+    wait_saved(page)
+    open_panel(page)
+    press(page, "31231")
+    seen = pressed(page)
+    wait_saved(page)
+    assert len(seen) == 15
+    assert stored(database) == seen
+
+
+def test_while_another_program_locks_the_database_presses_wait_in_the_browser_and_it_says_so(
+    page: Page, database: Database, server: Server, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    other = Database(database.url)
+    with other.write() as session:
+        session.execute(text("SELECT 1"))  # takes the write lock
+        press(page, "23123")
+        said = panel(page).get_by_text("The database cannot be used just now")
+        expect(said).to_contain_text("kept in this browser")
+    other.dispose()
+    before = pressed(page)
+    wait_saved(page)
+    expect(said).to_be_hidden()
+    assert stored(database) == before
+    assert "Traceback" not in server.log
+    assert server.log.count("database unavailable") == 1
+
+
+def test_labeling_goes_on_while_the_server_is_away_for_long_by_key_and_by_click(
+    page: Page, database: Database, server: Server, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    server.kill()
+    gone = '[data-testid="stApp"][data-test-connection-state="PINGING_SERVER"]'
+    page.wait_for_selector(gone, timeout=15_000)
+    page.wait_for_timeout(4_000)  # by then Streamlit would have laid its dialog over the page
+    assert page.get_by_role("dialog").count() == 0
+    press(page, "23")
+    pair = panel(page).get_attribute("data-pair-id")
+    page.get_by_role("button", name="Marginally relevant").click()
+    seen = [*pressed(page), (pair, 1)]
+    expect(panel(page)).to_have_attribute("data-unsaved", "3")
+    server.start()
+    wait_saved(page)
+    assert stored(database) == seen
+
+
+def test_offline_and_back_loses_nothing(
+    page: Page, context: BrowserContext, database: Database, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    press(page, "23123")
+    context.set_offline(True)
+    press(page, "12312")
+    expect(panel(page)).to_have_attribute("data-unsaved", "5")
+    expect(page.get_by_role("alert").filter(has_text="offline")).to_be_visible()
+    context.set_offline(False)
+    wait_saved(page)
+    press(page, "31231")
+    seen = pressed(page)
+    wait_saved(page)
+    assert len(seen) == 15
+    assert stored(database) == seen
+
+
+def test_a_tab_closed_in_mid_burst_loses_nothing(
+    page: Page, context: BrowserContext, database: Database, server: Server, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    press(page, "2312312312", pause=20)
+    seen = pressed(page)
+    page.close()
+    again = context.new_page()
+    open_panel(again, f"{server.address}/label?dataset=demo")
+    wait_saved(again)
+    assert len(seen) == 10
+    assert stored(database) == seen
+
+
+def test_a_tab_closed_while_the_server_was_down_loses_nothing(
+    page: Page, context: BrowserContext, database: Database, server: Server, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    server.kill()
+    press(page, "23123", pause=20)
+    seen = pressed(page)
+    page.close()
+    assert stored(database) == []
+    server.start()
+    again = context.new_page()
+    open_panel(again, f"{server.address}/label?dataset=demo")
+    wait_saved(again)
+    assert stored(database) == seen
+
+
+def test_an_answer_that_got_lost_on_its_way_doubles_nothing(
+    page: Page, database: Database, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    lost: list[int] = []
+
+    def lose(route) -> None:  # type: ignore[no-untyped-def]
+        if len(lost) < 3:
+            lost.append(route.fetch().status)
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/api/judgments", lose)
+    press(page, "23123")
+    seen = pressed(page)
+    wait_saved(page)
+    assert lost == [200, 200, 200]
+    assert stored(database) == seen
+
+
+def test_two_tabs_of_one_annotator_each_label_the_pair_they_show(
+    page: Page, context: BrowserContext, database: Database, server: Server, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    other = context.new_page()
+    open_panel(other, f"{server.address}/label?dataset=demo")
+    for key in "2312312312":
+        press(page, key)
+        press(other, "0" if key == "2" else key)
+    seen = sorted(pressed(page) + pressed(other))
+    wait_saved(page)
+    wait_saved(other)
+    assert sorted(stored(database)) == seen
+    assert len(seen) == 20
+    assert len({pair for pair, _grade in seen}) == 20, "no pair was shown in both tabs"
+
+
+def test_being_signed_out_elsewhere_keeps_what_was_pressed_until_the_next_sign_in(
+    page: Page, context: BrowserContext, database: Database, server: Server, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    cookies = context.cookies()
+    context.clear_cookies()
+    press(page, "231")
+    seen = pressed(page)
+    expect(page.get_by_role("link", name="Sign in again")).to_be_visible()
+    assert stored(database) == []
+    context.add_cookies(cookies)  # type: ignore[arg-type]
+    wait_saved(page)
+    assert stored(database) == seen
+
+
+def test_what_one_annotator_left_unsaved_is_never_sent_as_another_ones(
+    page: Page, context: BrowserContext, database: Database, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    context.clear_cookies()
+    press(page, "231")
+    seen = pressed(page)
+    sign_in(page, "minjun")
+    open_panel(page)
+    wait_saved(page)
+    assert stored(database) == stored(database, "minjun") == []
+    context.clear_cookies()
+    sign_in(page, "hanako")
+    open_panel(page)
+    wait_saved(page)
+    assert stored(database) == seen
+
+
+def test_what_waits_is_handed_in_also_after_the_panel_was_left(
+    page: Page, database: Database, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    page.route("**/api/judgments", lambda route: route.abort())
+    press(page, "231")
+    seen = pressed(page)
+    page.get_by_role("link", name="Help").click()
+    expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
+    page.unroute("**/api/judgments")
+    wait_for_stored(page, database, seen)
+
+
+def test_what_waits_for_one_dataset_is_handed_in_while_another_is_labeled(
+    page: Page, database: Database, server: Server, sign_in: SignIn
+) -> None:
+    create_dataset(database, OPERATOR, "other", now=datetime(2026, 1, 1, tzinfo=UTC))
+    change_person(
+        database, OPERATOR, "hanako", role="annotator", dataset="other", now=datetime(2026, 1, 1, tzinfo=UTC)
+    )
+    start(page, database, sign_in)
+    server.kill()
+    press(page, "231")
+    seen = pressed(page)
+    page.goto("about:blank")
+    server.start()
+    page.goto(f"{server.address}/label?dataset=other")
+    wait_for_stored(page, database, seen)
+
+
+def wait_for_stored(page: Page, database: Database, seen: list[tuple[str, int]]) -> None:
+    for _ in range(100):
+        if stored(database) == seen:
+            return
+        page.wait_for_timeout(200)
+    assert stored(database) == seen
+
+
+def test_labeling_stops_with_a_message_when_the_browser_refuses_to_keep_presses(
+    page: Page, database: Database, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    page.evaluate(
+        "() => { Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') } }"
+    )
+    before = panel(page).get_attribute("data-pair-id")
+    press(page, "2")
+    expect(page.get_by_role("alert").filter(has_text="refuses to keep judgments")).to_be_visible()
+    assert panel(page).get_attribute("data-pair-id") == before
+    assert stored(database) == []

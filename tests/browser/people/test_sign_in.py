@@ -1,0 +1,234 @@
+"""Signing in and out, moving about, and what survives a revoked session, in a real browser."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotator.dataset.service import create_dataset
+from annotator.domain.people import OPERATOR
+from annotator.people.service import add_person, change_person, find_actor, revoke_sessions
+from annotator.storage.database import Database
+from annotator.web.navigation import PAGES
+from tests.browser.conftest import NOW, PASSWORD, Server, SignIn
+
+PEOPLE_TITLE = re.compile("^People$")
+
+
+def list_complaints(page: Page) -> list[str]:
+    """Collects what the browser's console complains about, from now on; Streamlit looks for its server below the
+    page's own path first, which is the one thing not found."""
+    found: list[str] = []
+    page.on("console", lambda message: found.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    return found
+
+
+def revoke(database: Database, username: str) -> None:
+    with database.read() as session:
+        actor = find_actor(session, username)
+    revoke_sessions(database, actor, now=datetime.now(UTC))
+
+
+def test_an_annotator_lands_on_label_and_a_lead_does_not_need_to(page: Page, sign_in: SignIn) -> None:
+    sign_in(page, "hanako")
+    expect(page).to_have_url(re.compile(r"/label\?dataset=demo$"))
+    expect(page.get_by_role("link", name="Label")).to_be_visible()
+    expect(page.get_by_role("link", name="People")).to_have_count(0)
+
+
+def test_nothing_the_pages_do_is_forbidden_by_their_own_policy(
+    page: Page, sign_in: SignIn, server: Server
+) -> None:
+    complaints = list_complaints(page)
+    sign_in(page, "ada")
+    for known in PAGES:
+        page.goto(f"{server.address}/{known.address}?dataset=demo")
+        expect(page.get_by_role("heading", level=1).first).to_be_attached()
+        expect(page).to_have_title(f"{known.title} · Annotator")
+    assert [text for text in complaints if "404" not in text] == []
+
+
+def test_a_wrong_password_is_said_aloud_and_the_name_is_kept(page: Page, server: Server) -> None:
+    page.goto(server.address)
+    expect(page.get_by_label("Username")).to_be_focused()
+    page.keyboard.type("hanako")
+    page.keyboard.press("Tab")
+    page.keyboard.type("wrong")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("The username or the password is wrong.")
+    expect(page.get_by_label("Username")).to_have_value("hanako")
+    expect(page.get_by_label("Password")).to_have_value("")
+    expect(page.get_by_label("Password")).to_be_focused()
+
+
+def test_a_deep_link_is_found_again_after_signing_in(page: Page, server: Server) -> None:
+    page.goto(f"{server.address}/people?dataset=demo")
+    page.fill("#username", "lea")
+    page.fill("#password", PASSWORD)
+    page.press("#password", "Enter")
+    expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
+    expect(page).to_have_url(f"{server.address}/people?dataset=demo")
+
+
+def test_scripts_cannot_read_the_cookie(page: Page, context: BrowserContext, sign_in: SignIn) -> None:
+    sign_in(page, "hanako")
+    cookie = next(item for item in context.cookies() if item["name"] == "annotator_session")
+    assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Lax", "/")
+    assert "annotator_session" not in page.evaluate("document.cookie")
+
+
+def test_signing_out_leads_to_the_form_and_back_shows_nothing(
+    page: Page, server: Server, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/people?dataset=demo")
+    expect(page.get_by_text("minjun")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    expect(page.get_by_text("minjun")).to_have_count(0)
+
+
+def test_a_session_revoked_elsewhere_shows_nothing_more_at_the_next_step(
+    page: Page, server: Server, sign_in: SignIn, database: Database
+) -> None:
+    sign_in(page, "lea", to="/people?dataset=demo")
+    expect(page.get_by_text("minjun")).to_be_visible()
+    revoke(database, "lea")
+    page.get_by_role("link", name="Account").click()
+    expect(page.get_by_text("You are signed out.")).to_be_visible()
+    expect(page.get_by_text("minjun")).to_have_count(0)
+    expect(page.get_by_text("Léa")).to_have_count(0)
+    page.get_by_role("link", name="Sign in again").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_a_link_from_before_the_dataset_was_chosen_leads_to_the_chosen_one(
+    page: Page, server: Server, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/help?dataset=demo")
+    people = page.get_by_role("link", name="People")
+    expect(people).to_have_attribute("href", "people?dataset=demo")
+    # the address says it at once, the sidebar when it is drawn again: this is the moment between
+    page.evaluate("history.replaceState(null, '', '/help?dataset=chosen')")
+    people.click()
+    expect(page).to_have_url(f"{server.address}/people?dataset=chosen")
+
+
+def test_the_chosen_dataset_stays_from_page_to_page_and_back(
+    page: Page, server: Server, sign_in: SignIn, database: Database
+) -> None:
+    create_dataset(database, OPERATOR, "law", now=NOW, title="국토계획법 ⚖️")
+    change_person(database, OPERATOR, "lea", role="lead", dataset="law", now=NOW)
+    sign_in(page, "lea", to="/help?dataset=demo")
+    page.get_by_role("combobox", name="Dataset").click()
+    page.get_by_role("option", name="국토계획법 ⚖️").click()
+    expect(page).to_have_url(f"{server.address}/help?dataset=law")
+    page.get_by_role("link", name="People").click()
+    expect(page).to_have_url(f"{server.address}/people?dataset=law")
+    expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("combobox", name="Dataset")).to_have_value("국토계획법 ⚖️")
+    page.go_back()
+    expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
+    expect(page).to_have_url(f"{server.address}/help?dataset=law")
+
+
+def test_an_admin_adds_somebody_by_keyboard_who_then_chooses_a_password(
+    page: Page, server: Server, sign_in: SignIn, context: BrowserContext
+) -> None:
+    sign_in(page, "ada", to="/people?dataset=demo")
+    page.get_by_role("button", name="Add a person").press("Enter")
+    page.get_by_role("textbox", name="Username").fill("jun")
+    page.keyboard.press("Tab")
+    page.keyboard.type("準 🌱")
+    page.get_by_role("button", name="Add", exact=True).press("Enter")
+    password = page.get_by_test_id("stCode").inner_text().strip()
+    assert re.fullmatch(r"(\w{4}-){3}\w{4}", password)
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("準 🌱")).to_be_visible()
+
+    context.clear_cookies()
+    sign_in(page, "jun", password=password)
+    expect(page).to_have_url(re.compile("/account"))
+    expect(page.get_by_role("link", name="Label")).to_have_count(0)
+    page.get_by_role("textbox", name="Present password").fill(password)
+    page.get_by_role("textbox", name="New password (10 characters or more)").fill(PASSWORD)
+    page.get_by_role("textbox", name="New password again").fill(PASSWORD)
+    page.get_by_role("button", name="Change password").click()
+    expect(page.get_by_text("Your password is changed")).to_be_visible()
+    expect(page.get_by_role("link", name="Label")).to_be_visible()
+
+
+def test_on_a_narrow_screen_choosing_a_page_uncovers_it(page: Page, server: Server, sign_in: SignIn) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    sign_in(page, "lea", to="/help?dataset=demo")
+    expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("link", name="People").click()
+    expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
+    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
+
+
+def test_no_page_is_wider_than_the_screen(
+    page: Page, server: Server, sign_in: SignIn, database: Database
+) -> None:
+    add_person(
+        database,
+        OPERATOR,
+        "x" * 100,
+        name="長い名前" * 40,
+        role="lead",
+        dataset="demo",
+        password=PASSWORD,
+        now=NOW,
+    )
+    sign_in(page, "ada")
+    for width in (400, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        for address in ("people", "account", "help"):
+            page.goto(f"{server.address}/{address}?dataset=demo")
+            expect(page.get_by_role("heading", level=1)).to_be_visible()
+            for part in ("document.scrollingElement", "document.querySelector('.stMain')"):
+                assert page.evaluate(f"{part}.scrollWidth") <= width, (address, part)
+
+
+def test_a_server_told_to_stop_ends_well_and_one_started_again_knows_the_session(
+    page: Page, server: Server, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/help?dataset=demo")
+    expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
+    assert server.stop() == 0
+    server.start()
+    page.goto(f"{server.address}/people?dataset=demo")
+    expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
+    assert "Traceback" not in server.log
+    assert PASSWORD not in server.log
+
+
+def test_a_page_says_when_the_server_cannot_be_reached_and_goes_on_by_itself(
+    page: Page, server: Server, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/help")
+    expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
+    server.kill()
+
+    def notice() -> str:
+        return page.evaluate(
+            "() => { const s = getComputedStyle(document.querySelector('.stApp'), '::after'); return s.opacity === '1' ? s.content : '' }"
+        )
+
+    wait_until(page, lambda: "cannot be reached" in notice())
+    assert page.get_by_role("dialog").count() == 0
+    server.start()
+    wait_until(page, lambda: "cannot be reached" not in notice())
+
+
+def wait_until(page: Page, holds: Callable[[], bool]) -> None:
+    for _ in range(150):
+        if holds():
+            return
+        page.wait_for_timeout(200)
+    assert holds()

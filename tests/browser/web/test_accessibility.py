@@ -1,0 +1,116 @@
+"""WCAG 2.2 AA by axe, on every page: in both themes, and in each language."""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from annotator.domain.people import OPERATOR
+from annotator.people.service import change_person, choose_language, find_actor
+from annotator.storage.database import Database
+from annotator.web.navigation import PAGES
+from tests.browser.conftest import Server, SignIn
+from tests.integration.judged_world import NOW, JudgedWorld
+
+PATIENCE = 60_000  # ms, on a machine with other work
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+RUN = "async (tags) => (await axe.run(document, {runOnly: {type: 'tag', values: tags}, resultTypes: ['violations']})).violations"
+READY = '.stApp[data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
+
+# Whether ground and ink are of this theme: Streamlit changes them one after the other.
+FOLLOWED = """(dark) => {
+  const parts = [['.stApp', 'backgroundColor'], ['.stApp', 'color'], ['.annotator-name', 'color']];
+  const light = (text) => text.match(/[0-9.]+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) > 380;
+  return parts.every(([place, what]) => light(getComputedStyle(document.querySelector(place))[what]) === ((what === 'color') === dark));
+}"""
+
+# What Streamlit's own elements do and neither our styles nor our scripts can mend: (rule, part of the selector), why.
+OF_STREAMLIT: dict[tuple[str, str], str] = {}
+
+Found = list[tuple[str, str, str]]
+
+
+@pytest.fixture
+def world(database: Database) -> JudgedWorld:
+    """Beside `demo` the dataset `d`: a disagreement, a pair of one grade that quality control found wrong, one that nobody
+    judged. ada is its admin."""
+    made = JudgedWorld(database)
+    change_person(database, OPERATOR, "ada", role="admin", dataset="d", now=NOW)
+    first, second = made.person("first"), made.person("second", simulated=True)
+    made.query("Q1", "ハンドラキュー 🔎", narrative="順序を知りたい")
+    for doc_id, grades in (("遠い", (0, 3)), ("近い", (2, 2)), ("未判定", ())):
+        made.pair("Q1", doc_id, rank=2, title=f"題 {doc_id}", text="本文の文。\n" * 80)
+        for person, grade in zip((first, second), grades, strict=False):
+            made.judge(person, "Q1", doc_id, grade, note="ノート")
+    made.check_quality(made.person("third"), "Q1", "近い", 0, settled=2, note="別の観点のノート")
+    return made
+
+
+def list_violations(page: Page) -> Found:
+    """What axe finds on this page but what is listed as Streamlit's: (rule, selector, what it says).
+
+    A page that is being drawn, or changes its theme, is looked at again: what is wrong with it stays.
+    """
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(f"() => {{ {AXE} }}")
+    for _ in range(4):
+        violations = list(_flatten(page.evaluate(RUN, TAGS)))
+        if not violations:
+            break
+        page.wait_for_timeout(500)
+    return violations
+
+
+def _flatten(found: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    for violation in found:
+        for node in violation["nodes"]:
+            place = str(node["target"])
+            if not any(rule == violation["id"] and part in place for rule, part in OF_STREAMLIT):
+                yield violation["id"], place, f"{node['failureSummary'][:300]} {node['html'][:200]}"
+
+
+def open_page(page: Page, server: Server, address: str) -> None:
+    """Go there, and wait until everything is drawn."""
+    page.goto(f"{server.address}/{address}?dataset=d")
+    expect(page.locator(READY)).to_be_visible(timeout=PATIENCE)
+    expect(page.locator('[data-testid="stSkeleton"]')).to_have_count(0, timeout=PATIENCE)
+    expect(page.locator("h1").first).to_be_attached(timeout=PATIENCE)
+
+
+def use_theme(page: Page, theme: str) -> None:
+    """As the system's setting would; the page follows by itself."""
+    page.emulate_media(color_scheme="dark" if theme == "dark" else "light", reduced_motion="reduce")
+    page.wait_for_function(FOLLOWED, arg=theme == "dark")
+
+
+@pytest.mark.parametrize(("language", "themes"), [("en", ("light",)), ("ja", ("dark",)), ("ko", ("light",))])
+def test_no_page_violates_wcag_22_aa(
+    world: JudgedWorld, server: Server, page: Page, sign_in: SignIn, language: str, themes: tuple[str, ...]
+) -> None:
+    with world.database.read() as session:
+        ada = find_actor(session, "ada")
+    choose_language(world.database, ada, language)
+    sign_in(page, "ada")
+    violations: list[str] = []
+    for address in [one.address for one in PAGES]:
+        open_page(page, server, address)
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        for theme in themes:
+            use_theme(page, theme)
+            violations += [f"{address} {theme}: {' '.join(one)}" for one in list_violations(page)]
+    assert not violations, "\n".join(violations)
+
+
+def test_the_login_page_violates_nothing_either(server: Server, browser: Browser) -> None:
+    for language in ("en-US", "ja-JP", "ko-KR"):
+        context = browser.new_context(locale=language)
+        page = context.new_page()
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+            page.goto(f"{server.address}/login", timeout=PATIENCE)
+            expect(page.locator("html")).to_have_attribute("lang", language[:2])
+            assert list_violations(page) == [], (language, theme)
+        context.close()

@@ -1,0 +1,351 @@
+"""A discussion before a lead decides: who is shown what and when, what is said once, and that nothing counts it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import event, select, update
+from sqlmodel import col
+
+from annotator.adjudication import discussion_service, discussion_sql
+from annotator.adjudication.discussion import OwnDiscussion, PairDiscussion, say_wait
+from annotator.adjudication.discussion_service import (
+    ask_to_discuss,
+    close_discussion,
+    count_news,
+    list_own_discussions,
+    open_discussion,
+    read_discussed_text,
+    say_in_discussion,
+)
+from annotator.adjudication.discussion_sql import read_discussions
+from annotator.agreement.service import compute_agreement
+from annotator.dataset.service import change_settings
+from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
+from annotator.domain.people import OPERATOR, Actor
+from annotator.labeling.service import submit_judgments
+from annotator.releases.service import check_gates
+from annotator.storage.adjudication_tables import AuditEventRow
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset
+from annotator.storage.pair_states import list_pair_states
+from annotator.storage.tables import CurrentJudgmentRow, PairRow, PersonRow
+from tests.integration.judged_world import NOW, JudgedWorld
+
+LATER = NOW + timedelta(days=1)
+
+
+class Talk:
+    """Query Q1 with a disputed pair (0 against 3) and, where asked for, one more that nobody has judged."""
+
+    def __init__(self, database: Database, *, open_pair: bool = False, **settings: str) -> None:
+        self.database = database
+        self.world = JudgedWorld(database, **settings)
+        self.hanako, self.minjun = self.world.person("花子"), self.world.person("민준")
+        self.lead = self.world.person("lead", "lead")
+        self.world.query("Q1", "ハンドラキュー", category="設定")
+        self.pair = self.world.pair("Q1", "遠い", title="題", text="본문 🔎")
+        self.world.judge(self.hanako, "Q1", "遠い", 0, note="違う <b>")
+        self.world.judge(self.minjun, "Q1", "遠い", 3, note="그대로")
+        self.other = self.world.pair("Q1", "未判定") if open_pair else ""
+
+    def ask(self, **changes: Any) -> None:
+        ask_to_discuss(self.database, changes.get("actor", self.lead), "d", self.pair, now=LATER)
+
+    def own(self, actor: Actor) -> list[OwnDiscussion]:
+        return list_own_discussions(self.database, actor, "d", now=LATER)
+
+    def open(self, actor: Actor) -> OwnDiscussion:
+        return open_discussion(self.database, actor, "d", self.pair, now=LATER)
+
+    def say(self, actor: Actor, decided: Any, seen: str, note: str = "") -> Any:
+        return say_in_discussion(
+            self.database, actor, "d", self.pair, decided=decided, note=note, seen=seen, now=LATER
+        )
+
+    def state(self) -> PairDiscussion | None:
+        with self.database.read() as session:
+            pk = session.scalar(select(col(PairRow.pk)).where(col(PairRow.key) == self.pair))
+            return read_discussions(session, find_dataset(session, "d"), [pk or 0], now=LATER).get(pk or 0)
+
+    def disable(self, actor: Actor) -> None:
+        with self.database.write() as session:
+            session.execute(
+                update(PersonRow).where(col(PersonRow.pk) == actor.person_id).values(disabled_at=NOW)
+            )
+
+
+def test_annotators_look_at_each_others_notes_and_stand_or_revise_once(database: Database) -> None:
+    talk = Talk(database)
+    assert talk.own(talk.hanako) == [] and talk.state() is None
+    talk.ask()
+    talk.ask()
+    with database.read() as session:
+        told = session.scalars(select(col(AuditEventRow.action))).all()
+    assert told == ["asked to discuss"], "asking again changes nothing"
+    (waiting,) = talk.own(talk.hanako)
+    assert (waiting.stage, waiting.others, waiting.seen) == ("waiting", (), "")
+    assert (waiting.own.grade, waiting.own.note, waiting.text_length) == (0, "違う <b>", 4)
+    opened = talk.open(talk.hanako)
+    assert [(said.grade, said.note, said.turn) for said in opened.others] == [(3, "그대로", None)]
+    assert {opened.own.letter, opened.others[0].letter} == {"A", "B"}
+    turn = talk.say(talk.hanako, 2, opened.seen, "  第17条  ")
+    assert (turn.grade, turn.revised, turn.note) == (2, True, "第17条")
+    assert talk.say(talk.hanako, 2, opened.seen, "第17条") == turn
+    for grade, note in ((1, "第17条"), (2, "第18条")):
+        with pytest.raises(StateError, match="done once"):
+            talk.say(talk.hanako, grade, opened.seen, note)
+    state = talk.state()
+    assert state is not None and (state.state, state.waits) == ("asked", {"민준": "answer"})
+    seen = talk.open(talk.minjun)
+    assert seen.others[0].turn is None, "the other's turn would weigh on one's own"
+    assert not talk.say(talk.minjun, 3, seen.seen).revised
+    (said,) = talk.own(talk.minjun)
+    assert said.stage == "said" and said.others[0].turn == turn
+    state = talk.state()
+    assert state is not None and (state.state, state.waits) == ("answered", {})
+    assert {name: (one.grade, one.revised) for name, one in state.turns.items()} == {
+        "花子": (2, True), "민준": (3, False),
+    }  # fmt: skip
+
+
+def test_nobody_is_shown_it_before_their_own_open_work_on_the_query_is_done(database: Database) -> None:
+    talk = Talk(database, open_pair=True)
+    talk.ask()
+    (waiting,) = talk.own(talk.hanako)
+    assert waiting.stage == "own_work" and count_news(database, talk.hanako, "d", now=LATER) == 0
+    with pytest.raises(StateError, match="first judge what is still open to you of query Q1"):
+        talk.open(talk.hanako)
+    state = talk.state()
+    assert state is not None and state.waits == {"花子": "own_work", "민준": "own_work"}
+    assert say_wait("A", "Q1", state.waits["花子"]) == "waits until A has finished query Q1"
+    talk.world.judge(talk.hanako, "Q1", "未判定", 1)
+    assert talk.open(talk.hanako).stage == "open"
+    state = talk.state()
+    assert state is not None and state.waits == {"花子": "answer", "민준": "own_work"}
+    assert count_news(database, talk.hanako, "d", now=LATER) == 1
+
+
+def test_whoever_has_looked_no_longer_judges_the_pair(database: Database) -> None:
+    talk = Talk(database)
+    talk.ask()
+    talk.open(talk.hanako)
+    press = {
+        "id": "00000000-0000-0000-0000-0000000000ff", "pair": talk.pair, "outcome": "graded", "grade": 3, "note": "",
+        "pressed_at": LATER.isoformat(), "seconds": 1.0,
+    }  # fmt: skip
+    given: Any = {"events": [press], "have": [], "want": 0, "now": LATER}
+    done = submit_judgments(database, talk.hanako, "d", **given)
+    assert [refusal.code for refusal in done.refused] == ["disclosed"]
+    assert submit_judgments(database, talk.minjun, "d", **given).refused == (), "who has not looked still may"
+    with database.read() as session:
+        grades = session.scalars(
+            select(col(CurrentJudgmentRow.grade)).order_by(CurrentJudgmentRow.annotator_pk)
+        )
+        assert list(grades) == [0, 3]
+
+
+def test_what_one_has_begun_stands_first_and_what_one_has_said_last(database: Database) -> None:
+    talk = Talk(database, discuss_from="1")
+    pairs = [talk.pair, *(talk.world.pair("Q1", doc_id) for doc_id in ("乙", "丙"))]
+    for doc_id in ("乙", "丙"):
+        talk.world.judge(talk.hanako, "Q1", doc_id, 0)
+        talk.world.judge(talk.minjun, "Q1", doc_id, 3)
+    talk.say(talk.hanako, 0, talk.open(talk.hanako).seen)
+    talk.pair = pairs[2]
+    talk.open(talk.hanako)
+    found = [(one.pair, one.stage) for one in talk.own(talk.hanako)]
+    assert found == [(pairs[2], "open"), (pairs[1], "waiting"), (pairs[0], "said")]
+
+
+def test_a_turn_on_judgments_that_have_changed_since_is_refused(database: Database) -> None:
+    talk = Talk(database)
+    talk.ask()
+    opened = talk.open(talk.hanako)
+    talk.world.judge(talk.minjun, "Q1", "遠い", 2)
+    with pytest.raises(ConflictError, match="changed or added a judgment"):
+        talk.say(talk.hanako, 0, opened.seen)
+    assert talk.own(talk.hanako)[0].others[0].grade == 2
+    talk.say(talk.hanako, 0, talk.own(talk.hanako)[0].seen)
+
+
+def test_nothing_is_said_any_more_once_a_lead_has_closed_or_decided_it(database: Database) -> None:
+    talk = Talk(database)
+    talk.ask()
+    mine, theirs = talk.open(talk.hanako), talk.open(talk.minjun)
+    close_discussion(database, talk.lead, "d", talk.pair, now=LATER)
+    with pytest.raises(StateError, match="a lead has decided it or closed the discussion"):
+        talk.say(talk.hanako, 0, mine.seen)
+    talk.ask()
+    talk.world.add_decision(talk.lead, "Q1", "遠い", 2)
+    with pytest.raises(StateError, match="a lead has decided it or closed the discussion"):
+        talk.say(talk.minjun, 3, theirs.seen)
+    state = talk.state()
+    assert state is None or not state.turns
+
+
+def test_a_pair_that_came_since_is_judged_before_anything_is_said(database: Database) -> None:
+    talk = Talk(database)
+    talk.ask()
+    seen = talk.open(talk.hanako).seen
+    talk.world.pair("Q1", "新しい")
+    with pytest.raises(StateError, match="first judge what is still open to you of query Q1"):
+        talk.say(talk.hanako, 0, seen)
+    talk.world.judge(talk.hanako, "Q1", "新しい", 1)
+    assert not talk.say(talk.hanako, 0, seen).revised
+
+
+def test_a_pair_that_left_the_pool_is_not_discussed(database: Database) -> None:
+    talk = Talk(database)
+    talk.ask()
+    with database.write() as session:
+        session.execute(update(PairRow).where(col(PairRow.key) == talk.pair).values(retired_at=LATER))
+    for act in (talk.ask, lambda: talk.open(talk.hanako)):
+        with pytest.raises(NotFound):
+            act()
+
+
+def test_words_that_cannot_be_stored_and_a_turn_before_looking_are_refused(database: Database) -> None:
+    talk = Talk(database)
+    talk.ask()
+    with pytest.raises(StateError, match="look at what the others said first"):
+        talk.say(talk.hanako, 0, "")
+    seen = talk.open(talk.hanako).seen
+    for note, decided in (("x" * 10_001, 0), ("\x00", 0), ("", 4), ("", True)):
+        with pytest.raises(ValidationError):
+            talk.say(talk.hanako, decided, seen, note)
+    assert talk.state() is not None and talk.own(talk.hanako)[0].stage == "open"
+
+
+def test_somebody_who_did_not_judge_the_pair_sees_and_says_nothing(database: Database) -> None:
+    talk = Talk(database)
+    talk.ask()
+    late = talk.world.person("late")
+    talk.world.judge(late, "Q1", "遠い", None, outcome="later")
+    for stranger in (talk.world.person("other"), late, talk.lead):
+        assert talk.own(stranger) == []
+        for act in (talk.open, lambda one: talk.say(one, 1, "")):
+            with pytest.raises(NotAllowed, match="you did not judge this pair"):
+                act(stranger)
+        with pytest.raises(NotAllowed):
+            read_discussed_text(database, stranger, "d", talk.pair)
+    assert read_discussed_text(database, talk.hanako, "d", talk.pair) == "본문 🔎"
+    with pytest.raises(NotAllowed):
+        talk.ask(actor=talk.hanako)
+    with pytest.raises(NotFound):
+        ask_to_discuss(database, talk.lead, "d", "nothing", now=LATER)
+
+
+def test_a_pair_with_one_annotator_or_one_who_is_gone_is_answered_with_why(database: Database) -> None:
+    talk = Talk(database)
+    talk.disable(talk.minjun)
+    with pytest.raises(StateError, match="fewer than two of those who judged this pair can still be asked"):
+        talk.ask()
+    talk.pair = talk.world.pair("Q1", "一人")
+    talk.world.judge(talk.hanako, "Q1", "一人", 1)
+    with pytest.raises(StateError, match="does not wait for a lead"):
+        talk.ask()
+    talk.world.add_decision(talk.lead, "Q1", "一人", 2)
+    with pytest.raises(StateError, match="does not wait for a lead"):
+        talk.ask()
+
+
+def test_one_who_is_disabled_meanwhile_is_not_waited_for(database: Database) -> None:
+    talk = Talk(database)
+    talk.ask()
+    talk.disable(talk.minjun)
+    state = talk.state()
+    assert state is not None and state.waits == {"花子": "answer", "민준": "gone"}
+    assert say_wait("B", "Q1", "gone") == "B can no longer be asked"
+    talk.say(talk.hanako, 0, talk.open(talk.hanako).seen)
+    state = talk.state()
+    assert state is not None and state.state == "answered"
+
+
+def test_a_dataset_asks_by_itself_from_its_distance_on_until_a_lead_closes_or_decides(
+    database: Database,
+) -> None:
+    talk = Talk(database, discuss_from="3")
+    near = talk.world.pair("Q1", "近い")
+    talk.world.judge(talk.hanako, "Q1", "近い", 2)
+    talk.world.judge(talk.minjun, "Q1", "近い", 3)
+    assert [one.pair for one in talk.own(talk.hanako)] == [talk.pair]
+    state = talk.state()
+    assert state is not None and state.by_itself and state.state == "asked"
+    change_settings(database, OPERATOR, "d", {"discuss_from": "1"}, now=LATER)
+    assert {one.pair for one in talk.own(talk.hanako)} == {talk.pair, near}
+    close_discussion(database, talk.lead, "d", talk.pair, now=LATER)
+    close_discussion(database, talk.lead, "d", talk.pair, now=LATER)
+    assert [one.pair for one in talk.own(talk.hanako)] == [near]
+    state = talk.state()
+    assert state is not None and state.state == "closed"
+    with pytest.raises(StateError, match="a lead has decided it or closed the discussion"):
+        talk.open(talk.hanako)
+    talk.ask()
+    assert len(talk.own(talk.hanako)) == 2
+    talk.world.add_decision(talk.lead, "Q1", "近い", 2)
+    assert [one.pair for one in talk.own(talk.minjun)] == [talk.pair]
+    with database.read() as session:
+        told = session.scalars(select(col(AuditEventRow.action)).order_by(col(AuditEventRow.pk)))
+        assert list(told) == ["changed settings", "closed discussion", "asked to discuss"]
+
+
+def test_neither_agreement_nor_a_release_counts_what_is_said(database: Database) -> None:
+    talk = Talk(database)
+    for number in range(4):
+        talk.world.pair("Q1", f"d{number}")
+        talk.world.judge(talk.hanako, "Q1", f"d{number}", number)
+        talk.world.judge(talk.minjun, "Q1", f"d{number}", min(3, number + number % 2))
+    talk.ask()
+    before = _count(talk)
+    talk.say(talk.hanako, 3, talk.open(talk.hanako).seen)
+    talk.say(talk.minjun, "unrateable", talk.open(talk.minjun).seen)
+    assert _count(talk) == before
+
+
+def _count(talk: Talk) -> str:
+    """All that a release, the gates and quality control go by, and the report of agreement to the last digit."""
+    with talk.database.read() as session:
+        states = list_pair_states(session, talk.world.dataset_pk)
+        gates = check_gates(session, find_dataset(session, "d"))
+    return repr((compute_agreement(talk.database, OPERATOR, "d"), states, gates))
+
+
+def test_without_any_discussion_looking_for_one_is_one_read(database: Database) -> None:
+    talk = Talk(database)
+    asked: list[str] = []
+    event.listen(database.engine, "before_cursor_execute", lambda *told: asked.append(str(told[2])))
+    assert talk.own(talk.hanako) == []
+    about_pairs = [statement for statement in asked if "judgment" in statement or "discussion" in statement]
+    assert len(about_pairs) == 1
+
+
+@pytest.mark.parametrize("few", [0, 5_000])
+def test_what_waits_for_an_annotator_stands_before_what_they_have_said(
+    database: Database, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    """However many discussions they have spoken in and no lead has ended; and however their pairs are looked up."""
+    talk = Talk(database, discuss_from="3")
+    talk.world.pair("Q1", "近い")
+    later = talk.world.pair("Q1", "後で")
+    for doc_id, grade in (("近い", 2), ("後で", 3)):
+        talk.world.judge(talk.hanako, "Q1", doc_id, 0)
+        talk.world.judge(talk.minjun, "Q1", doc_id, grade)
+    talk.say(talk.hanako, 3, talk.open(talk.hanako).seen)
+    monkeypatch.setattr(discussion_sql, "FEW", few)
+    monkeypatch.setattr(discussion_service, "MOST_NEW", 1)
+    assert [one.pair for one in talk.own(talk.hanako)] == [later, talk.pair]
+    assert count_news(database, talk.hanako, "d", now=LATER) == 1
+    monkeypatch.setattr(discussion_service, "MOST_DISCUSSIONS", 1)
+    assert [one.pair for one in talk.own(talk.hanako)] == [later]
+    talk.pair = later
+    talk.say(talk.hanako, 3, talk.open(talk.hanako).seen)
+    assert count_news(database, talk.hanako, "d", now=LATER) == 0
+
+
+def test_for_a_lead_who_judged_nothing_news_are_looked_for_in_one_read(database: Database) -> None:
+    talk = Talk(database, discuss_from="3")
+    asked: list[str] = []
+    event.listen(database.engine, "before_cursor_execute", lambda *told: asked.append(str(told[2])))
+    assert count_news(database, talk.lead, "d", now=LATER) == 0
+    assert len([statement for statement in asked if "judgment" in statement or "dispute" in statement]) == 1

@@ -1,0 +1,75 @@
+"""Disputes follow what is said and decided, on both databases."""
+
+from datetime import timedelta
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from annotator.adjudication.service import adjudicate, show_case
+from annotator.domain.disputes import Reason
+from annotator.storage.adjudication_tables import CurrentAdjudicationRow, DisputeRow
+from annotator.storage.database import Database
+from annotator.storage.disagreements import derive_disputes
+from annotator.storage.tables import PairRow
+from tests.integration.judged_world import NOW, JudgedWorld
+
+Found = dict[str, tuple[bool, Reason, int | None, int | None, int]]
+
+
+def find(database: Database) -> Found:
+    """Open, reasons, low, high and distance by pair."""
+    with database.read() as session:
+        rows = session.execute(
+            select(PairRow, DisputeRow).join(DisputeRow, col(DisputeRow.pair_pk) == col(PairRow.pk))
+        )
+        return {
+            pair.key: (row.open, Reason(row.reasons), row.low, row.high, row.distance) for pair, row in rows
+        }
+
+
+def make(database: Database) -> tuple[JudgedWorld, dict[str, str]]:
+    world = JudgedWorld(database)
+    world.query("Q1", "検索 🔎")
+    keys = {doc: world.pair("Q1", doc, rank=1) for doc in ("가", "b", "ج", "d", "e")}
+    ann, bea = world.person("花子"), world.person("민준")
+    for doc, first, second in (("가", 0, 3), ("b", 2, 2), ("ج", 1, None), ("d", 1, 2)):
+        world.judge(ann, "Q1", doc, first)
+        world.judge(bea, "Q1", doc, second)
+    return world, keys
+
+
+def test_a_pair_is_a_dispute_from_the_judgment_on_that_differs(database: Database) -> None:
+    _world, keys = make(database)
+    assert find(database) == {
+        keys["가"]: (True, Reason.DIFFER, 0, 3, 3),
+        keys["ج"]: (True, Reason.UNRATEABLE, None, None, 1),
+        keys["d"]: (True, Reason.DIFFER, 1, 2, 1),
+    }
+
+
+def test_a_decision_closes_the_dispute_and_holds(database: Database) -> None:
+    world, keys = make(database)
+    lead = world.person("lead", "lead")
+    case = show_case(database, lead, "d", keys["가"], now=NOW)
+    adjudicate(
+        database,
+        lead,
+        "d",
+        keys["가"],
+        grade=2,
+        rationale="第17条",
+        seen=case.seen,
+        now=NOW + timedelta(days=1),
+    )
+    assert find(database)[keys["가"]] == (False, Reason.DIFFER, 0, 3, 3)
+    with database.read() as session:
+        (held,) = session.scalars(select(CurrentAdjudicationRow))
+    assert (held.grade, held.outcome, held.lead_pk) == (2, "graded", lead.person_id)
+
+
+def test_deriving_all_of_a_dataset_comes_to_the_same(database: Database) -> None:
+    world, _keys = make(database)
+    before = find(database)
+    with database.write() as session:
+        derive_disputes(session, world.dataset_pk)
+    assert find(database) == before

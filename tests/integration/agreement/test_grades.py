@@ -1,0 +1,268 @@
+"""Reading the grades that count, on both databases: which rows, and each figure of theirs."""
+
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import select, text, update
+from sqlmodel import col
+
+from annotator.agreement.grades_sql import Grades, read_grades
+from annotator.agreement.records import Selection, Value
+from annotator.agreement.service import compute_agreement, list_groupings, list_pairs_behind, read_stamp
+from annotator.dataset.service import change_settings
+from annotator.domain.errors import NotAllowed, ValidationError
+from annotator.domain.people import OPERATOR
+from annotator.importing.service import import_judgments
+from annotator.labeling.service import list_judgments
+from annotator.storage.current_judgments import derive_current
+from annotator.storage.database import Database
+from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow, RubricRow
+from tests.integration.judged_world import NOW, JudgedWorld
+
+MINUTE = 60
+FIRST = int(NOW.timestamp())
+
+
+class World(JudgedWorld):
+    """Two queries, two annotators, three pairs."""
+
+    def __init__(self, database: Database, name: str = "d") -> None:
+        super().__init__(database, name=name)
+        self.ann, self.bo = self.person(f"ann {name}"), self.person(f"bo {name}")
+        self.query(f"q1 {name}", "권한", category="법령", extra={"source": "편람"})
+        self.query(f"q2 {name}", "権限")
+        for query_id, doc_id, law in (
+            (f"q1 {name}", f"d1 {name}", "民法"),
+            (f"q1 {name}", f"d2 {name}", None),
+            (f"q2 {name}", f"d1 {name}", "民法"),
+        ):
+            extra: dict[str, Any] = {"law": law} if law else {}
+            self.pair(query_id, doc_id, **extra)
+
+    def read(self) -> Grades:
+        with self.database.read() as session:
+            return read_grades(session, self.dataset_pk)
+
+
+@pytest.fixture
+def world(database: Database) -> World:
+    return World(database)
+
+
+def test_each_judgment_that_counts_is_read_with_its_figures(world: World, database: Database) -> None:
+    world.judge(world.ann, "q1 d", "d1 d", 3)
+    world.judge(world.bo, "q1 d", "d1 d", 0)
+    world.judge(world.ann, "q1 d", "d2 d", None)
+    world.judge(world.bo, "q1 d", "d2 d", 1, purpose="conditional")
+    world.judge(world.ann, "q2 d", "d1 d", None, outcome="later")
+    world.judge(world.bo, "q2 d", "d1 d", 2, purpose="quality")
+    found = world.read()
+    assert found.grade.tolist() == [3, 0]
+    assert found.annotator.tolist() == [world.ann.person_id, world.bo.person_id]
+    assert found.made_at.tolist() == [FIRST + MINUTE, FIRST + 2 * MINUTE]
+    assert found.seconds.tolist() == [2.5, 2.5]
+    with database.read() as session:
+        pair = session.get_one(PairRow, found.pair.tolist()[0])
+        assert (found.query == pair.query_pk).all()
+        assert (found.pair == pair.pk).all()
+        assert session.get_one(RubricRow, found.rubric.tolist()[0]).dataset_pk == world.dataset_pk
+
+
+def test_a_revision_is_read_in_the_place_of_what_it_revises(world: World) -> None:
+    world.judge(world.ann, "q1 d", "d1 d", 3)
+    world.judge(world.ann, "q1 d", "d1 d", 1)
+    found = world.read()
+    assert (found.grade.tolist(), found.made_at.tolist()) == ([1], [FIRST + 2 * MINUTE])
+
+
+def test_a_time_is_cut_to_its_second_and_an_unknown_duration_is_none(
+    world: World, database: Database
+) -> None:
+    at = datetime(2026, 5, 6, 23, 59, 59, 999_999, tzinfo=UTC).astimezone()
+    with database.write() as session:
+        pair = session.query(PairRow).first()
+        assert pair is not None
+        session.add(JudgmentRow.model_validate({
+            "event_id": "e", "pair_pk": pair.pk, "annotator_pk": world.ann.person_id, "rubric_pk": 1, "outcome": "graded",
+            "grade": 2, "judged_at": at, "received_at": at + timedelta(hours=9), "seconds": None,
+        }))  # fmt: skip
+        derive_current(session, world.dataset_pk)
+    found = world.read()
+    assert found.made_at.tolist() == [int(at.timestamp())]
+    assert np.isnan(found.seconds).tolist() == [True]
+
+
+def test_of_an_imported_judgment_nobody_claims_the_guideline_nor_a_time_that_its_file_does_not_give(
+    world: World, database: Database, tmp_path: Path
+) -> None:
+    given = ("2019-05-06T07:08:09Z", "2019-05-07T07:08:09Z")
+    lines = [f"q1 d,d1 d,ann d,1,{given[0]}", f"q1 d,d1 d,bo d,1,{given[1]}"]
+    lines += [f"{pair},{who} d,2," for pair in ("q1 d,d2 d", "q2 d,d1 d") for who in ("ann", "bo")]
+    file = tmp_path / "j.csv"
+    file.write_text("\n".join(["query_id,doc_id,annotator,grade,judged_at", *lines]), encoding="utf-8")
+    import_judgments(database, OPERATOR, "d", file, now=NOW)
+    found = world.read()
+    assert set(found.rubric.tolist()) == {0}
+    times = [int(datetime.fromisoformat(one).timestamp()) for one in given]
+    assert sorted(found.made_at.tolist()) == [0] * 4 + times
+    world.judge(world.person("cho"), "q2 d", "d1 d", 1)
+    migration = import_module("annotator.storage.migrations.versions.0015_which_judgments_came_with_a_file")
+    with database.write() as session:
+        columns = select(col(CurrentJudgmentRow.judgment_pk), col(CurrentJudgmentRow.imported))
+        known = dict(session.execute(columns.order_by(col(CurrentJudgmentRow.judgment_pk))).all())
+        assert sorted(known.values()) == [0, 1, 1, 2, 2, 2, 2]
+        session.execute(update(CurrentJudgmentRow).values(imported=0))
+        session.execute(text(migration.FILL))
+        assert dict(session.execute(columns).all()) == known
+    listed = list_judgments(database, OPERATOR, "d")
+    assert sum(one.judged_at is None for one in listed) == 4, "the same rule as that of the judgments' list"
+    for by, expected in (
+        ("week", [("2019-W19", 1), (None, 2)]),
+        ("guideline_version", [(None, 3)]),
+    ):
+        groups = compute_agreement(database, OPERATOR, "d", by=by, resamples=0).groups
+        assert [(one.value, one.measured.pairs) for one in groups] == expected
+        for value, pairs in expected:
+            for names in ((), ("ann d",), ("ann d", "bo d")):
+                selection = Selection(kind="shared", annotators=names, by=by, value=value)
+                behind = list_pairs_behind(database, OPERATOR, "d", selection, limit=9, now=NOW)
+                assert (behind.total, len(behind.pairs)) == (pairs, pairs)
+
+
+def test_only_this_datasets_pairs_in_the_pool_are_read(world: World, database: Database) -> None:
+    other = World(database, name="other")
+    other.judged = 500  # event ids of its own
+    for one in (world, other):
+        for doc in (f"d1 {one.name}", f"d2 {one.name}"):
+            one.judge(one.ann, f"q1 {one.name}", doc, 1)
+    with database.write() as session:
+        session.execute(
+            update(PairRow).where(col(PairRow.dataset_pk) == other.dataset_pk).values(retired_at=NOW)
+        )
+    assert len(world.read().grade) == 2
+    assert set(world.read().annotator.tolist()) == {world.ann.person_id}
+    assert other.read().grade.tolist() == []
+
+
+def test_what_the_same_transaction_has_changed_is_read_as_it_is_then(
+    world: World, database: Database
+) -> None:
+    world.judge(world.ann, "q1 d", "d1 d", 3)
+    with database.write() as session:
+        for pair in session.query(PairRow):
+            pair.retired_at = NOW
+        assert read_grades(session, world.dataset_pk).grade.tolist() == []
+
+
+@pytest.mark.parametrize("share", [1, 10**9])
+def test_walking_through_the_table_or_its_index_finds_the_same(
+    world: World, monkeypatch: pytest.MonkeyPatch, share: int
+) -> None:
+    monkeypatch.setattr("annotator.agreement.grades_sql.MOST_OF_THE_TABLE", share)
+    for grade, doc in enumerate(("d1 d", "d2 d")):
+        world.judge(world.ann, "q1 d", doc, grade)
+    assert sorted(world.read().grade.tolist()) == [0, 1]
+
+
+def test_large_primary_keys_are_read_exactly(world: World, database: Database) -> None:
+    with database.write() as session:
+        session.execute(text("UPDATE person SET pk = 2000000011 WHERE username = 'zoë'"))
+        session.execute(text(
+            "INSERT INTO person (pk, username, name, must_change_password, simulated, created_at) "
+            "VALUES (2000000011, 'zoë', '', false, false, '2026-01-01')"
+        ))  # fmt: skip
+        pair = session.query(PairRow).first()
+        assert pair is not None
+        session.add(JudgmentRow.model_validate({
+            "event_id": "e", "pair_pk": pair.pk, "annotator_pk": 2_000_000_011, "rubric_pk": 1, "outcome": "graded",
+            "grade": 3, "judged_at": NOW, "received_at": NOW,
+        }))  # fmt: skip
+        derive_current(session, world.dataset_pk)
+    found = world.read()
+    assert (found.annotator.tolist(), found.rubric.tolist(), found.grade.tolist()) == (
+        [2_000_000_011],
+        [1],
+        [3],
+    )
+
+
+def test_everything_to_group_by_is_listed_and_can_be_grouped_by(world: World, database: Database) -> None:
+    for annotator, grade in ((world.ann, 1), (world.bo, 2)):
+        for query_id, doc_id in (("q1 d", "d1 d"), ("q1 d", "d2 d"), ("q2 d", "d1 d")):
+            world.judge(annotator, query_id, doc_id, grade)
+    expected = {
+        "category": {"법령": 2, None: 1},
+        "source": {"편람": 2, None: 1},
+        "document:law": {"民法": 2, None: 1},
+        "annotator": {"ann d": 3, "bo d": 3},
+        "guideline_version": {"1": 3},
+        "week": {"2026-W10": 3},
+    }
+    assert list_groupings(database, OPERATOR, "d") == list(expected)
+    for by, groups in expected.items():
+        report = compute_agreement(database, OPERATOR, "d", by=by, resamples=20)
+        assert {group.value: group.measured.pairs for group in report.groups} == groups
+        assert all("too few to say much" in (group.warning or "") for group in report.groups)
+    with pytest.raises(NotAllowed):
+        list_groupings(database, world.ann, "d")
+    with pytest.raises(
+        ValidationError, match="cannot group by 'document:colour'; there are: category, source, document:law"
+    ):
+        compute_agreement(database, OPERATOR, "d", by="document:colour")
+
+
+def test_more_groups_than_can_be_compared_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotator.agreement.report.MOST_GROUPS", 1)
+    world.judge(world.ann, "q1 d", "d1 d", 1)
+    with pytest.raises(
+        ValidationError, match="source has 2 different values: more than the 1 that can be compared"
+    ):
+        compute_agreement(world.database, OPERATOR, "d", by="source")
+    assert compute_agreement(world.database, OPERATOR, "d").groups == ()
+
+
+def test_the_stamp_of_a_report_changes_with_what_it_rests_on_and_with_nothing_else(
+    world: World, database: Database
+) -> None:
+    seen = [read_stamp(database, OPERATOR, "d")]
+
+    def changes() -> bool:
+        seen.append(read_stamp(database, OPERATOR, "d"))
+        return seen[-1] != seen[-2]
+
+    assert not changes()
+    world.judge(world.ann, "q1 d", "d1 d", 3)
+    assert changes()
+    change_settings(database, OPERATOR, "d", {"lease_minutes": "5"}, now=NOW)
+    assert not changes()
+    change_settings(database, OPERATOR, "d", {"kappa_target": "0.6"}, now=NOW)
+    assert changes()
+    change_settings(database, OPERATOR, "d", {"seed": "8"}, now=NOW)
+    assert changes()
+    world.person("somebody new")
+    assert changes()
+    world.query("q9", "새 질의")
+    assert changes()
+    assert not changes()
+    with pytest.raises(NotAllowed):
+        read_stamp(database, world.ann, "d")
+
+
+def test_the_first_figures_are_told_before_the_report_and_are_its_own(
+    world: World, database: Database
+) -> None:
+    told: list[tuple[int, Value]] = []
+    for annotator, grades in ((world.ann, (0, 1, 2)), (world.bo, (0, 1, 1))):
+        for grade, (query_id, doc_id) in zip(
+            grades, (("q1 d", "d1 d"), ("q1 d", "d2 d"), ("q2 d", "d1 d")), strict=True
+        ):
+            world.judge(annotator, query_id, doc_id, grade)
+    report = compute_agreement(
+        database, OPERATOR, "d", resamples=10, tell=lambda pairs, kappa: told.append((pairs, kappa))
+    )
+    ((pairs, kappa),) = told
+    assert (pairs, kappa.value) == (report.measured.pairs, report.measured.cohen_kappa["unweighted"].value)

@@ -1,0 +1,183 @@
+"""What annotators learn of decisions on their own pairs, and their one objection."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlmodel import col
+
+from annotator.adjudication.discussion_service import count_news, list_own_decisions, object_to_decision
+from annotator.adjudication.objections_sql import list_objections
+from annotator.adjudication.queue_service import find_disagreements
+from annotator.adjudication.service import adjudicate, show_case
+from annotator.adjudication.storage_cases import add_decisions
+from annotator.domain.disputes import Reason
+from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
+from annotator.domain.people import Actor
+from annotator.storage.adjudication_tables import AdjudicationRow, GuidelineDecisionRow
+from annotator.storage.database import Database
+from annotator.storage.disclosures import has_seen
+from annotator.storage.lookup import find_dataset, find_rubric
+from annotator.storage.tables import PairRow
+from tests.integration.judged_world import NOW, JudgedWorld
+from tests.integration.random_events import play
+
+LATER = NOW + timedelta(days=1)
+
+
+class Decided:
+    """Two pairs of Q1, judged 0 against 3 and 2 against 3, and the leads who decide them."""
+
+    def __init__(self, database: Database) -> None:
+        self.database, self.world = database, JudgedWorld(database)
+        self.hanako, self.minjun = self.world.person("花子"), self.world.person("민준")
+        self.lead, self.other = self.world.person("lead", "lead"), self.world.person("kim", "lead")
+        self.world.query("Q1", "ハンドラ")
+        self.far = self.world.pair("Q1", "遠い", title="題")
+        self.near = self.world.pair("Q1", "近い")
+        for doc_id, one, two in (("遠い", 0, 3), ("近い", 2, 3)):
+            self.world.judge(self.hanako, "Q1", doc_id, one)
+            self.world.judge(self.minjun, "Q1", doc_id, two)
+
+    def decide(
+        self, pair: str, grade: Any, rationale: str = "第17条", *, by: Actor | None = None, **given: Any
+    ) -> None:
+        lead = by or self.lead
+        seen = show_case(self.database, lead, "d", pair, now=LATER).seen
+        adjudicate(
+            self.database, lead, "d", pair, grade=grade, rationale=rationale, seen=seen, now=LATER, **given
+        )
+
+    def own(self, actor: Actor, **given: Any) -> Any:
+        return list_own_decisions(self.database, actor, "d", now=LATER, **given)
+
+    def object(
+        self, actor: Actor, text: str = "本文を見てください", *, pair: str = "", seen: int = 1
+    ) -> None:
+        object_to_decision(self.database, actor, "d", pair or self.far, text=text, seen=seen, now=LATER)
+
+
+def test_annotators_see_what_was_decided_on_their_pairs_and_why(database: Database) -> None:
+    world = Decided(database)
+    assert world.own(world.hanako).total == 0
+    world.decide(world.far, 2, cause="guideline_gap")
+    world.decide(world.near, 2)
+    assert count_news(database, world.hanako, "d", now=LATER) == 2
+    found = world.own(world.hanako)
+    assert (found.total, found.differing) == (2, 1)
+    far = next(one for one in found.decisions if one.pair == world.far)
+    assert (far.grade, far.own_grade, far.rationale, far.cause, far.new) == (
+        2,
+        0,
+        "第17条",
+        "guideline_gap",
+        True,
+    )
+    assert [one.differs for one in found.decisions if one.pair == world.near] == [False]
+    assert [one.pair for one in world.own(world.hanako, differing=True).decisions] == [world.far]
+    assert count_news(database, world.hanako, "d", now=LATER) == 0
+    assert not any(one.new for one in world.own(world.hanako).decisions)
+    assert world.own(world.world.person("other")).total == 0
+
+
+def test_an_annotator_sees_no_decision_before_their_own_work_on_its_query_is_done(database: Database) -> None:
+    world = Decided(database)
+    world.world.pair("Q1", "未判定")
+    world.decide(world.far, 2)
+    assert world.own(world.hanako).total == 0 and count_news(database, world.hanako, "d", now=LATER) == 0
+    with pytest.raises(StateError, match="first judge what is still open to you of query Q1"):
+        world.object(world.hanako)
+    world.world.judge(world.hanako, "Q1", "未判定", 1)
+    assert world.own(world.hanako).total == 1
+    assert world.own(world.minjun).total == 0
+
+
+def test_the_version_of_the_guideline_that_says_so_is_told(database: Database) -> None:
+    world = Decided(database)
+    world.decide(world.far, 2)
+    assert world.own(world.hanako).decisions[0].guideline_since is None
+    with database.write() as session:
+        rubric = find_rubric(session, find_dataset(session, "d").pk or 0)
+        decided = session.scalars(select(col(AdjudicationRow.pk))).one()
+        session.add(GuidelineDecisionRow(rubric_pk=rubric.pk or 0, adjudication_pk=decided or 0))
+    assert world.own(world.hanako).decisions[0].guideline_since == 1
+
+
+def test_an_objection_opens_the_pair_again_and_a_later_decision_answers_it(database: Database) -> None:
+    world = Decided(database)
+    world.decide(world.far, 2)
+    world.object(world.hanako)
+    world.object(world.hanako)
+    (reopened,) = [
+        one for one in find_disagreements(database, world.lead, "d", now=LATER) if one.pair == world.far
+    ]
+    assert reopened.status == "open" and reopened.waiting == Reason.OBJECTION
+    with database.read() as session:
+        pk = session.scalar(select(col(PairRow.pk)).where(col(PairRow.key) == world.far)) or 0
+        assert has_seen(session, pk, world.hanako.person_id or 0), "who objects knows what was decided"
+    (mine,) = world.own(world.hanako).decisions
+    assert mine.objection is not None and not mine.objection.answered
+    with database.read() as session:
+        assert [(one.annotator, one.text) for one in list_objections(session, [pk])[pk]] == [
+            ("花子", "本文を見てください")
+        ]
+    world.decide(world.far, 2, "見ました。それでも2です", by=world.other)
+    (answered,) = world.own(world.hanako).decisions
+    assert answered.objection is not None and answered.objection.answered
+    assert (answered.rationale, answered.revision) == ("見ました。それでも2です", 2)
+    assert world.own(world.minjun).decisions[0].objection is None
+    with pytest.raises(StateError, match="done once"):
+        world.object(world.hanako, "もう一度", seen=2)
+
+
+def test_an_objection_to_something_else_than_holds_is_refused_with_what_changed(database: Database) -> None:
+    world = Decided(database)
+    world.decide(world.far, 2)
+    world.decide(world.far, 1, by=world.other)
+    with pytest.raises(ConflictError, match="decided anew meanwhile, at 1"):
+        world.object(world.hanako)
+    world.decide(world.far, "unrateable", by=world.other)
+    with pytest.raises(ConflictError, match="this pair cannot be rated"):
+        world.object(world.hanako)
+    with pytest.raises(ConflictError, match="taken back"):
+        world.object(world.hanako, pair=world.near)
+
+
+def test_blank_or_endless_words_and_somebody_who_did_not_judge_are_refused(database: Database) -> None:
+    world = Decided(database)
+    world.decide(world.far, 2)
+    for words in ("", " \n", "x" * 10_001, "a\x00"):
+        with pytest.raises(ValidationError):
+            world.object(world.hanako, words)
+    for stranger in (world.lead, world.world.person("other")):
+        with pytest.raises(NotAllowed, match="you did not judge this pair"):
+            world.object(stranger)
+
+
+def test_a_decision_that_was_taken_back_stays_with_whoever_objected_to_it_only(database: Database) -> None:
+    world = Decided(database)
+    world.decide(world.far, 2)
+    world.object(world.hanako)
+    with database.write() as session:
+        made = session.scalars(select(AdjudicationRow)).one()
+        given = made.model_dump(exclude={"pk"})
+        add_decisions(
+            session,
+            find_dataset(session, "d").pk or 0,
+            [{**given, "revision": 2, "outcome": "withdrawn", "grade": None}],
+        )
+    (mine,) = world.own(world.hanako).decisions
+    assert (mine.outcome, mine.differs) == ("withdrawn", False)
+    assert mine.objection is not None and mine.objection.answered
+    assert world.own(world.minjun).total == 0
+
+
+@pytest.mark.parametrize("seed", (0, 2, 3, 8))
+def test_nobody_is_shown_a_grade_of_a_query_with_open_work_of_their_own(
+    database: Database, seed: int
+) -> None:
+    """Random people do random things in a random order; whatever is shown is checked against what was open."""
+    made = play(database, seed)
+    assert min(made.looked, made.shown) > 0, "or this tests nothing"
+    assert made.shown_too_early == []

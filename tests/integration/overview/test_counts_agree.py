@@ -1,0 +1,237 @@
+"""A dataset walks through all its states, and after every step every page, command and file shows the same counts."""
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import func, select
+from sqlmodel import col
+from typer.testing import CliRunner
+
+from annotator.adjudication.queue_records import QueueFilter
+from annotator.adjudication.queue_service import (
+    compute_queue_pace,
+    count_open,
+    find_disagreements,
+    list_queue,
+)
+from annotator.agreement.service import compute_agreement
+from annotator.cli import terminal
+from annotator.cli.main import app
+from annotator.dataset.service import show_dataset
+from annotator.domain.people import OPERATOR
+from annotator.domain.settling import OPEN, SETTLED
+from annotator.importing.remapping_service import remap_documents
+from annotator.importing.service import import_qrels
+from annotator.labeling.calibration_service import mark_pair
+from annotator.labeling.questions_service import ask_question
+from annotator.labeling.service import compute_progress, list_judgments
+from annotator.overview.service import show_overview, show_status
+from annotator.pooling.service import list_pairs, show_pool
+from annotator.releases.service import check_release, publish_release
+from annotator.storage.database import Database
+from annotator.storage.labeling_tables import QueryWorkRow
+from tests.integration.judged_world import NOW, JudgedWorld
+from tests.integration.release_world import EPOCH
+
+DOCUMENTS = ["甲", "乙", "丙", "丁", "戊", "己", "庚", "辛", "壬", "癸", "가", "나"]
+REASON = "counted in a test"
+
+
+class Walk(JudgedWorld):
+    """One dataset with twelve pairs in two queries, and the counts of every place that shows some."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        super().__init__(database, kappa_target="-1")
+        self.folder, self.releases = folder, 0
+        self.hanako, self.minjun = self.person("花子"), self.person("민준")
+        self.expert, self.lead = self.person("専門家"), self.person("lead", "lead")
+
+    def steps(self) -> Iterator[str]:
+        """Change the dataset, and say how."""
+        yield "empty"
+        self.query("Q1", "検索 🔎", category="設定")
+        self.query("Q2", "검색", category="법")
+        yield "queries"
+        keys = {
+            doc: self.pair("Q1" if place < 6 else "Q2", doc, rank=1 + place)
+            for place, doc in enumerate(DOCUMENTS)
+        }
+        yield "pooled"
+        for doc, kind in (("가", "training"), ("나", "gold"), ("癸", "gold")):
+            mark = {"kind": kind, "grade": 2, "explanation": "第17条"}
+            mark_pair(self.database, self.lead, "d", keys[doc], now=NOW, **mark)
+        self.judge(self.hanako, "Q2", "가", 2, purpose="training")
+        self.judge(self.hanako, "Q2", "나", 2, purpose="gold")
+        yield "checks"
+        self.judge(self.hanako, "Q1", "甲", 3)
+        self.judge(self.hanako, "Q1", "乙", None)
+        self.judge(self.hanako, "Q1", "丙", None, outcome="later")
+        yield "begun"
+        self.judge(self.minjun, "Q1", "甲", 3)
+        self.judge(self.minjun, "Q1", "乙", None)
+        self.judge(self.minjun, "Q1", "丙", 1)
+        self.judge(self.hanako, "Q1", "丙", 1)
+        self.judge(self.hanako, "Q1", "丁", 0)
+        self.judge(self.minjun, "Q1", "丁", 3)
+        self.judge(self.hanako, "Q1", "戊", 2)
+        self.judge(self.minjun, "Q1", "戊", None)
+        self.judge(self.minjun, "Q1", "丁", 2)
+        yield "disagreements"
+        self.judge(self.expert, "Q1", "丁", 2, purpose="conditional")
+        self.judge(self.hanako, "Q1", "甲", 3, purpose="repeat")
+        yield "a third judgment and a repeat"
+        self.add_decision(self.lead, "Q1", "丁", 2)
+        self.judge(self.hanako, "Q1", "己", 0)
+        self.judge(self.minjun, "Q1", "己", 1)
+        self.add_decision(self.lead, "Q1", "己", 1)
+        yield "decided"
+        for number, doc in enumerate(("丁", "甲"), 1):
+            ask_question(
+                self.database,
+                self.hanako,
+                "d",
+                pair=keys[doc],
+                text="なぜ?",
+                event_id=str(UUID(int=9000 + number)),
+                now=NOW,
+            )
+        yield "questions about a decided and an agreed pair"
+        self.check_quality(self.expert, "Q1", "丙", 3, settled=1)
+        self.check_quality(self.expert, "Q1", "己", 1, settled=1, settled_by="adjudicated")
+        yield "reopened by quality control"
+        self._import("Q2 0 庚 2\nQ2 0 辛 0\nQ2 0 癸 1\n")
+        yield "imported"
+        self.judge(self.hanako, "Q2", "庚", 1)
+        yield "judged after it was imported"
+        self._remap("old_doc_id,new_doc_id\n甲,甲2\n辛,辛2\n辛,辛3\n")
+        yield "new document ids"
+
+    def _import(self, lines: str) -> None:
+        path = self.folder / "qrels.txt"
+        path.write_text(lines, encoding="utf-8")
+        import_qrels(self.database, OPERATOR, "d", path, now=NOW)
+
+    def _remap(self, lines: str) -> None:
+        path = self.folder / "new-ids.csv"
+        path.write_text(lines, encoding="utf-8")
+        remap_documents(self.database, OPERATOR, "d", path, now=NOW)
+
+    def command(self, *arguments: str) -> Any:
+        url = self.database.url.render_as_string(hide_password=False)
+        done = CliRunner().invoke(app, [*arguments, "--json", "--database", url])
+        return json.loads(done.stdout)
+
+    def publish(self) -> tuple[dict[str, Any], list[dict[str, str]], str]:
+        """The manifest's counts, the rows of judgments.csv, and the datasheet of a release of this moment."""
+        self.releases += 1
+        open_gates = [gate.name for gate in check_release(self.database, OPERATOR, "d").gates if not gate.met]
+        made = publish_release(
+            self.database, self.lead, "d", f"1.{self.releases}.0",
+            exports_dir=self.folder, now=EPOCH, overrides=dict.fromkeys(open_gates, REASON),
+        )  # fmt: skip
+        counts = json.loads((made.path / "manifest.json").read_bytes())["counts"]
+        rows = list(csv.DictReader(io.StringIO((made.path / "judgments.csv").read_text(encoding="utf-8"))))
+        return counts, rows, (made.path / "DATASHEET.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def walk(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Walk:
+    monkeypatch.setitem(terminal.chosen, "database", None)
+    return Walk(database, tmp_path)
+
+
+def test_every_place_shows_the_same_counts_in_every_state(walk: Walk) -> None:
+    seen: Counter[str] = Counter()
+    for step in walk.steps():
+        statuses = check_pairs(walk, step)
+        check_queue(walk, step)
+        check_judgments(walk, step)
+        if any(statuses[status] for status in SETTLED):
+            check_release_files(walk, step)
+        seen.update({status: n for status, n in statuses.items() if n})
+    assert set(seen) >= {*SETTLED, *OPEN, "unjudged", "unrateable"}  # the walk comes by every status
+
+
+def check_pairs(walk: Walk, step: str) -> Counter[str]:
+    """Pairs by status, and how far they are: Overview, status, pairs, Pool, progress, the release and its gates."""
+    pairs = show_overview(walk.database, OPERATOR, "d").pairs
+    listed = Counter(pair.status for pair in list_pairs(walk.database, OPERATOR, "d"))
+    by_status = {status: n for status, n in pairs.by_status.items() if n}
+    assert by_status == dict(listed), step
+    assert dict(show_pool(walk.database, OPERATOR, "d").statuses) == dict(pairs.by_status), step
+    assert show_status(walk.database, OPERATOR, "d", now=NOW).pairs == pairs, step
+    check = check_release(walk.database, OPERATOR, "d")
+    assert {status: n for status, n in check.statuses.items() if n} == by_status, step
+    gates = {gate.name: gate for gate in check.gates}
+    assert gates["disagreements"].measured == pairs.disagreements, step
+    assert gates["overlap"].measured == pairs.to_judge, step
+    _, counts = show_dataset(walk.database, OPERATOR, "d")
+    shown = walk.command("dataset", "show", "d")["counts"]
+    assert counts.pairs == shown["pairs"] == pairs.pairs == len(walk.command("pairs", "d")), step
+    progress = compute_progress(walk.database, OPERATOR, "d")
+    assert (progress.pairs, progress.checks) == (pairs.pairs - pairs.checks, pairs.checks), step
+    assert (progress.complete, progress.begun) == (pairs.complete, pairs.begun), step
+    assert progress.pairs - progress.complete == pairs.to_judge == count_open_work(walk), step
+    status = walk.command("status", "d")
+    assert (status["pairs"], status["statuses"]) == (pairs.pairs, dict(pairs.by_status)), step
+    assert (status["to_judge"], status["begun"], status["checks"]) == (
+        pairs.to_judge,
+        pairs.begun,
+        pairs.checks,
+    ), step
+    return listed
+
+
+def count_open_work(walk: Walk) -> int:
+    """The pairs that the pages Assignment and Label hand out, as storage counts them."""
+    with walk.database.read() as session:
+        return session.scalar(select(func.sum(col(QueryWorkRow.open_pairs)))) or 0
+
+
+def check_queue(walk: Walk, step: str) -> None:
+    """What waits for a lead: Overview, status, Disagreements, its command, the sidebar and the pace."""
+    pairs = show_overview(walk.database, OPERATOR, "d").pairs
+    page = list_queue(walk.database, OPERATOR, "d", QueueFilter(), now=NOW)
+    assert (page.open, page.ungraded) == (pairs.waiting, pairs.disagreements), step
+    assert count_open(walk.database, OPERATOR, "d") == pairs.waiting, step
+    assert compute_queue_pace(walk.database, OPERATOR, "d", now=NOW).open == pairs.waiting, step
+    rows = Counter(row.status for row in find_disagreements(walk.database, OPERATOR, "d", now=NOW))
+    assert (rows["open"], rows["decided"]) == (page.open, page.decided), step
+    assert Counter(row["status"] for row in walk.command("disagreements", "d")) == rows, step
+    assert walk.command("status", "d")["queue"]["open"] == pairs.waiting, step
+    assert all(pairs.waiting_by_status[status] == pairs.by_status[status] for status in OPEN), step
+
+
+def check_judgments(walk: Walk, step: str) -> None:
+    """Judgments: current ones, those that agreement counts and leaves out, and all that were ever stored."""
+    _, counts = show_dataset(walk.database, OPERATOR, "d")
+    current = list_judgments(walk.database, OPERATOR, "d")
+    progress = compute_progress(walk.database, OPERATOR, "d")
+
+    assert counts.judgments == len(current) == sum(person.judged for person in progress.annotators), step
+    stored = len(list_judgments(walk.database, OPERATOR, "d", history=True))
+    report = compute_agreement(walk.database, OPERATOR, "d", resamples=0)
+    left_out = sum(item.judgments for item in report.left_out)
+    graded = sum(sum(grades) for grades in report.measured.grades_by_annotator.values())
+    assert stored - left_out == graded - sum(
+        item.judgments for item in report.left_out if item.kind == "single"
+    ), step
+
+
+def check_release_files(walk: Walk, step: str) -> None:
+    """The files of a release hold what the pages said they would."""
+    pairs = show_overview(walk.database, OPERATOR, "d").pairs
+    current = list_judgments(walk.database, OPERATOR, "d")
+    counts, rows, datasheet = walk.publish()
+    assert (counts["pairs"], counts["qrels"]) == (pairs.pairs, pairs.settled), step
+    for status, n in pairs.by_status.items():
+        assert counts.get(status, 0) == n, (step, status)
+    assert len(rows) == len(current), step
+    assert f"{pairs.settled}" in datasheet

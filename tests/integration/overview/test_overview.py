@@ -1,0 +1,161 @@
+"""A dataset at a glance, on both databases: the figures come from the stages, and the next step follows from them."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from annotator.adjudication.service import adjudicate, show_case
+from annotator.dataset.service import change_settings
+from annotator.domain.errors import NotAllowed, NotFound
+from annotator.domain.people import OPERATOR
+from annotator.overview.service import Overview, show_overview
+from annotator.quality.records import ErrorRate, QualityStatus
+from annotator.releases.service import publish_release
+from annotator.storage.database import Database
+from tests.integration.judged_world import NOW, JudgedWorld
+
+LATER = NOW + timedelta(days=1)
+
+
+class Glance(JudgedWorld):
+    """Two queries with two documents each, two annotators and a lead."""
+
+    def __init__(self, database: Database, **settings: str) -> None:
+        super().__init__(database, **settings)
+        self.hanako, self.minjun = self.person("花子"), self.person("민준")
+        self.lead = self.person("lead", "lead")
+        self.pairs = []
+        for query_id in ("Q1", "Q2"):
+            self.query(query_id, f"検索 {query_id} 🔎")
+            self.pairs += [self.pair(query_id, f"{query_id}/甲"), self.pair(query_id, f"{query_id}/乙")]
+
+    def look(self) -> Overview:
+        return show_overview(self.database, self.lead, "d")
+
+    def steps(self) -> list[str | None]:
+        return [step.page for step in self.look().steps]
+
+    def judge_all(self, *grades: tuple[int, int]) -> None:
+        """One (花子's, 민준's) for each pair in order."""
+        places = [("Q1", "Q1/甲"), ("Q1", "Q1/乙"), ("Q2", "Q2/甲"), ("Q2", "Q2/乙")]
+        for (query_id, doc_id), (first, second) in zip(places, grades, strict=True):
+            self.judge(self.hanako, query_id, doc_id, first)
+            self.judge(self.minjun, query_id, doc_id, second)
+
+    def decide(self, pair: str, grade: int) -> None:
+        seen = show_case(self.database, self.lead, "d", pair, now=NOW).seen
+        adjudicate(self.database, self.lead, "d", pair, grade=grade, rationale="第17条", seen=seen, now=LATER)
+
+    def publish(self, version: str, folder: Path) -> None:
+        publish_release(
+            self.database, self.lead, "d", version,
+            exports_dir=folder, now=LATER, overrides={"quality_control": "표본 검사를 아직 하지 않았다"},
+        )  # fmt: skip
+
+
+def test_before_anything_is_judged_every_pair_is_short(database: Database) -> None:
+    found = Glance(database).look()
+    assert (found.counts.pairs, found.pairs.by_status["unjudged"], found.pairs.by_status["unanimous"]) == (
+        4,
+        4,
+        0,
+    )
+    assert [step.what for step in found.steps] == ["Have 4 pairs judged"]
+
+
+def test_pairs_that_are_begun_are_counted_among_the_short_ones(database: Database) -> None:
+    world = Glance(database)
+    world.judge(world.hanako, "Q1", "Q1/甲", None)
+    world.judge(world.hanako, "Q2", "Q2/甲", 3, outcome="graded")
+    world.judge(world.minjun, "Q2", "Q2/甲", 3)
+    (step,) = [step for step in world.look().steps if step.page == "label"]
+    assert step.what == "Have 3 pairs judged"
+    assert "1 of them is begun" in step.why
+
+
+def test_a_dataset_goes_from_disagreement_to_release_step_by_step(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = Glance(database)
+    world.judge_all((0, 0), (1, 1), (3, 3), (3, 2))
+    assert world.look().pairs.by_status == {
+        "unjudged": 0, "unrateable": 0, "imported": 0, "single": 0, "unanimous": 3, "disagreement": 1, "reopened": 0, "adjudicated": 0,
+    }  # fmt: skip
+    assert world.steps() == ["agreement", "disagreements"]
+    change_settings(database, OPERATOR, "d", {"kappa_target": "-1"}, now=NOW)
+    assert world.steps() == ["agreement", "disagreements"], "four pairs are too few for a verdict"
+    monkeypatch.setattr("annotator.agreement.diagnosis.verdict.FEW_PAIRS", 1)
+    monkeypatch.setattr("annotator.agreement.diagnosis.verdict.FEW_QUERIES", 1)
+    assert world.steps() == ["disagreements"]
+    world.decide(world.pairs[3], 3)
+    assert [(step.what, step.page) for step in world.look().steps] == [
+        ("Have a third expert check a sample", "quality")
+    ]
+    monkeypatch.setattr("annotator.quality.service.compute_quality", _pass_quality)
+    assert [step.what for step in world.look().steps] == ["Publish the first release"]
+    world.publish("1.0.0", tmp_path)
+    assert [step.what for step in world.look().steps] == ["Nothing is left to do"]
+    world.decide(world.pairs[3], 2)
+    assert [step.what for step in world.look().steps] == ["Publish a new release"]
+    world.publish("1.1.0", tmp_path)
+    assert [step.what for step in world.look().steps] == ["Nothing is left to do"]
+
+
+def _pass_quality(_session: object, _dataset_pk: int) -> QualityStatus:
+    rate = ErrorRate(0, 4, 0.0, (0.0, 0.6), 0.0)
+    return QualityStatus(
+        dataset="d", rule="bound", round=1, population=4, outside=0, settled_since=0, drawn=4, checked=4, unrateable=0,
+        barred=0, waiting=0, rates={"any": rate}, verdicts={"bound": "passed", "rate": "passed"}, further=0,
+        sentences=(), draws=(), errors=(),
+    )  # fmt: skip
+
+
+def test_what_quality_control_reopened_is_open_and_is_no_settled_pair(database: Database) -> None:
+    world = Glance(database)
+    world.judge_all((0, 0), (1, 1), (2, 2), (3, 3))
+    world.check_quality(world.person("専門家"), "Q2", "Q2/甲", 0, settled=2)
+    found = world.look()
+    assert (found.pairs.by_status["reopened"], found.pairs.by_status["unanimous"]) == (1, 3)
+    (step,) = [step for step in found.steps if step.page == "disagreements"]
+    assert (step.what, "1 of them was reopened by quality control" in step.why) == (
+        "Settle 1 open disagreement", True,
+    )  # fmt: skip
+
+
+def test_a_decided_pair_is_not_short_although_few_judged_it(database: Database) -> None:
+    world = Glance(database, overlap="3")
+    third = world.person("셋째")
+    world.judge_all((0, 0), (1, 1), (3, 3), (3, 2))
+    for doc_id in ("Q1/甲", "Q1/乙"):
+        world.judge(third, "Q1", doc_id, 1)
+    assert any(step.what == "Have 2 pairs judged" for step in world.look().steps)
+    world.decide(world.pairs[3], 3)
+    assert any(step.what == "Have 1 pair judged" for step in world.look().steps)
+
+
+def test_what_the_dataset_must_cover_is_a_step_until_it_does(database: Database) -> None:
+    """While pairs are judged only what judging cannot bring is missing."""
+    world = Glance(database)
+    required = {"queries": 3, "most_without_relevant": 0}
+    change_settings(database, OPERATOR, "d", {"kappa_target": "-1"}, requirements=required, now=NOW)
+    found = world.look()
+    assert (found.coverage.required, found.coverage.met) == (2, 0)
+    (step,) = [step for step in found.steps if "coverage" in step.what]
+    assert (step.what, "cover: queries. Import" in step.why) == ("Meet 1 requirement of coverage", True)
+    world.judge_all((0, 0), (0, 0), (3, 3), (3, 3))
+    (step,) = [step for step in world.look().steps if "coverage" in step.what]
+    assert "queries, queries without a relevant document" in step.why
+    change_settings(
+        database, OPERATOR, "d", {}, requirements={"queries": 2, "most_without_relevant": 1}, now=NOW
+    )
+    assert not [step for step in world.look().steps if "coverage" in step.what]
+
+
+def test_it_is_for_leads_of_the_dataset(database: Database) -> None:
+    world = Glance(database)
+    with pytest.raises(NotAllowed):
+        show_overview(database, world.hanako, "d")
+    with pytest.raises(NotFound):
+        show_overview(database, OPERATOR, "nowhere")
+    assert show_overview(database, OPERATOR, "d").counts.queries == 2

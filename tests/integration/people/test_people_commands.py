@@ -1,0 +1,153 @@
+"""`annotator people …` and the refusals of `annotator serve`, as a user types them."""
+
+import json
+import socket
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from annotator.cli.main import app
+from annotator.dataset.service import create_dataset
+from annotator.domain.errors import AnnotatorError, StateError
+from annotator.domain.people import OPERATOR
+from annotator.people.service import sign_in
+from annotator.storage.database import Database
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def run(database: Database, *words: str, given: str | bytes = "") -> Result:
+    url = database.url.render_as_string(hide_password=False)
+    return CliRunner().invoke(app, ["--database", url, *words], input=given, catch_exceptions=True)
+
+
+def run_json(database: Database, *words: str, given: str = ""):  # type: ignore[no-untyped-def]
+    done = run(database, *words, "--json", given=given)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def enter(database: Database, username: str, password: str) -> str:
+    return sign_in(database, username, password, address="192.0.2.1", now=datetime.now(UTC))
+
+
+def test_somebody_is_added_with_a_one_time_password_that_signs_in(database: Database) -> None:
+    create_dataset(database, OPERATOR, "demo", now=NOW)
+    made = run_json(
+        database, "people", "add", "花子", "--name", "山田 花子", "--role", "lead", "--dataset", "demo"
+    )
+    assert made["memberships"] == [{"dataset": "demo", "role": "lead", "categories": None, "languages": None}]
+    assert made["must_change_password"] is True
+    assert enter(database, "花子", made["one_time_password"])
+
+
+def test_without_json_the_password_is_printed_with_what_it_is(database: Database) -> None:
+    done = run(database, "people", "add", "hanako")
+    assert "Added hanako: annotator on every dataset." in done.stdout
+    assert "One-time password: " in done.stdout
+    password = done.stdout.split("One-time password: ")[1].splitlines()[0]
+    assert enter(database, "hanako", password)
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", ""])
+def test_a_password_is_read_from_standard_input_and_never_printed(database: Database, ending: str) -> None:
+    done = run(database, "people", "add", "hanako", "--password-stdin", given=f"正しい馬 バッテリー{ending}")
+    assert done.exit_code == 0, done.output
+    assert "バッテリー" not in done.output
+    assert "One-time" not in done.output
+    assert enter(database, "hanako", "正しい馬 バッテリー")
+
+
+def test_a_password_that_is_not_utf8_or_too_short_is_refused(database: Database) -> None:
+    for given in ("正しい馬 バッテリー".encode("cp932"), b"short\n"):
+        done = run(database, "people", "add", "hanako", "--password-stdin", given=given)
+        assert isinstance(done.exception, AnnotatorError)
+    assert run_json(database, "people", "list") == []
+
+
+def test_people_are_listed_with_their_roles(database: Database) -> None:
+    create_dataset(database, OPERATOR, "demo", now=NOW)
+    assert "Add the first admin" in run(database, "people", "list").stdout
+    run(database, "people", "add", "ada", "--role", "admin")
+    run(database, "people", "add", "민준", "--dataset", "demo")
+    listed = run(database, "people", "list").stdout
+    assert "admin on every dataset" in listed
+    assert "annotator on demo" in listed
+    found = run_json(database, "people", "list", "--dataset", "demo")
+    assert [person["username"] for person in found] == ["ada", "민준"]
+    assert "password_hash" not in json.dumps(found)
+
+
+def test_name_role_and_password_are_changed_together_or_not_at_all(database: Database) -> None:
+    create_dataset(database, OPERATOR, "demo", now=NOW)
+    run(database, "people", "add", "hanako", "--password-stdin", given="correct horse")
+    changed = run_json(
+        database,
+        "people",
+        "set",
+        "hanako",
+        "--name",
+        "花子",
+        "--role",
+        "lead",
+        "--dataset",
+        "demo",
+        "--new-password",
+    )
+    assert changed["name"] == "花子"
+    assert ("demo", "lead") in {(held["dataset"], held["role"]) for held in changed["memberships"]}
+    assert enter(database, "hanako", changed["one_time_password"])
+    done = run(
+        database, "people", "set", "hanako", "--name", "other", "--role", "lead", "--dataset", "nowhere"
+    )
+    assert "no dataset named 'nowhere'" in str(done.exception)
+    assert run_json(database, "people", "list")[0]["name"] == "花子"
+
+
+def test_a_role_is_taken_away_and_disabling_is_undone(database: Database) -> None:
+    run(database, "people", "add", "hanako", "--password-stdin", given="correct horse")
+    assert run_json(database, "people", "set", "hanako", "--no-role")["memberships"] == []
+    assert run_json(database, "people", "disable", "hanako")["disabled"] is True
+    with pytest.raises(AnnotatorError):
+        enter(database, "hanako", "correct horse")
+    assert run_json(database, "people", "set", "hanako", "--enable")["can_sign_in"] is True
+    assert enter(database, "hanako", "correct horse")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["set", "hanako"], ["set", "hanako", "--no-role", "--role", "lead"], ["add", "x", "--role", "root"], ["add"],
+     ["set", "hanako", "--new-password", "--password-stdin"]],
+)  # fmt: skip
+def test_wrong_usage_ends_with_2(database: Database, words: list[str]) -> None:
+    assert run(database, "people", *words).exit_code == 2
+
+
+def test_a_port_in_use_is_refused_with_another_to_try(database: Database) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = run(database, "serve", "--port", str(port))
+    assert isinstance(done.exception, StateError)
+    assert f"cannot listen on 127.0.0.1:{port}" in str(done.exception)
+    assert (
+        "Nobody can sign in yet. Add the first admin: annotator people add NAME --role admin" in done.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "secure", "warned"),
+    [("127.0.0.1", "", False), ("0.0.0.0", "", True), ("0.0.0.0", "true", False)],
+)
+def test_an_address_that_others_reach_is_warned_about_unless_https_is_before_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch, host: str, secure: str, warned: bool
+) -> None:
+    if secure:
+        monkeypatch.setenv("ANNOTATOR_SECURE_COOKIE", secure)
+    monkeypatch.setattr("annotator.web.serve.serve_app", lambda *_args, **_kwargs: None)
+    done = run(database, "serve", "--host", host)
+    assert done.exit_code == 0, done.exception
+    assert ("passwords and sign-ins travel in the clear" in " ".join(done.stderr.split())) is warned

@@ -1,0 +1,316 @@
+"""A publish that is killed, that meets another, or that finds the disk full: the whole release, or nothing of it."""
+
+import errno
+import os
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+from sqlmodel import SQLModel
+
+from annotator.domain.errors import AnnotatorError, ConflictError, StateError
+from annotator.releases import folder as room
+from annotator.releases import output, service
+from annotator.releases.service import (
+    Release,
+    finish_publishing,
+    list_releases,
+    publish_release,
+    verify_release,
+)
+from annotator.storage.database import Database
+from annotator.storage.tables import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
+from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
+
+RECORDS = (ReleaseRow, ReleaseQueryRow, ReleaseQrelRow, PseudonymRow)
+
+
+@pytest.fixture
+def world(database: Database) -> ReleaseWorld:
+    return ReleaseWorld(database)
+
+
+def publish(world: ReleaseWorld, folder: Path, version: str = "1.0.0", **more: Any) -> Release:
+    more = {"overrides": WAIVED, "now": EPOCH, "actor": world.lead, **more}
+    return publish_release(world.database, more.pop("actor"), world.name, version, exports_dir=folder, **more)
+
+
+def releases(world: ReleaseWorld, folder: Path) -> list[tuple[str, str]]:
+    found = list_releases(world.database, world.lead, world.name, exports_dir=folder)
+    return [(release.version, release.folder) for release in found]
+
+
+def listed(folder: Path) -> list[str]:
+    """What stands in the dataset's folder, hidden folders included."""
+    below = folder / "検索-법령"
+    return sorted(path.name for path in below.iterdir()) if below.exists() else []
+
+
+def visible(folder: Path) -> list[str]:
+    return [name for name in listed(folder) if not name.startswith(".")]
+
+
+def count_rows(world: ReleaseWorld) -> list[int]:
+    """How many rows of releases there are, of every kind."""
+    with world.database.read() as session:
+        return [session.scalar(select(func.count()).select_from(row)) or 0 for row in RECORDS]
+
+
+# --- killed at any moment
+
+KILLED_AT = {
+    "while the first file is synced": "patch('os.fsync', before)",
+    "while the sixth file is synced": "patch('os.fsync', before, calls=6)",
+    "while the last file is synced": "patch('os.fsync', before, calls=17)",
+    "while files are written": "patch('os.write', after, calls=3)",
+    "while the folder is synced": "patch('os.fsync', before, calls=20)",
+    "before anything is recorded": "patch('annotator.releases.service.add_pseudonyms', before)",
+    "with the qrels in an open transaction": "patch('annotator.releases.service.add_release', after)",
+    "right after the commit": "after_commit()",
+    "between commit and rename": "patch('os.rename', before)",
+    "after the rename": "patch('os.rename', after)",
+}
+RECORDED = ("right after the commit", "between commit and rename", "after the rename")
+SCRIPT = """
+import importlib, os, signal, sys
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from annotator.people.service import find_actor
+from annotator.releases.service import publish_release
+from annotator.storage.database import Database
+from annotator.storage.schema import upgrade_schema
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def before(real, *args, **kwargs):
+    die()
+
+def after(real, *args, **kwargs):
+    real(*args, **kwargs)
+    die()
+
+def patch(name, how, calls=1):
+    module = importlib.import_module(name.rpartition('.')[0])
+    real = getattr(module, name.rpartition('.')[2])
+    left = [calls]
+    def patched(*args, **kwargs):
+        left[0] -= 1
+        return how(real, *args, **kwargs) if left[0] == 0 else real(*args, **kwargs)
+    setattr(module, name.rpartition('.')[2], patched)
+
+def after_commit():
+    write = Database.write
+    @contextmanager
+    def patched(self):
+        with write(self) as session:
+            yield session
+        die()
+    Database.write = patched
+
+url, exports, now, waived, moment = sys.argv[1:]
+database = Database(url)
+with database.read() as session:
+    lead = find_actor(session, 'editor')
+exec(moment)
+publish_release(database, lead, '検索-법령', '1.0.0', exports_dir=Path(exports), now=datetime.fromisoformat(now), overrides=eval(waived))
+"""
+
+
+@pytest.mark.parametrize("moment", KILLED_AT)
+def test_killed_at_any_moment_a_release_is_whole_or_not_there(
+    world: ReleaseWorld, database_url: str, tmp_path: Path, moment: str
+) -> None:
+    arguments = [database_url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), KILLED_AT[moment]]
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -9, done.stderr
+    assert visible(tmp_path) == (["1.0.0"] if moment == "after the rename" else [])
+    assert bool(count_rows(world)[0]) == (moment in RECORDED)
+    finished = finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH)
+    assert len(finished) == (moment in RECORDED and moment != "after the rename")
+    if moment in RECORDED:
+        assert releases(world, tmp_path) == [("1.0.0", "whole")]
+        with pytest.raises(ConflictError):
+            publish(world, tmp_path)
+    else:
+        assert (visible(tmp_path), releases(world, tmp_path)) == ([], [])
+        assert count_rows(world) == [0, 0, 0, 0]
+        publish(world, tmp_path)
+    assert verify_release(tmp_path / world.name / "1.0.0").whole
+    assert count_rows(world) == [1, 2, 5, 3]
+    assert finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH) == []
+
+
+def test_what_a_killed_publish_left_behind_is_gone_after_the_next_one(
+    world: ReleaseWorld, database_url: str, tmp_path: Path
+) -> None:
+    moment = KILLED_AT["while files are written"]
+    arguments = [database_url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), moment]
+    subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        check=False,
+    )
+    (left,) = listed(tmp_path)
+    assert left.endswith(".partial")
+    publish(world, tmp_path)
+    assert listed(tmp_path) == ["1.0.0"]
+
+
+def test_a_recorded_release_whose_place_is_taken_keeps_its_files_until_the_place_is_free(
+    world: ReleaseWorld, database_url: str, tmp_path: Path
+) -> None:
+    moment = KILLED_AT["between commit and rename"]
+    arguments = [database_url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), moment]
+    subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        check=False,
+    )
+    target = tmp_path / world.name / "1.0.0"
+    target.mkdir()
+    (target / "メモ.txt").write_text("x", encoding="utf-8")
+    for days in (0, 2):
+        later = datetime.now(UTC) + timedelta(days=days)
+        assert finish_publishing(world.database, exports_dir=tmp_path, now=later) == []
+    assert releases(world, tmp_path) == [("1.0.0", "changed")]
+    target.rename(tmp_path / "aside")
+    assert finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH) == [target]
+    assert releases(world, tmp_path) == [("1.0.0", "whole")]
+    assert verify_release(target).whole
+
+
+def test_what_somebody_is_writing_is_not_removed(
+    world: ReleaseWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, seen = service.write_release, []
+
+    def write_while_others_begin(*args: Any) -> Any:
+        made = write(*args)
+        finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH + timedelta(days=2))
+        seen.extend(listed(tmp_path))
+        return made
+
+    monkeypatch.setattr(service, "write_release", write_while_others_begin)
+    assert publish(world, tmp_path).folder == "whole"
+    (partial,) = seen
+    assert partial.endswith(".partial")
+
+
+# --- two leads at once
+
+
+def test_of_two_leads_who_publish_a_version_in_the_same_moment_one_wins(
+    world: ReleaseWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have written every file before either records it."""
+    leads = [world.lead, world.person("其他リード", "lead")]
+    both_wrote, write = threading.Barrier(2, timeout=60), service.write_release
+
+    def write_and_wait(*args: Any) -> Any:
+        made = write(*args)
+        both_wrote.wait()
+        return made
+
+    monkeypatch.setattr(service, "write_release", write_and_wait)
+    made: list[Release] = []
+    refused: list[Exception] = []
+
+    def run(number: int) -> None:
+        try:
+            made.append(publish(world, tmp_path, actor=leads[number], note=f"by {number}"))
+        except AnnotatorError as error:
+            refused.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1, refused
+    assert [type(error) for error in refused] == [ConflictError]
+    assert "another lead published version 1.0.0" in str(refused[0])
+    assert listed(tmp_path) == ["1.0.0"]
+    assert releases(world, tmp_path) == [("1.0.0", "whole")]
+    assert verify_release(made[0].path).whole
+    assert count_rows(world)[:3] == [1, 2, 5]
+
+
+# --- a full disk
+
+
+@pytest.mark.parametrize("writes", [1, 4, 12, 17])
+def test_a_disk_that_is_full_at_any_write_leaves_nothing(
+    world: ReleaseWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    write, left = os.write, [writes]
+
+    def fill(descriptor: int, data: bytes) -> int:
+        left[0] -= 1
+        if left[0] <= 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, data)
+
+    monkeypatch.setattr(output.os, "write", fill)
+    with pytest.raises(StateError, match="No space left on device"):
+        publish(world, tmp_path)
+    monkeypatch.undo()
+    assert (listed(tmp_path), count_rows(world)) == ([], [0, 0, 0, 0])
+    assert publish(world, tmp_path).folder == "whole"
+
+
+def test_a_disk_without_room_for_the_rows_kept_aside_leaves_nothing(
+    world: ReleaseWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: Any, **options: Any) -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(output.tempfile, "TemporaryFile", full)
+    with pytest.raises(StateError, match="No space left on device"):
+        publish(world, tmp_path)
+    assert (listed(tmp_path), count_rows(world)) == ([], [0, 0, 0, 0])
+
+
+def test_a_folder_that_cannot_be_renamed_keeps_what_is_recorded(
+    world: ReleaseWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(room.os, "rename", refuse)
+    with pytest.raises(StateError, match="annotator release list"):
+        publish(world, tmp_path)
+    monkeypatch.undo()
+    assert finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH) == [
+        tmp_path / world.name / "1.0.0"
+    ]
+    assert releases(world, tmp_path) == [("1.0.0", "whole")]
+
+
+def test_rows_of_every_kind_are_recorded_with_what_they_rest_on(world: ReleaseWorld, tmp_path: Path) -> None:
+    publish(world, tmp_path)
+    assert {str(row.__tablename__) for row in RECORDS} <= set(SQLModel.metadata.tables)
+    with world.database.read() as session:
+        queries = session.scalars(select(ReleaseQueryRow)).all()
+        qrels = session.scalars(select(ReleaseQrelRow)).all()
+    assert sorted((row.position, row.query_id, row.text) for row in queries) == [
+        (0, "Q1", "RESTful Webサービスの構成: yes #1"), (1, "Q2", '17조 "검색"\n'),
+    ]  # fmt: skip
+    assert {row.doc_id: len((row.judgments or "").split()) for row in qrels} == {
+        "Q1/zero": 2, "Q1/two": 2, "Q1/three": 2, "Q1/one": 2, "e\u0301🎯": 1,
+    }  # fmt: skip
+    assert all((row.adjudication_pk, row.imported_qrel_pk) == (None, None) for row in qrels)

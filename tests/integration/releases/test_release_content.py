@@ -1,0 +1,226 @@
+"""What a release takes from everything around judging: earlier ground truth, remapped documents, newer guidelines;
+and what it says of the release before."""
+
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlmodel import col
+
+from annotator.adjudication.bulk_service import adjudicate_file
+from annotator.domain.errors import NotAllowed
+from annotator.domain.people import OPERATOR
+from annotator.guideline.service import publish_version, read_version
+from annotator.importing.remapping_service import remap_documents
+from annotator.importing.service import import_documents, import_qrels
+from annotator.releases.gates import Gate
+from annotator.releases.service import (
+    Release,
+    check_release,
+    finish_publishing,
+    preview_release,
+    publish_release,
+    verify_release,
+)
+from annotator.storage.adjudication_tables import AdjudicationRow
+from annotator.storage.database import Database
+from annotator.storage.tables import ReleaseQrelRow
+from tests.integration.judged_world import NOW
+from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
+
+LATER = EPOCH + timedelta(days=1)
+
+
+@pytest.fixture
+def world(database: Database) -> ReleaseWorld:
+    return ReleaseWorld(database)
+
+
+def publish(world: ReleaseWorld, folder: Path, version: str = "1.0.0", **more: Any) -> Release:
+    more = {"overrides": dict.fromkeys([*WAIVED, "stale", "relevant"], "x"), "now": EPOCH, **more}
+    return publish_release(world.database, world.lead, world.name, version, exports_dir=folder, **more)
+
+
+def manifest(release: Release) -> dict[str, Any]:
+    return json.loads((release.path / "manifest.json").read_bytes())
+
+
+def bring_in(world: ReleaseWorld, folder: Path) -> None:
+    """An earlier ground truth in law JSON: two documents of Q3, one of Q1 that is judged here already."""
+    path = folder / "earlier.json"
+    content = {
+        "queries": [
+            {"query_id": "Q3", "query_text": "no", "ground_truth": {
+                "unjudged": {"relevance": 3, "annotator_1": 3, "annotator_2": 2, "notes": "옛 메모", "law_type": "법률"},
+                "新/文書": {"relevance": 0},
+            }},
+            {"query_id": "Q1", "query_text": "x", "ground_truth": {"Q1/one": {"relevance": 3}}},
+        ]
+    }  # fmt: skip
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    import_qrels(world.database, OPERATOR, world.name, path, now=EPOCH, format_name="law")
+
+
+def decide(world: ReleaseWorld, grade: int) -> None:
+    data = f"query_id,doc_id,grade,rationale,reason\nQ2,법률_제17조,{grade},第17条に直接,再考\n".encode()
+    adjudicate_file(world.database, world.lead, world.name, data, "d.csv", now=EPOCH)
+
+
+def qrels(world: ReleaseWorld) -> dict[tuple[str, str], ReleaseQrelRow]:
+    with world.database.read() as session:
+        return {(row.query_id, row.doc_id): row for row in session.scalars(select(ReleaseQrelRow))}
+
+
+def test_kept_grades_of_an_earlier_ground_truth_are_published_as_imported(
+    world: ReleaseWorld, tmp_path: Path
+) -> None:
+    bring_in(world, tmp_path)
+    made = publish(world, tmp_path)
+    counts = manifest(made)["counts"]
+    assert (counts["imported"], counts["qrels"], counts["unanimous"]) == (2, 7, 4)
+    assert (made.path / "qrels.trec.txt").read_text().splitlines()[-2:] == [
+        "Q3 0 unjudged 3",
+        "Q3 0 新/文書 0",
+    ]
+    law = json.loads((made.path / "law.json").read_bytes())["queries"][-1]["ground_truth"]["unjudged"]
+    assert (law["annotator_1"], law["annotator_2"], law["notes"], law["law_type"]) == (
+        3,
+        2,
+        "옛 메모",
+        "법률",
+    )
+    rows = qrels(world)
+    kept = rows["Q3", "unjudged"]
+    assert (kept.origin, kept.judgments, kept.adjudication_pk) == ("imported", "", None)
+    assert kept.imported_qrel_pk is not None
+    assert rows["Q1", "Q1/one"].imported_qrel_pk is None
+    assert "earlier.json" in (made.path / "DATASHEET.md").read_text()
+    assert str(tmp_path) not in (made.path / "DATASHEET.md").read_text()
+    assert verify_release(made.path).whole
+
+
+def test_a_kept_pair_is_not_short_of_judgments(world: ReleaseWorld, tmp_path: Path) -> None:
+    def short() -> float | None:
+        gates = {gate.name: gate for gate in check_release(world.database, world.lead, world.name).gates}
+        return gates["overlap"].measured
+
+    assert short() == 3
+    bring_in(world, tmp_path)
+    assert short() == 2
+
+
+def test_a_pair_whose_document_was_split_leaves_the_release(world: ReleaseWorld, tmp_path: Path) -> None:
+    before = publish(world, tmp_path)
+    assert manifest(before)["counts"]["pairs"] == 9
+    path = tmp_path / "remap.csv"
+    path.write_text("old_doc_id,new_doc_id\nQ1/two,Q1/two#a\nQ1/two,Q1/two#b\nQ1/one,Q1/eins\n")
+    remap_documents(world.database, OPERATOR, world.name, path, now=LATER)
+    made = publish(world, tmp_path, "1.1.0", now=LATER + timedelta(days=1))
+    assert "Q1/two 2" not in (made.path / "qrels.trec.txt").read_text()
+    assert "Q1 0 Q1/eins 1" in (made.path / "qrels.trec.txt").read_text()
+    judged = (made.path / "judgments.csv").read_text()
+    assert ("Q1/two" in judged, "Q1/eins" in judged) == (False, True)
+    assert (manifest(made)["counts"]["pairs"], manifest(made)["agreement"]["pairs"]) == (10, 4)
+    changes = (made.path / "CHANGES.md").read_text()
+    assert "Q1/eins" in changes
+    assert "Q1/two" in changes
+    assert verify_release(made.path).whole
+
+
+def test_settled_pairs_under_an_older_meaning_of_the_grades_are_stale(world: ReleaseWorld) -> None:
+    decide(world, 2)
+    present = read_version(world.database, world.lead, world.name).rubric
+    for base, change in ((1, "semantic"), (2, "minor")):
+        rubric = replace(present, guideline=f"after {base}")
+        publish_version(
+            world.database, world.lead, world.name, rubric, base_version=base, change=change, why="x", now=NOW
+        )
+    (stale,) = (
+        gate for gate in check_release(world.database, world.lead, world.name).gates if gate.name == "stale"
+    )
+    assert (stale.measured, stale.met) == (6, False)
+    world.judge(world.hanako, "Q2", "e\u0301🎯", 2)  # judged again: the single one rests on version 3 now
+    decide(world, 1)
+    (stale,) = (
+        gate for gate in check_release(world.database, world.lead, world.name).gates if gate.name == "stale"
+    )
+    assert (stale.measured, ("Q2", "법률_제17조") in stale.examples) == (4, False)
+
+
+def test_settled_pairs_on_an_older_text_are_stale_by_their_judgments_or_their_decision(
+    world: ReleaseWorld, tmp_path: Path
+) -> None:
+    bring_texts(world, tmp_path, {"법률_제17조": "제17조 원문"}, now=NOW)
+    decide(world, 2)
+    assert find_stale(world).met
+    bring_texts(world, tmp_path, {"Q1/zero": "別の本文", "법률_제17조": "제17조 개정"}, now=LATER)
+    gate = find_stale(world)
+    assert (gate.measured, gate.examples) == (2, (("Q1", "Q1/zero"), ("Q2", "법률_제17조")))
+    assert str(gate.why).startswith(
+        "2 settled pairs rest on an older text of their documents: decide them anew"
+    )
+    bring_texts(world, tmp_path, {"Q1/zero": "本文"}, now=LATER)
+    assert find_stale(world).examples == (("Q2", "법률_제17조"),)
+
+
+def bring_texts(world: ReleaseWorld, folder: Path, texts: dict[str, str], *, now: datetime) -> None:
+    path = folder / "documents.jsonl"
+    path.write_text("\n".join(json.dumps({"doc_id": key, "text": text}) for key, text in texts.items()))
+    import_documents(world.database, OPERATOR, world.name, path, now=now)
+
+
+def find_stale(world: ReleaseWorld) -> Gate:
+    gates = check_release(world.database, world.lead, world.name).gates
+    return next(gate for gate in gates if gate.name == "stale")
+
+
+def test_the_preview_is_what_changes_says_after_publishing(world: ReleaseWorld, tmp_path: Path) -> None:
+    first = preview_release(world.database, world.lead, world.name, now=NOW)
+    assert (first.before, first.after) == (None, None)
+    publish(world, tmp_path)
+    assert preview_release(world.database, world.lead, world.name, now=NOW).advice == "none"
+    decide(world, 2)
+    world.judge(world.hanako, "Q1", "Q1/three", 2)
+    world.judge(world.minjun, "Q1", "Q1/three", 2)
+    found = preview_release(world.database, world.lead, world.name, now=NOW)
+    assert {(change.kind, change.doc_id, change.old, change.new, change.reason) for change in found.changes} == {
+        ("added", "법률_제17조", None, 2, None), ("changed", "Q1/three", 3, 2, "revision"),
+    }  # fmt: skip
+    assert (found.before, found.advice) == ("1.0.0", "minor")
+    made = publish(world, tmp_path, "1.1.0", now=LATER)
+    changes = (made.path / "CHANGES.md").read_text()
+    assert "Compared with 1.0.0" in changes
+    assert "법률\\_제17조" in changes or "법률_제17조" in changes
+    assert manifest(made)["previous"] == "1.0.0"
+
+
+def test_a_query_that_lost_its_qrels_is_removed_from_the_release(world: ReleaseWorld, tmp_path: Path) -> None:
+    publish(world, tmp_path)
+    world.judge(world.hanako, "Q2", "e\u0301🎯", None)
+    found = preview_release(world.database, world.lead, world.name, now=NOW)
+    assert found.queries_removed == ("Q2",)
+    assert dict(found.counts) == {"removed": 1}
+
+
+def test_only_a_lead_previews(world: ReleaseWorld) -> None:
+    with pytest.raises(NotAllowed):
+        preview_release(world.database, world.hanako, world.name, now=NOW)
+
+
+def test_a_decision_is_recorded_with_its_qrel(world: ReleaseWorld, tmp_path: Path) -> None:
+    decide(world, 2)
+    decide(world, 3)
+    publish(world, tmp_path)
+    with world.database.read() as session:
+        latest = session.scalars(
+            select(AdjudicationRow).order_by(col(AdjudicationRow.revision).desc())
+        ).first()
+    row = qrels(world)["Q2", "법률_제17조"]
+    assert latest is not None
+    assert (row.origin, row.grade, row.adjudication_pk) == ("adjudicated", 3, latest.pk)
+    assert finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH) == []
+    assert check_release(world.database, world.lead, world.name).suggested == "1.1.0"

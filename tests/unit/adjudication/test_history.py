@@ -1,0 +1,58 @@
+"""Each action of the trail has a name and a sentence; what a record lacks is left out of it, and words of people stay as they are."""
+
+from typing import Any
+
+import pytest
+
+from annotator.adjudication.history import ACTION_NAMES, say_recorded
+from annotator.storage.audit_log import ACTIONS
+
+GRADED = {"outcome": "graded", "grade": 2, "rationale": "{第17条} 🔎"}
+
+
+def test_every_action_has_a_name_and_a_sentence_even_without_a_word_of_what_it_was() -> None:
+    assert set(ACTION_NAMES) == set(ACTIONS)
+    said = {action: say_recorded(action, None, None) for action in ACTIONS}
+    assert all(sentence.template for sentence in said.values())
+
+
+@pytest.mark.parametrize(
+    ("action", "before", "after", "said"),
+    [
+        ("decided", None, GRADED, "decided 2: {第17条} 🔎"),
+        ("decided", {"outcome": "graded", "grade": 0}, {**GRADED, "rationale": ""}, "decided 2 instead of 0"),
+        ("decided", {"outcome": "withdrawn"}, {"outcome": "unrateable"}, "decided cannot be rated"),
+        (
+            "decided",
+            None,
+            {**GRADED, "rationale": None, "cause": "slip", "in_guideline": True},
+            "decided 2; slip, the guideline should say so",
+        ),
+        ("proposed", None, GRADED, "proposed 2: {第17条} 🔎"),
+        ("settled by policy", None, {**GRADED, "rationale": "중앙값"}, "decided 2 by a policy: 중앙값"),
+        ("undid policy", GRADED, {"outcome": "withdrawn"}, "took back what a policy had decided"),
+        ("withdrew", GRADED, {"outcome": "withdrawn", "rationale": "早すぎた"}, "took the decision back: 早すぎた"),
+        ("assigned", {"to": "a"}, {"to": "레아"}, "gave the case to 레아"),
+        ("assigned", {"to": "a"}, {"to": None}, "gave the case to nobody in particular"),
+        ("exported queue", None, {"pairs": 1200}, "exported 1,200 pairs of the queue"),
+        ("ordered documents", None, {"queries": 1, "documents": 3}, "put the documents of 1 query in order"),
+        ("exported queue", None, {"pairs": 1}, "exported 1 pair of the queue"),
+        (
+            "changed settings",
+            {"discuss_from": None},
+            {"second_adjudicator": True, "discuss_from": 2},
+            "changed settings: discuss_from = 2, second_adjudicator = true",
+        ),
+        ("published guideline", None, {"version": 3, "change": "minor"}, "published version 3 of the guideline"),
+        (
+            "published guideline",
+            None,
+            {"version": 3, "led": True},
+            "named this pair's decision as one that led to version 3 of the guideline",
+        ),
+    ],
+)  # fmt: skip
+def test_a_record_is_said_in_a_sentence(
+    action: str, before: dict[str, Any] | None, after: dict[str, Any] | None, said: str
+) -> None:
+    assert say_recorded(action, before, after) == said

@@ -1,0 +1,44 @@
+"""Why a discussion is not asked for, and what holds in place of a decision that somebody objected to."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from annotator.adjudication.discussion import OwnDecision
+from annotator.adjudication.refusals import find_unaskable, say_changed
+
+DECISION = OwnDecision(
+    "p", "Q1", "一", "遠い", "", "graded", 0, "graded", 2, "第17条", None, None, 2, datetime(2026, 3, 4, tzinfo=UTC)
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("judges", "able", "said", "why"),
+    [
+        (1, ["花子"], [], "fewer than two annotators judged this pair"),
+        (2, ["花子"], [], "fewer than two of those who judged this pair can still be asked"),
+        (2, ["花子", "민준"], ["花子", "민준"], "everybody who can be asked has said"),
+        (3, ["花子", "민준"], ["花子", "민준", "gone"], "everybody who can be asked has said"),
+        (2, ["花子", "민준"], ["花子"], None),
+        (3, ["花子", "민준"], ["gone"], None),
+    ],
+)
+def test_a_discussion_takes_two_who_can_be_asked_and_one_of_them_who_has_not_spoken(
+    judges: int, able: list[str], said: list[str], why: str | None
+) -> None:
+    found = find_unaskable(judges, able, said)
+    assert found is None if why is None else found is not None and found.startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        (None, "taken back"),
+        (replace(DECISION, outcome="withdrawn", grade=None), "taken back"),
+        (replace(DECISION, outcome="unrateable", grade=None), "cannot be rated"),
+        (replace(DECISION, grade=0), "at 0"),
+    ],
+)
+def test_what_has_become_of_a_decision_is_said(now: OwnDecision | None, said: str) -> None:
+    assert said in say_changed(now)

@@ -1,0 +1,55 @@
+"""A rubric's file is read, or refused with its place."""
+
+import pytest
+
+from annotator.dataset.rubric_file import read_rubric
+from annotator.domain.errors import BadInput
+
+GRADES = "grades:\n" + "".join(f"  - {{grade: {n}, name: n{n}, definition: d{n}}}\n" for n in range(4))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('grades:\n  - grade: 0\n    definition: "a" b"\n', "rubric.yaml:3: expected YAML"),
+        ("grades: [\n", "rubric.yaml:2: expected YAML"),
+        ("grades: !!timestamp x\n", "rubric.yaml:1: expected YAML without tags"),
+        ("? [a]\n: b\n", "rubric.yaml:1: expected a text as a key, found a list"),
+        ("\x01", "expected YAML"),
+        ("[" * 20_000, "rubric.yaml:1: expected nesting of at most 50 levels"),
+        ("grades: " + "{a: " * 20_000, "rubric.yaml:1: expected nesting of at most 50 levels"),
+        (
+            "a: &x [1, 1, 1, 1, 1, 1, 1, 1]\n" + "b: [" + "*x, " * 2_000 + "]\n",
+            "expected aliases that stand for",
+        ),
+        (GRADES + "title: [1]\n", "rubric.yaml:6: expected title to be a text, found a list"),
+        (
+            GRADES.replace("name: n2", "name: ''"),
+            "rubric.yaml:4: expected grades[2].name to be a text that is not empty",
+        ),
+        (GRADES.replace("grade: 2", "grade: 1"), "expected grades to be the grades 0, 1, 2, 3 once each"),
+        (
+            GRADES.replace("grade: 2", "grade: x"),
+            "rubric.yaml:4: expected grades[2].grade to be a grade 0, 1, 2 or 3",
+        ),
+        ("- 1\n", "rubric.yaml:1: expected a mapping with 'grades'"),
+        ("grades: 3\n", "rubric.yaml:1: expected grades to be a list, found '3'"),
+    ],
+)
+def test_what_is_no_rubric_is_refused_with_its_place(text: str, said: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        read_rubric(text.encode(), "rubric.yaml")
+    assert said in str(refused.value)
+
+
+def test_a_rubric_is_read_with_its_grades_in_order() -> None:
+    rubric = read_rubric(("guideline: 기준\n" + GRADES).encode(), "rubric.yaml")
+    assert [(one.grade, one.name, one.definition) for one in rubric.grades] == [
+        (n, f"n{n}", f"d{n}") for n in range(4)
+    ]
+    assert rubric.guideline == "기준"
+
+
+def test_what_is_written_without_quotes_is_taken_as_it_is_written() -> None:
+    rubric = read_rubric(("title: 2026-13-45\n" + GRADES.replace("n1", "007")).encode(), "rubric.yaml")
+    assert (rubric.title, rubric.grades[1].name) == ("2026-13-45", "007")

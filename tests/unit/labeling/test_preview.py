@@ -1,0 +1,45 @@
+"""How many judgments an overlap and its rules come to: given, and still to give."""
+
+from typing import Any
+
+import pytest
+
+from annotator.domain.overlap import is_in_share
+from annotator.labeling.preview import Judgments, PairsAlike, count_judgments
+
+
+def alike(
+    answers: int, spread: int | None = None, *, pairs: int = 10, category: str | None = None
+) -> PairsAlike:
+    return PairsAlike("", category, answers, spread, pairs)
+
+
+@pytest.mark.parametrize(
+    ("rules", "found", "judgments"),
+    [
+        (None, alike(0), Judgments(0, 20)),
+        (None, alike(1), Judgments(10, 10)),
+        (None, alike(5), Judgments(50, 0)),
+        ({"category": {"howto": 3}}, alike(1, category="howto"), Judgments(10, 20)),
+        ({"category": {"howto": 3}}, alike(1, category="判例"), Judgments(10, 10)),
+        ({"conditional": 2}, alike(2, 2), Judgments(20, 10)),
+        ({"conditional": 2}, alike(2, 1), Judgments(20, 0)),
+        ({"conditional": 2}, alike(1, None), Judgments(10, 10)),
+        ({"conditional": 1}, alike(3, 3), Judgments(30, 0)),
+        ({"conditional": 1, "cap": 2}, alike(2, 3), Judgments(20, 0)),
+        (None, alike(2, 3), Judgments(20, 0)),
+    ],
+)  # fmt: skip
+def test_what_is_left_follows_from_the_rules_and_a_further_one_from_a_difference_there_is(
+    rules: dict[str, Any] | None, found: PairsAlike, judgments: Judgments
+) -> None:
+    assert count_judgments(2, rules, seed=7, found=[found]) == judgments
+    assert judgments.total == judgments.done + judgments.left
+
+
+def test_pairs_add_up_and_those_of_the_share_are_counted_one_by_one() -> None:
+    found = [PairsAlike(f"{number:024x}", None, 0, None, 1) for number in range(20)]
+    drawn = sum(is_in_share(0.3, seed=7, key=one.key) for one in found)
+    rules = {"share": {"share": 0.3, "overlap": 2}}
+    assert count_judgments(1, rules, seed=7, found=found) == Judgments(0, 20 + drawn)
+    assert 0 < drawn < 20

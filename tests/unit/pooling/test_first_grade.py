@@ -1,0 +1,74 @@
+"""The grade that comes with a proposal: what a press may say, and every limit of it."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from annotator.domain.errors import ValidationError
+from annotator.pooling.first_grade import FirstGrade, read_first_grade
+
+ID = str(UUID(int=7))
+
+
+def test_all_that_a_press_says_is_read_and_the_time_is_brought_to_utc() -> None:
+    found = read_first_grade(
+        {
+            "id": ID.upper(), "grade": 0, "note": "메모\n二行", "pressed_at": "2025-10-26T02:10:00+01:00",
+            "seconds": 0, "document_sha256": "aa", "guideline_version": 3,
+        }
+    )  # fmt: skip
+    assert found == FirstGrade(ID, 0, "메모\n二行", datetime(2025, 10, 26, 1, 10, tzinfo=UTC), 0.0, "aa", 3)
+    assert type(found.seconds) is float
+
+
+@pytest.mark.parametrize("note", [None, "", "  \n "])
+def test_what_the_browser_leaves_out_is_none(note: str | None) -> None:
+    bare = read_first_grade({"id": ID, "grade": 3, "note": note})
+    assert bare == FirstGrade(ID, 3, None, None, None, None, None)
+
+
+@pytest.mark.parametrize("version", [True, "2", 2.0, None])
+def test_a_version_that_is_no_whole_number_is_left_to_the_server(version: object) -> None:
+    assert read_first_grade({"id": ID, "grade": 3, "guideline_version": version}).guideline_version is None
+
+
+@pytest.mark.parametrize("changes", [{"note": "x" * 10_000}, {"seconds": 86_400}, {"seconds": 0}], ids=len)
+def test_at_the_limit_it_is_taken(changes: dict[str, Any]) -> None:
+    assert read_first_grade({"id": ID, "grade": 1, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"id": "1"}, "id: expected a UUID, found '1'"),
+        ({"id": None}, "id: expected a UUID"),
+        ({"grade": 4}, "expected a grade 0, 1, 2 or 3, found 4"),
+        ({"grade": None}, "expected a grade 0, 1, 2 or 3, found None"),
+        ({"note": 7}, "note: expected a text, found 7"),
+        ({"note": "x" * 10_001}, "note: expected at most 10,000 characters, found 10,001"),
+        ({"note": "a\x00b"}, "note: expected text, found a character that is none"),
+        ({"note": "\ud800"}, "note: expected text, found a character that is none"),
+        ({"pressed_at": "yesterday"}, "pressed_at: expected an ISO 8601 time with its zone, found 'yesterday'"),
+        ({"pressed_at": "2026-01-01T00:00:00"}, "pressed_at: expected an ISO 8601 time with its zone"),
+        ({"pressed_at": "0001-01-01T00:00:00+14:00"}, "pressed_at: expected an ISO 8601 time with its zone"),
+        ({"pressed_at": "9999-12-31T23:59:59-12:00"}, "pressed_at: expected an ISO 8601 time with its zone"),
+        ({"pressed_at": 0}, "pressed_at: expected an ISO 8601 time with its zone"),
+        ({"seconds": "1"}, "seconds: expected a number, found '1'"),
+        ({"seconds": True}, "seconds: expected a number, found True"),
+        ({"seconds": -0.001}, "seconds: expected 0 to 86400, found -0.001"),
+        ({"seconds": 86_401}, "seconds: expected 0 to 86400, found 86401"),
+        ({"seconds": 10**400}, "seconds: expected 0 to 86400, found 1000"),
+        ({"seconds": float("inf")}, "seconds: expected 0 to 86400, found inf"),
+        ({"seconds": float("nan")}, "seconds: expected 0 to 86400, found nan"),
+        ({"document_sha256": 7}, "document_sha256: expected a text, found 7"),
+        ({"document_sha256": "\ud800"}, "document_sha256: expected a text, found"),
+    ],
+    ids=lambda part: str(part)[:30].encode("ascii", "replace").decode(),
+)  # fmt: skip
+def test_what_no_press_could_have_made_is_refused_by_its_name(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        read_first_grade({"id": ID, "grade": 1, **changes})
+    assert str(refused.value).startswith(told)
+    assert len(str(refused.value)) < 200

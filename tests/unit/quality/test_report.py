@@ -1,0 +1,96 @@
+"""Both readings of a sample: what it happens to show, and what it proves."""
+
+import pytest
+
+from annotator.quality.records import ErrorRate
+from annotator.quality.report import Checked, compute_rates, find_further, judge_by_bound, judge_by_rate
+from annotator.quality.wording import show_percent
+
+
+def sample(
+    *,
+    population: int = 1_000,
+    right: int = 0,
+    wrong: int = 0,
+    waiting: int = 0,
+    unrateable: int = 0,
+    barred: int = 0,
+) -> Checked:
+    """A sample in which a wrong pair is settled as 1 and found to be 2."""
+    grades = [(1, 1)] * right + [(1, 2)] * wrong
+    drawn = len(grades) + waiting + unrateable + barred
+    return Checked(population, drawn, unrateable, barred, grades)
+
+
+def test_3_percent_of_a_tenth_pass_by_the_rate_and_not_by_the_bound() -> None:
+    found = sample(right=97, wrong=3)
+    assert judge_by_rate(found) == "passed"
+    assert judge_by_bound(found) == "undecided"
+    assert compute_rates(found)["any"].bound == 0.073
+
+
+def test_errors_are_counted_by_distance_and_by_relevance() -> None:
+    found = Checked(40, 6, 0, 0, [(0, 0), (0, 1), (1, 3), (2, 3), (3, 0), (1, 0)])
+    rates = compute_rates(found)
+    assert {kind: rate.errors for kind, rate in rates.items()} == {"any": 5, "far": 2, "relevance": 3}
+    assert rates["any"].rate == pytest.approx(5 / 6)
+
+
+def test_nothing_checked_has_no_rate() -> None:
+    found = sample(waiting=100)
+    assert set(compute_rates(found).values()) == {ErrorRate(0, 0, None, None, None)}
+    assert (judge_by_rate(found), judge_by_bound(found)) == ("undecided", "undecided")
+    assert find_further(found) == 57
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        (sample(right=100), "passed"),
+        (sample(right=100, barred=3), "passed"),  # what nobody can answer any more does not wait
+        (sample(right=96, wrong=4), "passed"),
+        (sample(right=95, wrong=5), "failed"),  # 5 % is not below 5 %
+        (sample(right=99), "undecided"),  # less than a tenth
+        (sample(right=99, waiting=1), "undecided"),
+        (sample(right=50, wrong=5, waiting=45), "failed"),  # all that wait cannot mend it
+        (sample(right=50, wrong=4, waiting=46), "undecided"),
+        (sample(right=98, unrateable=2), "passed"),  # they were looked at
+        (sample(right=98, barred=2), "undecided"),  # they were not
+        (sample(right=100, waiting=100), "undecided"),  # what was drawn is checked to the last pair
+        (sample(unrateable=100), "undecided"),
+    ],
+)
+def test_the_rate_asks_for_a_tenth_checked_to_the_last_pair(found: Checked, verdict: str) -> None:
+    assert judge_by_rate(found) == verdict
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict", "further"),
+    [
+        (sample(right=57), "passed", 0),
+        (sample(right=57, waiting=43), "passed", 0),  # judged on what is checked
+        (sample(right=56), "undecided", 1),
+        (sample(right=50, wrong=14), "failed", None),  # 22 % cannot come from fewer than 5
+        (sample(population=20, right=10, wrong=1), "failed", None),  # one of twenty is 5 %
+        (sample(population=60, right=10, unrateable=30), "undecided", None),  # too few are left to be checked
+    ],
+)
+def test_the_bound_decides_as_soon_as_it_can(found: Checked, verdict: str, further: int | None) -> None:
+    assert judge_by_bound(found) == verdict
+    if verdict != "failed":
+        assert find_further(found) == further
+
+
+def test_a_percentage_never_hides_on_which_side_of_the_limit_it_lies() -> None:
+    assert [show_percent(share) for share in (0, 0.03, 0.1234, 0.04996, 0.05, 0.05001)] == [
+        "0", "3", "12.3", "4.996", "5", "5",
+    ]  # fmt: skip
+    assert [show_percent(share, at_most=True) for share in (0.073, 0.07301, 0.0499, 0.04999)] == [
+        "7.3", "7.4", "4.99", "4.999",
+    ]  # fmt: skip
+
+
+def test_what_cannot_be_checked_any_more_is_not_left_to_pass_with() -> None:
+    assert find_further(sample(population=100, right=20, waiting=5)) is not None
+    assert find_further(sample(population=100, right=20, barred=78)) is None
+    assert find_further(sample(population=100, right=20, unrateable=78)) is None

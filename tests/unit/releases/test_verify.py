@@ -1,0 +1,159 @@
+"""What verifying a folder notices, by itself and without a database."""
+
+import hashlib
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from annotator.cli.terminal import print_json
+from annotator.domain.errors import ValidationError
+from annotator.domain.ground_truth import Qrel
+from annotator.releases.content import hash_content
+from annotator.releases.files import write_json
+from annotator.releases.verify import verify_folder
+
+QRELS = [Qrel("Ｑ1", "문서/1", 3), Qrel("Ｑ1", "d🎯", 0)]
+
+
+def list_files(files: dict[str, bytes]) -> list[dict[str, object]]:
+    return [
+        {"path": path, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+        for path, data in sorted(files.items())
+    ]
+
+
+def write_sums(files: dict[str, bytes]) -> bytes:
+    lines = (f"{hashlib.sha256(data).hexdigest()}  {path}\n" for path, data in sorted(files.items()))
+    return "".join(lines).encode()
+
+
+def publish(folder: Path, **changes: object) -> Path:
+    """A small release folder; `changes` replace keys of its manifest."""
+    files = {
+        "qrels.trec.txt": "".join(f"{q.query_id} 0 {q.doc_id} {q.grade}\n" for q in QRELS).encode(),
+        "judgments.csv": b"query_id\n",
+    }
+    manifest = {
+        "dataset": "d", "version": "1.0.0", "content_sha256": hash_content(QRELS),
+        "counts": {"qrels": 2, "by_grade": {"0": 1, "1": 0, "2": 0, "3": 1}}, "files": list_files(files),
+    }  # fmt: skip
+    files["manifest.json"] = write_json(manifest | changes).encode()
+    files["SHA256SUMS"] = write_sums(files)
+    folder.mkdir()
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def seal(folder: Path) -> None:
+    """What somebody would do to hide a change: make the checksums anew."""
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "SHA256SUMS"}
+    (folder / "SHA256SUMS").write_bytes(write_sums(files))
+
+
+def faults(folder: Path) -> list[str]:
+    return [f"{fault.path}: {fault.expected} / {fault.found}" for fault in verify_folder(folder).faults]
+
+
+def test_what_was_published_is_whole_for_us_and_for_sha256sum(tmp_path: Path) -> None:
+    folder = publish(tmp_path / "r")
+    found = verify_folder(folder)
+    assert (found.whole, found.dataset, found.version, found.files) == (True, "d", "1.0.0", 4)
+    assert found.content_sha256 == hash_content(QRELS)
+    subprocess.run(["sha256sum", "--strict", "-c", "SHA256SUMS"], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("name", ["judgments.csv", "qrels.trec.txt", "manifest.json"])
+def test_a_changed_file_is_named(tmp_path: Path, name: str) -> None:
+    folder = publish(tmp_path / "r")
+    (folder / name).write_bytes((folder / name).read_bytes().replace(b"d", b"D", 1) + b"\n")
+    assert any(fault.startswith(f"{name}: SHA-256") for fault in faults(folder))
+
+
+@pytest.mark.parametrize("name", ["judgments.csv", "qrels.trec.txt", "manifest.json"])
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+    folder = publish(tmp_path / "r")
+    (folder / name).unlink()
+    assert f"{name}: the file / none" in faults(folder)
+
+
+def test_an_added_file_is_named_wherever_it_lies(tmp_path: Path) -> None:
+    folder = publish(tmp_path / "r")
+    (folder / "beir").mkdir()
+    (folder / "beir" / "added").write_text("x")
+    assert "beir/added: only files listed in SHA256SUMS / another" in faults(folder)
+
+
+def test_an_added_file_whose_name_is_no_text_is_named_in_json_too(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    folder = publish(tmp_path / "r")
+    name = os.fsdecode("나.txt".encode("euc-kr"))
+    (folder / name).write_text("x")
+    print_json(verify_folder(folder))
+    assert name in [fault["path"] for fault in json.loads(capfdbinary.readouterr().out)["faults"]]
+
+
+def test_checksums_made_anew_do_not_hide_a_change(tmp_path: Path) -> None:
+    folder = publish(tmp_path / "r")
+    (folder / "judgments.csv").write_text("changed\n")
+    seal(folder)
+    (fault,) = faults(folder)
+    assert fault.startswith("judgments.csv: SHA-256")
+    assert "as manifest.json says" in fault
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"content_sha256": "0" * 64}, "manifest.json: content_sha256 "),
+        (
+            {"counts": {"qrels": 3, "by_grade": {"0": 1, "1": 0, "2": 0, "3": 1}}},
+            "manifest.json: counts.qrels 2 ",
+        ),
+        ({"counts": {"qrels": 2, "by_grade": {"0": 2}}}, "manifest.json: counts.by_grade "),
+        ({"files": []}, "manifest.json: judgments.csv among its files "),
+        ({"files": 5}, "manifest.json: a list of files / int"),
+        ({"files": True}, "manifest.json: a list of files / bool"),
+        ({"files": {"judgments.csv": 1}}, "manifest.json: a list of files / dict"),
+        ({"files": None}, "manifest.json: a list of files / none"),
+    ],
+)
+def test_a_manifest_that_does_not_speak_of_these_qrels_is_named(
+    tmp_path: Path, changes: dict[str, object], fault: str
+) -> None:
+    assert any(found.startswith(fault) for found in faults(publish(tmp_path / "r", **changes)))
+
+
+def test_a_hostile_list_of_checksums_reaches_nothing_outside(tmp_path: Path) -> None:
+    folder = publish(tmp_path / "r")
+    with (folder / "SHA256SUMS").open("a") as sums:
+        sums.write(f"{'0' * 64}  ../secret\n{'0' * 64}  /etc/passwd\nnonsense\n")
+    found = faults(folder)
+    assert len([fault for fault in found if fault.startswith("SHA256SUMS: lines of checksum")]) == 3
+    assert not any("passwd: " in fault or "secret: " in fault for fault in found)
+
+
+def test_a_link_is_not_a_published_file(tmp_path: Path) -> None:
+    folder = publish(tmp_path / "r")
+    (folder / "judgments.csv").rename(tmp_path / "elsewhere")
+    (folder / "judgments.csv").symlink_to(tmp_path / "elsewhere")
+    assert any("not a plain file" in fault for fault in faults(folder))
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"[" * 100_000])
+def test_a_broken_manifest_is_a_fault_and_not_a_crash(tmp_path: Path, data: bytes) -> None:
+    folder = publish(tmp_path / "r")
+    (folder / "manifest.json").write_bytes(data)
+    assert any(fault.startswith("manifest.json: ") for fault in faults(folder))
+    (folder / "SHA256SUMS").write_bytes(b"\xff")
+    assert any(fault.startswith("SHA256SUMS: a list of checksums") for fault in faults(folder))
+
+
+def test_what_is_no_release_folder_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path / "absent", tmp_path):
+        with pytest.raises(ValidationError, match="expected a release folder"):
+            verify_folder(path)

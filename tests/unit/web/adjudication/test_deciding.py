@@ -1,0 +1,90 @@
+"""What the decision panel is told: its words, its keys, and which part of the queue the address asks for."""
+
+import json
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from annotator.adjudication.decisions import CAUSES
+from annotator.domain.disputes import STAGES, Reason
+from annotator.domain.grades import DEFAULT_RUBRIC
+from annotator.domain.reasons import REASONS
+from annotator.web.adjudication.panel import component as adjudication_component
+from annotator.web.adjudication.panel.words import STAGES as STAGE_NAMES
+from annotator.web.adjudication.panel.words import deciding_words, list_keys
+from annotator.web.labeling.panel import component as labeling_component
+
+OWN = "\n".join(
+    (adjudication_component.FOLDER / name).read_text(encoding="utf-8")
+    for name in adjudication_component.SCRIPTS
+)
+SHARED = ("document.js", "standard.js")
+
+
+def list_asked() -> set[str]:
+    """The names of the words that the scripts ask for by name."""
+    shared = "\n".join((labeling_component.FOLDER / name).read_text(encoding="utf-8") for name in SHARED)
+    return set(re.findall(r"\bwords\.(\w+)", OWN + shared))
+
+
+def test_every_word_that_a_script_asks_for_is_told() -> None:
+    asked = list_asked() | {f"cause_{code}" for code in CAUSES} | {f"status_{stage}" for stage in STAGES}
+    asked |= {f"why_{reason.name.lower()}" for reason in Reason if reason.name}
+    asked |= {f"discussion_{state}" for state in ("asked", "answered", "closed")}
+    troubles = (
+        "slow",
+        "unreachable",
+        "offline",
+        "signedout",
+        "other_person",
+        "notallowed",
+        "nodataset",
+        "storage",
+    )
+    asked |= {f"why_{trouble}" for trouble in troubles}
+    asked |= {f"do_{act}" for act in re.findall(r'\["(\w+)", "[a-z?]"\]', OWN)}
+    assert len(asked) > 100
+    assert asked - set(deciding_words()) == set()
+
+
+def test_the_panel_names_stages_and_what_cannot_be_rated_as_the_other_pages_do() -> None:
+    words = deciding_words()
+    assert {stage: words[f"status_{stage}"] for stage in STAGES} == dict(STAGE_NAMES)
+    assert words["why_unrateable"] == REASONS[Reason.UNRATEABLE]
+
+
+def test_every_cause_has_a_key_of_its_own_and_the_sheet_names_every_key() -> None:
+    causes = dict(re.findall(r'(\w+): "(\w)"', OWN[OWN.index("const CAUSE_KEYS") :].split("\n")[0]))
+    assert tuple(causes) == CAUSES
+    others = re.findall(
+        r'(?<=[ {"])([a-z]|Enter|Backspace|[/?\[\]])"?: "',
+        OWN[OWN.index("const DECIDING_KEYS") :].split("};")[0],
+    )
+    assert len({*causes.values(), *others}) == len(causes) + len(others)
+    shown = {key for keys, _meaning in list_keys() for key in keys}
+    assert {*causes.values(), *(key for key in others if len(key) == 1)} <= shown
+
+
+@pytest.mark.parametrize(("pair", "told"), [("next", None), ("abc", "abc")])
+def test_the_panel_is_told_the_pair_and_the_part_of_the_queue_that_the_address_names(
+    monkeypatch: pytest.MonkeyPatch, pair: str, told: str | None
+) -> None:
+    mounted: list[dict[str, Any]] = []
+    dataset = SimpleNamespace(name="d", title="D", language="ja", idle_seconds=60)
+    context = SimpleNamespace(
+        database=None, actor=SimpleNamespace(username="lea"), dataset="d", datasets=(dataset,)
+    )
+    address = {"pair": pair, "dataset": "d", "reason": "differ,nonsense", "sort": "impact", "other": "x"}
+    monkeypatch.setattr("streamlit.query_params", address)
+    monkeypatch.setattr("streamlit.html", lambda _text: None)
+    monkeypatch.setattr(adjudication_component, "read_current_rubric", lambda *_: (3, DEFAULT_RUBRIC))
+    monkeypatch.setattr(
+        adjudication_component, "_component", lambda: lambda **given: mounted.append(given["data"])
+    )
+    adjudication_component.draw_deciding(context)  # type: ignore[arg-type]
+    found = json.loads(mounted[0]["told"])
+    assert (found["pair"], found["filter"]) == (told, {"reason": "differ", "sort": "impact"})
+    assert (found["username"], found["standard"]["version"]) == ("lea", 3)
+    assert list(mounted[0]) == ["told"], "anything else in data= would import pandas"

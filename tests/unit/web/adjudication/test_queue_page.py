@@ -1,0 +1,295 @@
+"""The queue as Streamlit runs it, without a browser: what it shows of each dispute, and that its address is its state."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete, update
+from sqlmodel import col
+from streamlit.testing.v1 import AppTest
+
+from annotator.domain.accounts import Membership, SignedIn
+from annotator.labeling.questions_service import ask_question
+from annotator.settings import Settings
+from annotator.storage.adjudication_tables import (
+    CaseAssignmentRow,
+    CaseHoldRow,
+    CaseLaterRow,
+    DisputeRow,
+    ScoreDueRow,
+)
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_pair_pk
+from annotator.storage.pairs import pair_key
+from annotator.storage.schema import upgrade_schema
+from annotator.web.page_context import PageContext
+from tests.integration.judged_world import NOW, JudgedWorld
+from tests.unit.web.lead_pages import alternatives, find, links, make_world, open_page, run, words
+
+FAR, NEAR = pair_key("d", "Q1", "遠い"), pair_key("d", "Q2", "近い")
+EVER = datetime(2026, 3, 5, 5, 10, tzinfo=UTC)  # shortly after the time of the page
+LATER = NOW + timedelta(days=1)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+    upgrade_schema(opened)
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture
+def world(database: Database) -> JudgedWorld:
+    return make_world(database)
+
+
+def table(app: AppTest) -> list[dict[str, str]]:
+    """The rows of the queue by column."""
+    told = [json.loads(json.loads(item.proto.json).get("told", "{}")) for item in app.get("bidi_component") if '"told"' in item.proto.json]  # fmt: skip
+    (queue,) = [one for one in told if "columns" in one]
+    return [dict(zip(queue["columns"], row["cells"], strict=True)) for row in queue["rows"]]
+
+
+def documents(app: AppTest) -> list[str]:
+    return [row["document"].split(" ")[0] for row in table(app)]
+
+
+def address(app: AppTest) -> dict[str, str]:
+    return {name: value[-1] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def test_each_row_says_why_it_waits_and_names_nobody_who_judged(world: JudgedWorld) -> None:
+    far, near = table(open_page(world, "disagreements"))
+    assert far == {
+        "query": "Q1 ハンドラキュー <b>🔎", "document": "遠い 題 遠い", "grades": "0 3", "apart": "3", "impact": far["impact"],
+        "why": "grades differ; simulated", "category": "設定", "since": "Mar 4",
+    }  # fmt: skip
+    assert near["why"] == "grades differ; only taste; simulated"
+    assert not {"花子", "simulated_1"} & set(" ".join(far.values()).split())
+
+
+def test_a_row_says_who_has_it_and_what_hangs_on_it(world: JudgedWorld) -> None:
+    lead, other = find(world, "lead"), world.person("other", "lead")
+    world.judge(lead, "Q2", "近い", 2)
+    with world.database.write() as session:
+        far, near = (find_pair_pk(session, world.dataset_pk, None, key) or 0 for key in (FAR, NEAR))
+        session.add(CaseHoldRow(pair_pk=far, lead_pk=other.person_id or 0, tab="t", expires_at=EVER))
+        session.add(CaseAssignmentRow(pair_pk=far, lead_pk=other.person_id or 0, assigned_at=NOW))
+        session.add(CaseLaterRow(pair_pk=far, lead_pk=lead.person_id or 0, put_off_at=NOW))
+        session.execute(update(DisputeRow).where(col(DisputeRow.pair_pk) == near).values(flips=3))
+        session.execute(delete(ScoreDueRow))  # or they would be computed anew, without a run
+    first, last = table(open_page(world, "disagreements"))
+    assert last["why"] == "grades differ; taken by other; given to other; put off by you; simulated"
+    assert first["why"] == "grades differ; order of 3 pairs of systems; judged by you; only taste; simulated"
+
+
+def test_a_pair_that_cannot_be_rated_for_one_shows_a_dash_among_the_grades(world: JudgedWorld) -> None:
+    world.pair("Q2", "不", rank=1)
+    world.judge(find(world, "花子"), "Q2", "不", 2)
+    world.judge(find(world, "simulated_1"), "Q2", "不", None)
+    row = next(row for row in table(open_page(world, "disagreements")) if row["document"] == "不")
+    assert (row["grades"], row["apart"], row["why"]) == ("2 –", "1", "unrateable for some; simulated")
+
+
+def test_the_address_filters_and_sorts_and_what_it_cannot_mean_is_passed_over(world: JudgedWorld) -> None:
+    world.add_decision(find(world, "lead"), "Q2", "近い", 3)
+    assert documents(open_page(world, "disagreements")) == ["遠い"]
+    (row,) = table(open_page(world, "disagreements", show="decided"))
+    assert (row["document"], row["settled as"]) == ("近い 題 近い", "3")
+    app = open_page(world, "disagreements", show="all", sort="age", category="없음", assigned="who", reason="x,differ", annotators="?")  # fmt: skip
+    assert documents(app) == ["遠い", "近い"]
+    assert "2 of 2: open and decided ones; grades differ." in words(app)
+    assert app.selectbox(key="queue sort").value == "age"
+
+
+def test_every_filter_is_a_change_of_the_address_and_keeps_the_others(world: JudgedWorld) -> None:
+    app = open_page(world, "disagreements", show="all", **{"from": "50"})
+    app.selectbox(key="queue grades").set_value("2-3")
+    run(app)
+    assert address(app) == {"dataset": "d", "show": "all", "grades": "2-3"}
+    assert documents(app) == ["近い"]
+    app.selectbox(key="queue sort").set_value("impact")
+    run(app)
+    assert address(app) == {"dataset": "d", "show": "all", "grades": "2-3", "sort": "impact"}
+    app.query_params.clear()  # the browser's way back
+    run(app)
+    assert documents(app) == ["遠い", "近い"]
+    assert app.selectbox(key="queue grades").value == "any"
+
+
+def test_a_filter_that_lets_nothing_through_says_so_and_offers_to_clear_it(world: JudgedWorld) -> None:
+    app = open_page(world, "disagreements", reason="quality", sort="age")
+    assert "0 of 2: quality control." in words(app)
+    assert "This filter lets nothing through." in words(app)
+    next(button for button in app.button if button.label == "Clear the filters").click()
+    run(app)
+    assert address(app) == {"dataset": "d", "sort": "age"}
+    assert documents(app) == ["遠い", "近い"]
+
+
+def test_to_decide_the_next_one_keeps_the_filter_in_the_address(world: JudgedWorld) -> None:
+    app = open_page(world, "disagreements", taste="yes")
+    next(button for button in app.button if button.label == "Decide the next one").click()
+    app.run()
+    assert address(app) == {"dataset": "d", "taste": "yes", "pair": "next"}
+
+
+def test_a_long_queue_is_read_a_page_at_a_time(world: JudgedWorld) -> None:
+    for number in range(52):
+        world.pair("Q1", f"d{number}", rank=1)
+        world.judge(find(world, "花子"), "Q1", f"d{number}", 0)
+        world.judge(find(world, "simulated_1"), "Q1", f"d{number}", 2)
+    app = open_page(world, "disagreements")
+    assert len(table(app)) == 50
+    assert "1 to 50 of 54" in words(app)
+    next(button for button in app.button if button.label == "Further ones").click()
+    run(app)
+    assert address(app) == {"dataset": "d", "from": "50"}
+    assert len(table(app)) == 4
+    assert documents(app)[-1] == "近い"
+
+
+def test_what_is_open_stands_first_with_how_long_it_lasts(world: JudgedWorld) -> None:
+    shown = words(open_page(world, "disagreements"))
+    assert "2 pairs wait for a decision" in shown
+    assert "How long the queue will last is not known: nothing was decided in the last 7 days." in shown
+    world.add_decision(find(world, "lead"), "Q2", "近い", 3)
+    shown = words(open_page(world, "disagreements"))
+    assert "At this pace the queue lasts less than a working day." in shown
+    assert "Decided in the last 7 days: 1, on 1 day. New: 1 a day. More come than are decided." in shown
+
+
+def test_an_empty_queue_says_how_well_annotators_agree_and_leads_to_the_release(world: JudgedWorld) -> None:
+    lead = find(world, "lead")
+    world.add_decision(lead, "Q1", "遠い", 3)
+    world.add_decision(lead, "Q2", "近い", 3)
+    app = open_page(world, "disagreements")
+    shown = words(app)
+    assert "Nothing is disputed" in shown
+    assert "All 2 disputes are decided." in shown
+    assert "Cohen's kappa is 0.27 over 4 pairs, 95 % interval 0.00 to 0.27." in shown
+    assert links(app) == [("releases", "dataset=d")]
+    assert documents(open_page(world, "disagreements", show="all")) == ["遠い", "近い"]
+
+
+def test_a_dataset_that_never_had_a_dispute_says_when_one_comes(database: Database) -> None:
+    world = JudgedWorld(database)
+    world.person("lead", "lead")
+    app = open_page(world, "disagreements")
+    assert "Agreement is not known: no pair was judged independently by two annotators." in words(app)
+    assert "A pair comes here the moment two annotators differ on it." in words(app)
+    assert links(app) == [("overview", "dataset=d")]
+
+
+def test_charts_are_drawn_only_when_asked_for_and_have_words_and_numbers(world: JudgedWorld) -> None:
+    app = open_page(world, "disagreements", sort="age")
+    assert alternatives(app) == []
+    app.session_state["queue part"] = "Where they lie"
+    run(app)
+    assert alternatives(app) == [
+        "Open disputes by their lowest and highest grade: 0 against 3: 1; 2 against 3: 1.",
+        "Open disputes by category: 設定 1; 법 1.",
+    ]
+    assert 'href="/disagreements?dataset=d&amp;sort=age&amp;grades=2-3"' in words(app)
+
+
+def test_the_queue_says_what_quality_control_reopened_without_the_expert(world: JudgedWorld) -> None:
+    world.check_quality(world.person("専門家"), "Q2", "같은", 0, settled=3, note="別の <b>条文")
+    app = open_page(world, "disagreements", reason="quality")
+    (row,) = table(app)
+    assert (row["grades"], row["why"]) == ("0 3 3", "quality control; simulated")
+    assert "専門家" not in words(app) + json.dumps(row)
+
+
+def open_part(world: JudgedWorld, part: str, monkeypatch: pytest.MonkeyPatch, **asked: str) -> AppTest:
+    """The page with this tab open, and the lead signed in for its buttons too."""
+    lead = find(world, "lead")
+    signed_in = PageContext(
+        world.database, Settings(), SignedIn(lead, "lead", (Membership("d", "lead"),), False, EVER), "", (), "d", LATER
+    )  # fmt: skip
+    for module in ("annotator.web.adjudication.bulk", "annotator.web.adjudication.queue_files"):
+        monkeypatch.setattr(f"{module}.require_context", lambda: signed_in)
+    app = open_page(world, "disagreements", **asked)
+    app.session_state["queue part"] = part
+    return run(app)
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click()
+    return run(app)
+
+
+def test_a_policy_settles_what_its_preview_showed_and_can_be_undone(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_part(world, "Settle in bulk", monkeypatch)
+    assert "1 pair would be settled." in words(app)
+    assert "1 pair is left as it is: the grades lie further apart, or on both sides of relevance." in words(
+        app
+    )
+    press(app, "Settle 1 pair")
+    assert "rationale" in app.error[0].value
+    app.radio(key="queue policy").set_value("higher")
+    run(app)
+    app.text_area[0].set_value("どちらでも *同じ*")
+    press(app, "Settle 1 pair")
+    assert app.success[0].value == "1 pair is settled."
+    assert "0 pairs would be settled." in words(app)
+    assert "どちらでも *同じ*" in words(app)
+    press(app, "Undo")
+    assert app.success[0].value == "1 pair waits again."
+    assert "Undone by lead on" in words(app)
+    assert not [button for button in app.button if button.label == "Undo"]
+
+
+def test_a_policy_is_refused_when_the_pairs_are_no_longer_those_of_its_preview(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_part(world, "Settle in bulk", monkeypatch)
+    app.text_area[0].set_value("同じ")
+    world.judge(find(world, "花子"), "Q2", "近い", 3)
+    press(app, "Settle 1 pair")
+    assert "look at the preview again" in app.error[0].value
+    assert documents(open_page(world, "disagreements")) == ["遠い"]
+
+
+def test_the_file_of_the_queue_is_what_the_filter_lets_through_and_comes_back_as_a_whole(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_part(world, "File for a meeting", monkeypatch, taste="no")
+    assert 'href="/api/queue?dataset=d&amp;taste=no" download' in words(app)
+    app.file_uploader[0].upload(
+        "会議.csv", "query_id,doc_id,grade,rationale\nQ1,無い,9,\n".encode(), "text/csv"
+    )
+    run(app)
+    assert app.error[0].value.startswith("Nothing was decided.")
+    assert "会議.csv" in app.code[0].value and "2" in app.code[0].value
+    app.file_uploader[0].upload(
+        "会議.csv", "query_id,doc_id,grade,rationale\nQ1,遠い,2,第17条\n".encode(), "text/csv"
+    )
+    run(app)
+    assert "decided for the first time: 1" in words(app)
+    press(app, "Decide 1 pair")
+    assert app.success[0].value == "Done. decided for the first time: 1"
+    assert documents(open_page(world, "disagreements")) == ["近い"]
+
+
+def test_of_pairs_that_keep_their_grades_the_page_says_only_that(world: JudgedWorld) -> None:
+    for query_id, doc_id in (("Q1", "遠い"), ("Q2", "近い")):
+        world.add_decision(find(world, "lead"), query_id, doc_id, 3)
+    event = "00000000-0000-4000-8000-000000000901"
+    ask_question(
+        world.database,
+        find(world, "花子"),
+        "d",
+        event_id=event,
+        pair=pair_key("d", "Q1", "同じ"),
+        text="第17条とは?",
+        now=NOW,
+    )
+    said = words(open_page(world, "disagreements"))
+    assert "It has a settled grade that something speaks against." in said
+    assert "no settled grade until then" not in said

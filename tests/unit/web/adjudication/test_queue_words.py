@@ -1,0 +1,119 @@
+"""The queue in words: what a filter asks for, how long the queue lasts, what a row says, and where an address leads."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from annotator.adjudication.queue_pace import QueuePace
+from annotator.adjudication.queue_records import Disagreement, QueueFilter, QueuePage
+from annotator.domain.disputes import Reason
+from annotator.domain.messages import say
+from annotator.web.adjudication import queue_going, queue_table
+from annotator.web.adjudication.queue_duration import describe_pace
+from annotator.web.adjudication.queue_url import QueueAddress
+from annotator.web.adjudication.queue_words import describe_filter
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+ITEM = Disagreement(
+    "p", "Q1", "d1", None, {"花子": 3, "민준": 0}, 3, 0.25, "open", datetime(2026, 3, 4, tzinfo=UTC),
+    reasons=Reason.DIFFER | Reason.QUALITY, waiting=Reason.DIFFER, query="Q1", title="x" * 61, unrateable=("셋",),
+)  # fmt: skip
+PACE = QueuePace(40, 20, 2, 10.0, 14, 2.0, 20, 9.0, 360.0, 4.0, None, None)
+UNTIMED = replace(PACE, timed=0, seconds=None, work=None, why_no_work=say("no decision has a time"))
+STOPPED = replace(
+    PACE, decided=0, working_days=0, per_day=None, working_days_left=None, why_no_days=say("nothing")
+)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (QueueFilter(), []), (QueueFilter(shown="decided"), ["decided ones"]),
+        (QueueFilter(shown="all"), ["open and decided ones"]), (QueueFilter(category=""), ["category (none)"]),
+        (QueueFilter(query_id="Q1", category="法"), ["query Q1", "category 法"]),
+        (QueueFilter(annotators=("a", "b"), grades=(1, 3)), ["judged by a + b", "1 against 3"]),
+        (QueueFilter(distance=1), ["1 grade apart"]), (QueueFilter(distance=0), ["0 grades apart"]),
+        (QueueFilter(taste=True), ["differ only by taste"]), (QueueFilter(taste=False), ["differ not only by taste"]),
+        (QueueFilter(flips=True, assigned="lea"), ["can change the order of systems", "given to lea"]),
+        (QueueFilter(assigned=""), ["given to nobody"]),
+    ],
+)  # fmt: skip
+def test_what_a_filter_asks_for_is_said_condition_by_condition(wanted: QueueFilter, said: list[str]) -> None:
+    assert describe_filter(wanted) == said
+
+
+@pytest.mark.parametrize(
+    ("pace", "said"),
+    [
+        (PACE, ["The queue is about 6 minutes of work; at this pace it lasts 4 working days.", "Decided in the last 7 days: 20, on 2 days.", "New: 2 a day."]),
+        (replace(UNTIMED, working_days_left=1.0, arrived=0), ["At this pace the queue lasts less than a working day. How much work", "Decided in the last 7 days: 20, on 2 days."]),
+        (replace(STOPPED, arrived=0), ["The queue is about 6 minutes of work."]),
+        (replace(STOPPED, arrived=0, work=None), ["How long the queue will last is not known: nothing."]),
+        (replace(PACE, open=0, arrived=31, arrived_per_day=4.43), ["Decided in the last 7 days: 20, on 2 days.", "New: 4.4 a day.", "More come than are decided."]),
+    ],
+)  # fmt: skip
+def test_how_long_the_queue_lasts_is_said_as_far_as_it_is_known(pace: QueuePace, said: list[str]) -> None:
+    assert [one[: len(part)] for one, part in zip(describe_pace(pace), said, strict=True)] == said
+
+
+def draw(monkeypatch: pytest.MonkeyPatch, *items: Disagreement, **how: Any) -> list[dict[str, str]]:
+    """The rows of the table by column, with their links."""
+    drawn: list[dict[str, str]] = []
+
+    def keep(
+        _key: str, _title: str, columns: list[str], rows: list[Any], *, links: list[str], **_rest: Any
+    ) -> None:
+        for (_pair, cells), link in zip(rows, links, strict=True):
+            drawn.append({**dict(zip(columns, cells, strict=True)), "link": link})
+
+    monkeypatch.setattr(queue_table, "draw_rows", keep)
+    monkeypatch.setattr("streamlit.query_params", {"from": "50", "lang": "ja", "taste": "yes"})
+    monkeypatch.setattr("streamlit.session_state", {queue_going.DATASET: "d"})
+    page = QueuePage(items, 0, len(items), len(items), 0, {})
+    queue_table.draw_table(page, QueueAddress(QueueFilter(distance=3)), now=NOW, **{"decided": False, **how})
+    return drawn
+
+
+def test_a_row_says_what_there_is_to_know_and_its_link_keeps_what_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (row,) = draw(monkeypatch, ITEM)
+    assert (row["query"], row["document"]) == ("Q1", "d1 " + "x" * 59 + "…")
+    assert (row["grades"], row["apart"], row["impact"], row["category"]) == ("0 3 –", "3", "0.25", "")
+    assert row["why"] == "grades differ"
+    assert row["link"] == "/disagreements?dataset=d&lang=ja&distance=3&pair=p"
+
+
+def test_a_row_of_a_decided_pair_says_why_it_was_here_and_one_whose_impact_is_due_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    decided = replace(ITEM, status="decided", waiting=Reason(0), decided=2)
+    first, second = draw(monkeypatch, decided, replace(ITEM, query_id="Q2"), decided=True, due={"Q2"})
+    assert (first["settled as"], first["why"]) == ("2", "grades differ, quality control; was reopened")
+    assert (second["settled as"], second["impact"]) == ("", "…")
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"category": "없음", "assigned": "who", "annotators": "花子,who", "grades": "2-2"}, {"annotators": "花子"}),
+        ({"category": "", "assigned": ""}, {"category": "", "assigned": ""}),
+        ({"category": "法", "assigned": "lea", "grades": "1-2"}, {"category": "法", "assigned": "lea", "grades": "1-2"}),
+    ],
+)  # fmt: skip
+def test_what_an_address_names_and_the_dataset_has_not_is_passed_over(
+    monkeypatch: pytest.MonkeyPatch, asked: dict[str, str], found: dict[str, str]
+) -> None:
+    monkeypatch.setattr("streamlit.query_params", asked)
+    here = queue_going.read_here(categories=("法",), people=("花子", "lea"))
+    assert queue_going.write_address(here) == found
+
+
+@pytest.mark.parametrize(("word", "start"), [("50", 50), ("", 0), ("-1", 0), ("x", 0), ("9" * 12, 0), ("9" * 11, 99_999_999_999)])  # fmt: skip
+def test_a_place_in_the_list_is_a_number_that_a_person_could_have_meant(
+    monkeypatch: pytest.MonkeyPatch, word: str, start: int
+) -> None:
+    monkeypatch.setattr("streamlit.query_params", {"from": word})
+    assert queue_going.find_start() == start

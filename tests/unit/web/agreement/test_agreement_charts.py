@@ -1,0 +1,290 @@
+"""The charts of the agreement page: what is drawn is what was given, to be read by every eye, and cut where it is too much."""
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+
+from annotator.agreement.records import (
+    AgreementReport,
+    GroupAgreement,
+    Leaning,
+    Measured,
+    PairAgreement,
+    Period,
+    Value,
+)
+from annotator.web.agreement import grade_chart, kappa_matrix, time_charts
+from annotator.web.agreement.agreement_rows import list_period_rows
+from annotator.web.agreement.charts import chart_forest, describe_forest, list_points
+from annotator.web.agreement.figures import choose_rows, say_columns
+from annotator.web.agreement.tables import Asked, list_rows
+from annotator.web.kit.chart_labels import label_counts, shorten
+from annotator.web.kit.messages import use_language
+from tests.unit.web.kit.test_charts import GROUNDS, contrast, rows_of
+
+KNOWN, UNKNOWN = Value(0.5, (0.4, 0.6)), Value(None, why="no variation")
+NAMES = ("Not relevant", "少し", "매우", "Perfect")
+# How dichromats see a colour, in linear light: Machado, Oliveira & Fernandes 2009, severity 1.
+BLINDNESS = {
+    "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "tritan": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}  # fmt: skip
+
+
+def couple(first: str, second: str, pairs: int = 10, kappa: Value = KNOWN) -> PairAgreement:
+    kinds = dict.fromkeys(("unweighted", "linear", "quadratic"), kappa)
+    return PairAgreement((first, second), pairs, 0.5, kinds, ((pairs, 0, 0, 0), *[(0, 0, 0, 0)] * 3))
+
+
+def measured(kappa: Value = KNOWN, pairs: int = 10) -> Measured:
+    kinds = dict.fromkeys(("unweighted", "linear", "quadratic"), kappa)
+    return Measured(
+        pairs, 0, 5, 0.5, kinds, kappa, {"ordinal": kappa}, kappa, kappa, (), (), (), (1, 2, 3, 4)
+    )
+
+
+def report(groups: tuple[GroupAgreement, ...]) -> AgreementReport:
+    return AgreementReport("d", ("a", "b"), False, 0.7, 1000, 0, measured(), groups, ())
+
+
+def test_the_lowest_kappa_that_is_told_is_not_of_two_who_share_too_little() -> None:
+    low = dataclasses.replace(couple("a", "b", 1, Value(-1.0)), warning="too few to say much")
+    said = kappa_matrix.describe_matrix([low, couple("a", "c"), couple("b", "c", kappa=Value(0.7))], "linear")
+    assert "1 of them shares too few pairs to say much" in said
+    assert said.endswith("Lowest 0.50 (a – c), highest 0.70 (b – c).")
+
+
+def test_the_matrix_has_kappa_above_the_diagonal_and_its_pairs_below() -> None:
+    pairs = [
+        couple("ann", "花子", 1234),
+        couple("ann", "🦊", 7, UNKNOWN),
+        couple("花子", "🦊", 30, Value(-0.2, (-0.4, 0.1))),
+    ]
+    cells = {(cell["row"], cell["column"]): cell for cell in kappa_matrix.list_matrix_cells(pairs, "linear")}
+    assert {place: cell["shown"] for place, cell in cells.items()} == {
+        ("ann", "花子"): "0.50", ("花子", "ann"): "1.2k", ("ann", "🦊"): "–", ("🦊", "ann"): "7",
+        ("花子", "🦊"): "-0.20", ("🦊", "花子"): "30",
+    }  # fmt: skip
+    assert cells["ann", "🦊"]["why"] == "no variation"
+    assert all(contrast(cell["fill"], cell["ink"]) >= 4.5 for cell in cells.values())
+    assert "Lowest -0.20 (花子 – 🦊), highest 0.50 (ann – 花子)." in kappa_matrix.describe_matrix(
+        pairs, "linear"
+    )
+    drawn = kappa_matrix.chart_matrix(pairs, "linear").to_dict()
+    assert drawn["params"][0]["name"] == "cell" and drawn["params"][0]["select"]["fields"] == [
+        "row",
+        "column",
+    ]
+
+
+def test_of_two_hundred_annotators_those_who_share_the_most_are_drawn() -> None:
+    people = [f"p{at:03}" for at in range(200)]
+    pairs = [
+        couple(one, other, 5 + (one < "p010")) for at, one in enumerate(people) for other in people[at + 1 :]
+    ]
+    shown = kappa_matrix.list_shown(pairs)
+    assert len(shown) == kappa_matrix.MOST and shown[:10] == people[:10]
+    assert len(kappa_matrix.list_matrix_cells(pairs, "unweighted")) == 20 * 19
+    drawn = kappa_matrix.chart_matrix(pairs, "unweighted")
+    assert len(drawn.layer) == 1, "no figures in cells that small"
+    colour = drawn.to_dict()["layer"][0]["encoding"]["color"]
+    shades = kappa_matrix.list_shades()
+    assert list(shades.values()) == [
+        "below 0",
+        "0.0",
+        "0.2",
+        "0.4",
+        "0.6",
+        "0.8",
+        "1.0",
+        "undefined",
+        "pairs",
+    ]
+    assert colour["legend"]["values"] == list(shades) and all(
+        name in colour["legend"]["labelExpr"] for name in shades.values()
+    )
+    assert colour["scale"]["domain"] == colour["scale"]["range"], "each cell keeps its own ground"
+
+
+def test_the_forest_begins_with_the_dataset_and_says_n_and_what_is_too_small() -> None:
+    groups = (
+        GroupAgreement("category", "設定", measured(pairs=1234)),
+        GroupAgreement("category", "small", measured(pairs=3), "too few"),
+        GroupAgreement("category", "none", measured(UNKNOWN)),
+        GroupAgreement("category", None, measured()),
+    )
+    points = list_points(report(groups))
+    assert [(point["group"], point["label"], point["little"]) for point in points] == [
+        (-1, "the dataset (10)", False), (0, "設定 (1,234)", False), (1, "small (3)", True),
+        (3, "(no category) (10)", False),
+    ]  # fmt: skip
+    assert "none undefined: no variation" in describe_forest(report(groups))
+    many = tuple(GroupAgreement("team", f"t{at}", measured(pairs=at)) for at in range(300))
+    kept = [point["name"] for point in list_points(report(many))]
+    assert len(kept) == 41 and kept[1] == "t260" and kept[-1] == "t299"
+    assert chart_forest(report(many)).to_dict()["height"] < 1300
+
+
+def test_names_that_are_cut_alike_stay_two() -> None:
+    assert shorten("設定とハンドラキューの構成") == "設定とハンドラキ…"
+    labels = label_counts(["x" * 40 + "1", "x" * 40 + "2"], [5, 5])
+    assert len(set(labels)) == 2 and {label.rstrip("\u200b") for label in labels} == {"x" * 16 + "… (5)"}
+
+
+def test_drift_is_drawn_where_kappa_is_known_and_those_who_lean_furthest_are_told_apart_by_form_too() -> None:
+    people = [Leaning(f"p{at}", 40, at / 10, (0.0, at / 5)) for at in range(9)]
+    periods = (
+        Period("2026-01-05", "2026-01-11", 40, KNOWN, 0.5, tuple(people)),
+        Period("2026-01-12", "2026-01-18", 40, UNKNOWN, 1.0, tuple(people[:4])),
+        Period("2026-01-19", "2026-01-25", 40, KNOWN, 0.5),
+    )
+    drawn = time_charts.chart_drift(periods, 0.7).to_dict()
+    assert [row["period"] for row in rows_of(drawn)] == ["2026-01-05", "2026-01-19"]
+    assert "2026-01-12 undefined: no variation" in time_charts.describe_drift(periods, 0.7)
+    assert time_charts.list_leaning_people(periods) == [f"p{at}" for at in range(3, 9)]
+    leanings = time_charts.chart_leanings(periods).to_dict()
+    scales = leanings["layer"][2]["encoding"]
+    assert len(set(scales["shape"]["scale"]["range"])) == len(set(scales["color"]["scale"]["range"])) == 6
+    assert "p8 from +0.80 to +0.80" in time_charts.describe_leanings(periods)
+    assert [row["at"] for row in rows_of(drawn)] == [0, 2], "a click names a period by its place among all"
+    assert [one["params"][0]["select"]["fields"] for one in (drawn, leanings)] == [["at"], ["at", "name"]]
+
+
+def test_every_bar_of_grades_is_whole_and_all_annotators_come_first() -> None:
+    counts = {"花子": (10, 0, 0, 10), "민준": (0, 5, 5, 0), "new": (0, 0, 0, 0)}
+    rows = grade_chart.list_shares(counts, NAMES)
+    assert [row["name"] for row in rows[::4]] == ["all annotators", "new", "花子", "민준"]
+    assert [row["share"] for row in rows if row["name"] == "花子"] == [0.5, 0.0, 0.0, 0.5]
+    assert [row["shown"] for row in rows if row["name"] == "민준"] == ["", "50 %", "50 %", ""]
+    assert [(row["whose"], row["place"]) for row in rows[3:6]] == [("", 3), ("new", 0), ("new", 1)]
+    drawn = grade_chart.chart_grades(counts, NAMES).to_dict()
+    assert drawn["params"][0]["select"]["fields"] == ["whose", "place"]
+
+
+@pytest.mark.parametrize("colour", [*grade_chart.COLOURS, *time_charts.COLOURS])
+def test_the_colours_stand_out_from_both_grounds(colour: str) -> None:
+    assert min(contrast(colour, ground) for ground in GROUNDS) >= 3
+
+
+@pytest.mark.parametrize("colour", grade_chart.COLOURS)
+def test_the_share_written_in_a_bar_can_be_read(colour: str) -> None:
+    assert contrast(colour, "#000000") >= 4.5
+
+
+def see(colour: str, kind: str) -> tuple[float, ...]:
+    """The colour in CIELAB as somebody with this colour-blindness sees it."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    light = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    if kind in BLINDNESS:
+        light = [
+            min(1.0, max(0.0, sum(a * b for a, b in zip(row, light, strict=True)))) for row in BLINDNESS[kind]
+        ]
+    red, green, blue = light
+    x, y, z = (
+        (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505, 0.2126 * red + 0.7152 * green + 0.0722 * blue,
+        (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.089,
+    )  # fmt: skip
+    fx, fy, fz = (part ** (1 / 3) if part > 0.008856 else 7.787 * part + 16 / 116 for part in (x, y, z))
+    return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
+
+
+@pytest.mark.parametrize("kind", ["all colours", *BLINDNESS])
+def test_neighbouring_grades_are_told_apart_by_colour_blind_eyes(kind: str) -> None:
+    colours = grade_chart.COLOURS
+    for at, one in enumerate(colours):
+        for other in colours[at + 1 :]:
+            apart = sum((a - b) ** 2 for a, b in zip(see(one, kind), see(other, kind), strict=True)) ** 0.5
+            assert apart >= 15, (one, other, apart)
+
+
+def test_a_report_of_nothing_is_still_drawn() -> None:
+    empty = dataclasses.replace(report(()), measured=measured(UNKNOWN, 0))
+    drawn: dict[str, Any] = chart_forest(empty).to_dict()
+    assert drawn["layer"]
+    assert kappa_matrix.describe_matrix([couple("a", "b", kappa=UNKNOWN)], "linear").endswith(
+        "None of them is defined."
+    )
+
+
+def test_a_person_is_found_in_the_heat_map_of_a_crowd() -> None:
+    crowd = [
+        couple(f"a{first:02}", f"b{second:02}", 10 + second) for first in range(30) for second in range(30)
+    ]
+    assert kappa_matrix.choose_pairs(crowd, None) == crowd
+    shown = kappa_matrix.list_shown(kappa_matrix.choose_pairs(crowd, "a07"))
+    assert shown == ["a07", *(f"b{second:02}" for second in range(11, 30))]
+    assert len(kappa_matrix.list_people(crowd)) == 60
+
+
+def test_of_a_long_table_those_stand_on_the_page_that_weigh_most() -> None:
+    pairs = tuple(couple(f"a{place:03}", "z", 100, Value(place / 200)) for place in range(150))
+    pairs = (dataclasses.replace(pairs[0], warning="too few"), *pairs[1:])
+    leanings = tuple(Leaning(f"a{place:03}", 40, place / 100, None) for place in range(150))
+    given = {f"a{place:03}": (place, 0, 0, 0) for place in range(150)}
+    crowd = dataclasses.replace(
+        report(()),
+        measured=dataclasses.replace(
+            measured(), annotator_pairs=pairs, leanings=leanings, grades_by_annotator=given
+        ),
+    )
+    places, said = choose_rows(crowd, Asked("annotators"), 150)
+    assert places == list(range(1, 101))
+    assert said.startswith("Listed are 100 of 150, those first who lower κ most")
+    assert "1 annotator pair is left out" in said and said.endswith("The file has all.")
+    few = tuple(dataclasses.replace(pair, warning="too few") for pair in pairs * 10)
+    nobody = dataclasses.replace(crowd, measured=dataclasses.replace(crowd.measured, annotator_pairs=few))
+    places, said = choose_rows(nobody, Asked("annotators"), 1_500)
+    assert places == [] and said.startswith("1,500 annotator pairs are left out: they share fewer than")
+    assert choose_rows(crowd, Asked("leanings"), 150)[0] == list(range(149, 49, -1))
+    assert choose_rows(crowd, Asked("grades"), 151)[0] == [0, *range(150, 51, -1)]
+
+
+def test_of_many_groups_those_stand_on_the_page_that_lower_kappa_most_beside_the_dataset() -> None:
+    groups = [
+        GroupAgreement("annotator", f"a{place:03}", measured(Value(place / 200), 100)) for place in range(150)
+    ]
+    groups[0] = dataclasses.replace(groups[0], warning="too few")
+    groups[1] = GroupAgreement("annotator", None, measured(UNKNOWN))
+    groups.reverse()
+    places, said = choose_rows(report(tuple(groups)), Asked("groups", by="annotator"), 151)
+    assert places == [0, *range(148, 49, -1)]
+    assert said == (
+        "Listed are 99 of 150 groups, those first that lower κ most (the distance times their pairs); left out: 51. The file "
+        "has all."
+    )
+
+
+def test_of_hundreds_of_annotators_few_have_a_column_in_the_table_of_periods_and_the_file_has_all() -> None:
+    leanings = tuple(Leaning(f"a{place:03}", 40, place / 100, None) for place in range(150))
+    periods = tuple(Period(day, day, 40, KNOWN, 0.5, leanings) for day in ("2026-01-01", "2026-01-02"))
+    crowd = dataclasses.replace(
+        report(()), periods=periods, measured=dataclasses.replace(measured(), leanings=leanings)
+    )
+    hidden, said = say_columns(crowd, Asked("periods"))
+    assert hidden == {f"a{place:03} leans" for place in range(130)}
+    assert said.startswith("Listed are 20 of 150, those first who lean most over the whole time.")
+    assert hidden < set(list_rows(crowd, Asked("periods"), NAMES)[0])
+    few = tuple(dataclasses.replace(period, leanings=leanings[:100]) for period in periods)
+    assert say_columns(dataclasses.replace(crowd, periods=few), Asked("periods")) == (set(), "")
+    assert say_columns(crowd, Asked("leanings")) == (set(), "")
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "last"), [("en", "first day", "last day"), ("ja", "開始日", "終了日"), ("ko", "시작일", "종료일")]
+)  # fmt: skip
+def test_the_days_of_a_period_are_not_called_the_limits_of_an_interval(
+    language: str, first: str, last: str
+) -> None:
+    period = Period("2026-01-05", "2026-01-11", 10, KNOWN, 0.5, (), (0, 1))
+    use_language(language)
+    try:
+        (row,) = list_period_rows(dataclasses.replace(report(()), periods=(period,)))
+        drawn = json.dumps(time_charts.chart_drift((period,), 0.7).to_dict(), ensure_ascii=False)
+    finally:
+        use_language("en")
+    assert (row[first], row[last]) == ("2026-01-05", "2026-01-11")
+    assert f'"title": "{first}"' in drawn
+    assert f'"title": "{last}"' in drawn

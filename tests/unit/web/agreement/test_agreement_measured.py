@@ -1,0 +1,145 @@
+"""The Agreement page while and after its report is measured: first figures, how old it is, measuring it again."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from annotator.agreement.records import Value
+from annotator.agreement.service import compute_agreement
+from annotator.domain.people import OPERATOR
+from annotator.storage.database import Database
+from annotator.storage.schema import upgrade_schema
+from annotator.web.agreement import agreement_groupings, agreement_measured, report_cache
+from annotator.web.agreement.report_cache import Kept, KeptReports
+from tests.integration.judged_world import JudgedWorld
+from tests.unit.web.lead_pages import find, make_world, open_page, run, words
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[JudgedWorld]:
+    database = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+    upgrade_schema(database)
+    yield make_world(database)
+    database.dispose()
+
+
+class Reports:
+    """A report of January, changed since until it is asked for anew."""
+
+    def __init__(self, database: Database) -> None:
+        self.report = compute_agreement(database, OPERATOR, "d")
+        self.asked: list[bool] = []
+
+    def find(self, *_: Any, anew: bool, **__: Any) -> Kept:
+        self.asked.append(anew)
+        return Kept(self.report, datetime(2026, 1, 2, 3, 4, tzinfo=UTC), not anew, 1, 1.0)
+
+
+def test_a_report_that_is_no_longer_new_says_of_when_it_is_and_can_be_measured_again(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports = Reports(world.database)
+    monkeypatch.setattr(agreement_measured, "REPORTS", reports)
+    app = open_page(world, "agreement")
+    assert "Measured on Jan 2, 2026 03:04; something has changed since." in words(app)
+    app.button(key="measure_again").click()
+    run(app)
+    assert reports.asked == [False, True]
+    assert "something has changed" not in words(app)
+    run(app)
+    assert reports.asked == [False, True, False], "it is measured anew once only"
+
+
+def test_the_overview_and_the_agreement_page_show_one_measurement(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports = Reports(world.database)
+    monkeypatch.setattr(agreement_measured, "REPORTS", reports)
+    app = open_page(world, "overview")
+    assert "Measured on Jan 2, 2026 03:04; something has changed since." in words(app)
+    assert "Whether agreement is enough, also for a release, is said here as of Jan 2, 2026 03:04;" in words(
+        app
+    )
+    app.button(key="measure_again").click()
+    run(app)
+    assert "something has changed" not in words(app)
+    open_page(world, "agreement")
+    assert reports.asked == [False, True, False]
+
+
+def test_the_overviews_steps_go_by_what_was_judged_a_moment_ago(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports, shown = KeptReports(), list[Kept]()
+
+    class Reports:
+        def find(self, _: Database, *asked: Any, **more: Any) -> Kept:
+            shown.append(reports.find(world.database, *asked, **more))
+            return shown[-1]
+
+    monkeypatch.setattr(agreement_measured, "REPORTS", Reports())
+    monkeypatch.setattr("annotator.web.overview.page.QUICK", 60.0)
+    monkeypatch.setattr(report_cache, "TIMES", 10**5)  # every report would be kept
+    open_page(world, "overview")
+    world.judge(find(world, "花子"), "Q1", "遠い", 3)
+    said = words(open_page(world, "overview"))
+    agreed = [one.report.measured.observed_agreement or 0.0 for one in shown]
+    assert agreed[1] > agreed[0]
+    assert "something has changed" not in said
+
+
+def test_what_is_known_first_is_said_while_the_rest_is_measured(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[tuple[int, str]] = []
+
+    def listen(pairs: int, kappa: Value) -> str:
+        said.append((pairs, f"{kappa.value:.2f}"))
+        return "first"
+
+    monkeypatch.setattr(agreement_measured, "say_first", listen)
+    assert "first" not in words(open_page(world, "agreement")), "the report has taken its place"
+    assert said == [(4, "0.27")]
+
+
+@pytest.mark.parametrize(
+    ("address", "order"), [({}, ["first", "fields"]), ({"by": "language"}, ["fields", "first"])]
+)
+def test_by_what_can_be_grouped_is_read_before_the_first_figures_only_where_a_grouping_is_asked_for(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch, address: dict[str, str], order: list[str]
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(
+        agreement_groupings, "list_groupings", lambda *_: done.append("fields") or ["language"]
+    )
+    monkeypatch.setattr(agreement_measured, "say_first", lambda *_: done.append("first") or "first")
+    open_page(world, "agreement", **address)
+    assert done == order
+
+
+def test_the_first_figures_are_a_sentence_also_without_a_kappa() -> None:
+    assert agreement_measured.say_first(1234, Value(0.456)).startswith(
+        "Cohen's kappa is 0.46 over 1,234 pairs. Its interval"
+    )
+    assert agreement_measured.say_first(0, Value(None, None, "no pair")) == "Measuring agreement …"
+
+
+def test_by_what_can_be_grouped_is_read_once_a_minute_and_for_each_dataset(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(
+        agreement_groupings, "list_groupings", lambda *asked: read.append(asked[2]) or ["week"]
+    )
+    monkeypatch.setattr(agreement_groupings.st, "session_state", {})
+    now = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    for dataset, seconds in (("d", 0), ("d", 59), ("d", 60), ("e", 61), ("e", 62)):
+        context = SimpleNamespace(
+            database=world.database, actor=OPERATOR, now=now + timedelta(seconds=seconds)
+        )
+        assert agreement_groupings.list_fields(context, dataset) == ["nothing", "week"]  # type: ignore[arg-type]
+    assert read == ["d", "d", "e"]

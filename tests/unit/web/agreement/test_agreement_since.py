@@ -1,0 +1,71 @@
+"""Agreement before and since a version, on the agreement page as Streamlit runs it, and its file."""
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from annotator.domain.errors import NotFound
+from annotator.storage.database import Database
+from annotator.storage.schema import upgrade_schema
+from annotator.web.agreement.downloads import write_since
+from tests.integration.lessons_world import LessonsWorld
+from tests.unit.web.lead_pages import alternatives, links, open_page, words
+
+TAB = "Guideline versions"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[LessonsWorld]:
+    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+    upgrade_schema(opened)
+    made = LessonsWorld(opened)
+    for first, second in ((0, 1), (2, 2), (3, 1)):
+        made.dispute("Q1", first, second)
+    yield made
+    opened.dispose()
+
+
+def test_with_one_version_there_is_nothing_to_compare(world: LessonsWorld) -> None:
+    app = open_page(world, "agreement", world.lea, tab=TAB)
+    assert "There is one version of the guideline so far" in words(app)
+    assert ("guideline", "dataset=d") in links(app)
+    with pytest.raises(NotFound):
+        write_since(world.database, world.lea, "d", "2")
+
+
+def test_both_sides_are_said_drawn_and_listed(world: LessonsWorld) -> None:
+    key = world.dispute("Q1", 1, 2, 1, "guideline_gap")
+    world.publish([(key, 1)])
+    for grade in (0, 2, 3):
+        world.dispute("Q1", grade, grade)
+    world.dispute("Q2", 1, 1)
+    world.publish([])
+    app = open_page(world, "agreement", world.lea, tab=TAB)
+    shown = words(app)
+    for piece in (
+        "Not yet known in the dataset whether version 2 changed agreement: Cohen&#x27;s kappa is 1.00",
+        "Not yet known in 障害 対応",
+        "1 decision on disputes led to this version.",
+        "a difference may also come from easier or harder ones",
+    ):
+        assert piece in shown
+    (alternative,) = alternatives(app)
+    assert alternative.startswith("Cohen's kappa before and since version 2: the dataset: before ")
+    assert app.selectbox(key="since").options == ["3", "2"]
+    later = open_page(world, "agreement", world.lea, tab=TAB, since="3")
+    assert "no pair was judged by two annotators since version 3" in words(later)
+
+
+def test_the_file_holds_the_same_figures_with_their_warning(world: LessonsWorld) -> None:
+    world.publish([])
+    world.dispute("Q1", 1, 1)
+    text = write_since(world.database, world.lea, "d", "2")
+    rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
+    assert [(row["version 2"], row["pairs"]) for row in rows] == [("before it", "3"), ("since it", "1")]
+    assert all(row["warning"].startswith("too few to say much") for row in rows)
+    for wrong in ("", "x", "1", "3"):
+        with pytest.raises(NotFound):
+            write_since(world.database, world.lea, "d", wrong)

@@ -1,0 +1,130 @@
+"""The leads' charts: what is drawn is what was given, in colours that can be read on any ground."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from annotator.agreement.records import PairAgreement, Value
+from annotator.domain.judgments import AnnotatorProgress, QueryProgress
+from annotator.web.kit import charts
+from annotator.web.kit.heat_map import chart_confusion, describe_confusion, list_cells
+
+NAMES = ("該当なし", "Marginally relevant", "매우 관련", "Perfect")
+MATRIX = PairAgreement(("花子", "민준"), 6, 0.5, {}, ((3, 0, 0, 1), (0, 0, 0, 0), (0, 2, 0, 0), (0, 0, 0, 0)))
+GROUNDS = ("#ffffff", "#14181a")
+
+
+def rows_of(drawn: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of the chart's largest data set."""
+    return max(drawn["datasets"].values(), key=len)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("colour", [charts.TEAL, charts.AMBER, charts.RED, charts.GREY, charts.VIOLET])
+def test_every_colour_stands_out_from_the_light_and_from_the_dark_ground(colour: str) -> None:
+    assert min(contrast(colour, ground) for ground in GROUNDS) >= 3
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 30, 1000])
+def test_the_number_in_a_cell_can_be_read_whatever_its_ground(count: int) -> None:
+    for most in (1, 7, 30, 1000):
+        pair = PairAgreement(("a", "b"), 9, 0.5, {}, ((most, count, 0, 0), *[(0, count, 0, 0)] * 3))
+        for cell in list_cells(pair, NAMES):
+            assert contrast(cell["fill"], cell["ink"]) >= 4.5
+
+
+def test_a_heat_map_has_rows_of_the_first_and_columns_of_the_second_annotator() -> None:
+    drawn = chart_confusion(MATRIX, NAMES).to_dict()
+    cells = {(cell["first"], cell["second"]): cell["pairs"] for cell in rows_of(drawn)}
+    assert len(cells) == 16
+    assert cells["0 該当なし", "3 Perfect"] == 1
+    assert cells["2 매우 관련", "1 Marginally relevant"] == 2
+    axes = drawn["layer"][0]["encoding"]
+    assert (axes["y"]["title"], axes["x"]["title"]) == ("花子", "민준")
+    assert "the same grade on 3, different grades on 3" in describe_confusion(MATRIX)
+
+
+def test_only_defined_kappas_are_drawn_and_the_words_hold_the_others() -> None:
+    named = [
+        ("設定", Value(-0.2, (-0.5, 0.1))),
+        ("法", Value(None, why="no variation")),
+        ("x", Value(0.4, None, "one query")),
+    ]
+    drawn = charts.chart_kappas(named, 0.7).to_dict()
+    points = rows_of(drawn)
+    assert [(row["name"], row["low"], row["high"]) for row in points] == [
+        ("設定", -0.5, 0.1),
+        ("x", 0.4, 0.4),
+    ]
+    assert drawn["layer"][0]["encoding"]["x"]["scale"]["domain"] == [-0.5, 1.0]
+    assert charts.describe_kappas(named, 0.7) == (
+        "Cohen's kappa, target 0.7: 設定 -0.20 [-0.50, 0.10]; 法 undefined: no variation; x 0.40 (one query)."
+    )
+
+
+def test_queries_stand_in_the_order_of_their_file_and_many_of_them_without_their_ids() -> None:
+    few = [QueryProgress(f"Q{9 - n}", "검색", None, 10, 4, 3) for n in range(3)]
+    drawn = charts.chart_queries(few).to_dict()
+    assert [row["query"] for row in rows_of(drawn)[::3]] == ["Q9", "Q8", "Q7"]
+    assert [(row["state"], row["pairs"]) for row in rows_of(drawn)[:3]] == [
+        ("complete", 4), ("begun", 3), ("untouched", 3),
+    ]  # fmt: skip
+    assert drawn["encoding"]["x"]["sort"] is None
+    assert drawn["encoding"]["x"]["axis"]["labels"]
+    many = charts.chart_queries([QueryProgress(f"Q{n}", "", None, 1, 0, 0) for n in range(500)]).to_dict()
+    assert not many["encoding"]["x"]["axis"]["labels"]
+
+
+def test_who_is_simulated_is_named_so() -> None:
+    people = [
+        AnnotatorProgress("花子", "", False, 3, 0, 0, None),
+        AnnotatorProgress("bot", "", True, 4, 0, 0, None),
+    ]
+    drawn = charts.chart_annotators(people, 10).to_dict()
+    assert [row["name"] for row in rows_of(drawn)] == ["花子", "bot (simulated)"]
+
+
+def test_a_chart_waits_for_a_pandas_that_another_thread_is_still_importing() -> None:
+    script = """
+import sys, threading
+import altair, annotator.labeling.service
+from annotator.agreement.records import Value
+
+assert "pandas" not in sys.modules
+begun, go_on = threading.Event(), threading.Event()
+
+class Hold:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pandas.core.api":
+            begun.set()
+            go_on.wait(30)
+
+sys.meta_path.insert(0, Hold())
+threading.Thread(target=lambda: __import__("pandas")).start()
+begun.wait(30)
+threading.Timer(1, go_on.set).start()
+from annotator.web.kit.charts import chart_kappas
+try:
+    chart_kappas([("linear", Value(0.5, (0.4, 0.6)))], 0.7).to_dict()
+finally:
+    go_on.set()
+print("drawn")
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.stdout == "drawn\n", ran.stderr

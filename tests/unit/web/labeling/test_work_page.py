@@ -1,0 +1,104 @@
+"""My work as Streamlit runs it, without a browser: the own answers, the pace, the checks, the questions."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from annotator.labeling.calibration_service import mark_file
+from annotator.storage.database import Database
+from annotator.storage.labeling_tables import QuestionRow
+from annotator.storage.schema import upgrade_schema
+from tests.integration.judged_world import NOW, JudgedWorld
+from tests.integration.labeling.test_calibration import repeat
+from tests.unit.web.lead_pages import find, headings, make_world, open_page, run, words
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+    upgrade_schema(opened)
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture
+def world(database: Database) -> JudgedWorld:
+    return make_world(database)
+
+
+def test_the_page_shows_the_own_answers_only_with_a_way_to_change_them(world: JudgedWorld) -> None:
+    world.judge(find(world, "simulated_1"), "Q1", "遠い", 1, note="nobody's business")
+    app = open_page(world, "work", find(world, "花子"))
+    assert headings(app) == ["My work", "What I did", "How consistent I am"]
+    said = words(app)
+    assert "You have judged 4 pairs. 0 more are open to you." in said
+    assert "4 answers, the latest first." in said
+    assert "ノート &lt;i&gt;遠い" in said and "nobody's business" not in said
+    assert "ハンドラキュー &lt;b&gt;🔎" in said
+    assert said.count("/label?dataset=d&amp;pair=") == 4
+    assert "Some pairs are checks" in said
+
+
+def test_answers_are_filtered_and_turned_page_by_page(world: JudgedWorld) -> None:
+    app = open_page(world, "work", find(world, "花子"))
+    app.text_input(key="words").set_value("검색")
+    run(app)
+    assert "2 answers, the latest first." in words(app)
+    app.selectbox(key="answer").set_value("3")
+    run(app)
+    assert "1 answer, the latest first." in words(app)
+    app.selectbox(key="category").set_value("設定")
+    run(app)
+    assert "There is no answer of yours of this kind." in words(app)
+
+
+def test_more_than_a_page_is_turned(world: JudgedWorld) -> None:
+    ann = world.person("ann")
+    for number in range(23):
+        world.pair("Q1", f"more/{number}")
+        world.judge(ann, "Q1", f"more/{number}", number % 4)
+    world.pair("Q2", "left")
+    app = open_page(world, "work", ann)
+    assert "Page 1 of 2" in words(app)
+    assert "more/22" in words(app) and "more/2<" not in words(app)
+    next(button for button in app.button if button.label == "Older").click()
+    run(app)
+    assert "Page 2 of 2" in words(app)
+    assert "more/0" in words(app) and "more/22" not in words(app)
+    pace = "At your pace that takes about 1 minute (2.5 seconds a pair, the median of your last 23 answers)."
+    assert pace in words(app)
+
+
+def test_an_empty_page_leads_to_labeling(world: JudgedWorld) -> None:
+    app = open_page(world, "work", world.person("new"))
+    assert "You have judged 0 pairs." in words(app)
+    assert [(item.proto.page, item.proto.query_string) for item in app.get("page_link")] == [
+        ("label", "dataset=d")
+    ]
+
+
+def test_training_and_consistency_are_ones_own_and_gold_is_not_told(world: JudgedWorld) -> None:
+    lead, hanako = find(world, "lead"), find(world, "花子")
+    data = "query_id,doc_id,kind,grade,explanation\nQ1,遠い,gold,0,secret\nQ2,近い,training,3,x\n".encode()
+    mark_file(world.database, lead, "d", data, "m.csv", now=NOW)
+    world.judge(hanako, "Q2", "近い", 3, purpose="training")
+    repeat(world, hanako, "Q1", "同じ", 1)
+    said = words(open_page(world, "work", hanako))
+    assert "Training: 100 % right of 1 answered, 80 % needed of 1." in said
+    assert "1 pair was judged again: 0 % got the same answer, at a mean distance of 1.00 grades." in said
+    assert "gold" not in said and "secret" not in said
+    assert "undefined: no pair has been judged a second time" in words(
+        open_page(world, "work", find(world, "simulated_1"))
+    )
+
+
+def test_questions_stand_with_their_answers(world: JudgedWorld) -> None:
+    hanako = find(world, "花子")
+    with world.database.write() as session:
+        row = {"pair_pk": 1, "annotator_pk": hanako.person_id, "asked_at": NOW}
+        session.add(QuestionRow.model_validate({**row, "text": "第17条 <b>とは?", "answer": "はい & 예"}))
+        session.add(QuestionRow.model_validate({**row, "text": "second"}))
+    said = words(open_page(world, "work", hanako))
+    assert "第17条 &lt;b&gt;とは?" in said and "はい &amp; 예" in said
+    assert "Not answered yet." in said

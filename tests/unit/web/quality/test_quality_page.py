@@ -1,0 +1,257 @@
+"""The quality page as Streamlit runs it, without a browser: what to do first, drawing, blindness, errors, the rule."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+from sqlmodel import col
+from streamlit.testing.v1 import AppTest
+
+from annotator.dataset.service import show_dataset
+from annotator.domain.people import OPERATOR, Actor
+from annotator.people.service import change_person
+from annotator.quality.service import draw_sample, show_quality
+from annotator.storage.database import Database
+from annotator.storage.pairs import pair_key
+from annotator.storage.schema import upgrade_schema
+from annotator.storage.tables import PairRow, PersonRow
+from tests.integration.judged_world import NOW, JudgedWorld
+from tests.unit.web.lead_pages import alternatives, find, headings, links, make_world, open_page, run, words
+
+DOCUMENTS = [f"章 {number}.md" for number in range(8)]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+    upgrade_schema(opened)
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture
+def world(database: Database) -> JudgedWorld:
+    """Ten settled pairs, of which the lead has judged none; and two that wait for a decision."""
+    made = make_world(database)
+    for number, doc_id in enumerate(DOCUMENTS):
+        made.pair("Q2", doc_id)
+        for annotator in ("花子", "simulated_1"):
+            made.judge(find(made, annotator), "Q2", doc_id, number % 4)
+    with database.write() as session:
+        session.execute(update(PersonRow).values(password_hash="x"))  # everybody can sign in
+    return made
+
+
+@dataclass
+class Context:
+    """What a callback looks up of the run: the lead and the database."""
+
+    database: Database
+    actor: Actor
+    now: datetime = NOW
+
+
+@pytest.fixture(autouse=True)
+def _signed_in(world: JudgedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    context = Context(world.database, find(world, "lead"))
+    for name in ("find_context", "require_context"):
+        monkeypatch.setattr("annotator.web.quality.form." + name, lambda: context)
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click()
+    return run(app)
+
+
+def draw_for(world: JudgedWorld, who: Actor) -> None:
+    draw_sample(world.database, find(world, "lead"), "d", annotator=who.username, rate=1, now=NOW)
+
+
+def check(world: JudgedWorld, who: Actor, doc_id: str, grade: int) -> None:
+    """The answer as the panel hands it in."""
+    from annotator.labeling.service import submit_judgments
+
+    event = {
+        "id": f"00000000-0000-4000-8000-{abs(hash(doc_id)) % 10**12:012d}", "pair": pair_key("d", "Q2", doc_id),
+        "outcome": "graded", "grade": grade, "seconds": 3, "pressed_at": NOW.isoformat(),
+    }  # fmt: skip
+    done = submit_judgments(world.database, who, "d", events=[event], have=[], want=1, now=NOW)
+    assert not done.refused
+
+
+def test_without_a_settled_pair_the_page_says_what_comes_first(world: JudgedWorld) -> None:
+    made = JudgedWorld(world.database, name="empty")
+    change_person(world.database, OPERATOR, "lead", role="lead", dataset="empty", now=NOW)
+    app = open_page(made, "quality", dataset="empty")
+    assert "No pair is settled yet" in words(app)
+    assert "Draw some" not in words(app)
+    assert ("overview", "dataset=empty") in links(app)
+    assert not app.button
+
+
+def test_before_anything_is_drawn_the_form_stands_ready_and_writes_nothing(world: JudgedWorld) -> None:
+    app = open_page(world, "quality")
+    assert headings(app) == ["Quality control", "Draw a sample"]
+    assert "No sample was drawn yet" in words(app)
+    (who,) = [box for box in app.selectbox if box.label == "Who checks"]
+    assert who.options == [
+        "lead Realname (lead): judged none of them, can check 10"
+    ]  # the others judged them all
+    assert "1 pair would be drawn: 1 of 10 settled pairs are in the sample then." in words(app)
+    assert show_quality(world.database, find(world, "lead"), "d", now=NOW).draws == ()
+
+
+def test_what_the_form_says_is_drawn_once(world: JudgedWorld) -> None:
+    app = open_page(world, "quality")
+    next(field for field in app.number_input if field.label == "Share of the settled pairs, in %").set_value(
+        50.0
+    )
+    run(app)
+    pressed = [button.key for button in app.button]
+    press(app, "Draw 5 pairs")
+    assert [item.value for item in app.success] == ["Drawn: 5 pairs. They come to lead on the page Label."]
+    assert not {*pressed} & {button.key for button in app.button}  # a double click finds no button
+    (draw,) = show_quality(world.database, find(world, "lead"), "d", now=NOW).draws
+    assert (draw.annotator, draw.pairs, draw.rate, draw.seed) == ("lead", 5, 0.5, 0)
+
+
+def test_a_lead_who_checks_sees_neither_which_pairs_wait_nor_their_grades(world: JudgedWorld) -> None:
+    lead = find(world, "lead")
+    app = open_page(world, "quality")
+    assert ">grade 3<" not in words(app)
+    assert "Grades are not shown, since you are the one who will judge these pairs." in words(app)
+    draw_for(world, lead)
+    check(world, lead, DOCUMENTS[3], 0)
+    app = open_page(world, "quality")
+    said = words(app) + "".join(str(table.value) for table in app.dataframe)
+    assert DOCUMENTS[3] in said  # it is answered, and an error
+    assert [doc_id for doc_id in (*DOCUMENTS, "同じ", "같은") if doc_id in said] == [DOCUMENTS[3]]
+    assert "9 pairs wait, also for you" in said
+
+
+def test_errors_that_are_hidden_from_who_looks_are_not_said_to_be_none(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lead = find(world, "lead")
+    draw_for(world, lead)
+    check(world, lead, DOCUMENTS[3], 0)
+    found = show_quality(world.database, lead, "d", now=NOW)
+    status = replace(found, errors=(), hidden=1)
+    monkeypatch.setattr("annotator.web.quality.page.show_quality", lambda *_, **__: status)
+    said = words(open_page(world, "quality"))
+    assert "Of a pair that you have still to judge yourself nothing is shown." in said
+    assert "No error so far." not in said
+    errors = (replace(found.errors[0], state="decided", decided_grade=0),)
+    status = replace(found, errors=errors, hidden=1)
+    said = words(open_page(world, "quality"))
+    assert "None of those listed here waits for a lead any more." in said
+    assert "Every one of them" not in said
+    status = replace(found, errors=(), hidden=0)
+    assert "No error so far." in words(open_page(world, "quality"))
+
+
+def test_errors_lead_to_their_case_and_the_figures_stand_in_words(world: JudgedWorld) -> None:
+    lead = find(world, "lead")
+    draw_for(world, lead)
+    for number, doc_id in enumerate(DOCUMENTS):
+        check(world, lead, doc_id, 0 if number == 3 else number % 4)
+    app = open_page(world, "quality")
+    assert headings(app) == [
+        "Quality control", "What the sample shows and what it proves", "Errors by kind", "What would decide it",
+        "The sample", "Draw more", "Draws so far", "Errors found",
+    ]  # fmt: skip
+    said = words(app)
+    assert f'href="/disagreements?dataset=d&amp;pair={pair_key("d", "Q2", DOCUMENTS[3])}"' in said
+    assert "to be decided" in said
+    assert alternatives(app)[0].startswith("Errors against the limit of 5 %: any other grade 1 of 8, 12.5 %")
+    rows = app.dataframe[0].value
+    assert list(rows["errors"]) == [1, 1, 1]
+    world.add_decision(find(world, "lead"), "Q2", DOCUMENTS[3], 0)
+    assert "decided 0, as the expert" in words(open_page(world, "quality"))
+
+
+def test_an_error_whose_pair_left_the_pool_waits_for_nobody_and_leads_nowhere(world: JudgedWorld) -> None:
+    lead = find(world, "lead")
+    draw_for(world, lead)
+    check(world, lead, DOCUMENTS[3], 0)
+    check(world, lead, DOCUMENTS[2], 0)
+    leave_pool(world, DOCUMENTS[3])
+    said = words(open_page(world, "quality"))
+    assert "1 pair is open again and waits among the disagreements" in said
+    assert "1 pair has left the pool since, and is decided by nobody." in said
+    assert ("left the pool" in said, f"pair={pair_key('d', 'Q2', DOCUMENTS[3])}" in said) == (True, False)
+    leave_pool(world, DOCUMENTS[2])
+    said = words(open_page(world, "quality"))
+    assert "None of them waits for a lead any more." in said
+    assert "2 pairs have left the pool since" in said
+    assert "waits among the disagreements" not in said
+
+
+def test_errors_of_an_earlier_round_stay_on_the_page(world: JudgedWorld) -> None:
+    lead = find(world, "lead")
+    draw_for(world, lead)
+    check(world, lead, DOCUMENTS[3], 0)
+    app = open_page(world, "quality")
+    assert "These are of every round" not in words(app)
+    assert '<th scope="col">round</th><th scope="col">time</th>' in words(
+        app
+    )  # of the draws; the errors need none
+    assert '<th scope="col">state</th></tr>' in words(app)
+    world.person("dan")
+    with world.database.write() as session:
+        session.execute(update(PersonRow).values(password_hash="x"))
+    draw_sample(world.database, lead, "d", annotator="dan", rate=0.2, new_round=True, now=NOW)
+    app = open_page(world, "quality")
+    assert "These are of every round; the figures above are of round 2 alone." in words(app)
+    assert '<th scope="col">state</th><th scope="col">round</th></tr>' in words(app)
+    assert "1 pair is open again" in words(app)
+    assert list(app.dataframe[-1].value["round"]) == [1]
+
+
+def leave_pool(world: JudgedWorld, doc_id: str) -> None:
+    with world.database.write() as session:
+        of_it = col(PairRow.key) == pair_key("d", "Q2", doc_id)
+        session.execute(update(PairRow).where(of_it).values(retired_at=NOW))
+
+
+def test_a_lead_chooses_by_which_reading_the_gate_goes(world: JudgedWorld) -> None:
+    lead = find(world, "lead")
+    draw_for(world, lead)
+    check(world, lead, DOCUMENTS[0], 0)
+    app = open_page(world, "quality")
+    (rule,) = [choice for choice in app.radio if choice.label == "The gate goes by"]
+    assert rule.value == "bound"
+    rule.set_value("rate")
+    press(app, "Change")
+    assert show_dataset(world.database, lead, "d")[0].quality_rule == "rate"
+    (rule,) = [choice for choice in app.radio if choice.label == "The gate goes by"]
+    assert rule.value == "rate"
+
+
+def _keep_open() -> None:
+    from annotator.web.quality.form import Asked, confirm_dialog
+
+    confirm_dialog("d", Asked("lead", 0.1, None, 0, True), "Draw 1 pair")
+
+
+def test_a_new_round_asks_before_it_is_drawn(world: JudgedWorld) -> None:
+    lead = find(world, "lead")
+    draw_sample(world.database, lead, "d", annotator="lead", rate=0.2, now=NOW)
+    app = open_page(world, "quality")
+    next(choice for choice in app.toggle if choice.label == "Begin a new round").set_value(True)
+    run(app)
+    press(app, "Draw 1 pair")
+    assert "What was checked so far no longer counts" in words(app)
+    assert [draw.round for draw in show_quality(world.database, lead, "d", now=NOW).draws] == [1]
+    press(run(AppTest.from_function(_keep_open, default_timeout=30)), "Draw 1 pair")
+    assert [draw.round for draw in show_quality(world.database, lead, "d", now=NOW).draws] == [1, 2]
+
+
+def test_what_waits_enough_leaves_the_form_closed_and_not_worked_out(world: JudgedWorld) -> None:
+    draw_for(world, find(world, "lead"))
+    app = open_page(world, "quality")
+    assert not [box for box in app.selectbox if box.label == "Who checks"]
+    assert [item.label for item in app.expander][-1] == "Add to the sample, or begin a new round"

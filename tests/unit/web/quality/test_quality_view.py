@@ -1,0 +1,176 @@
+"""What the quality page shows of a sample, from the records alone: who comes first, which errors, in which words."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from annotator.domain.messages import say
+from annotator.quality.records import (
+    ErrorRate,
+    QualityError,
+    QualityExpert,
+    QualityPreview,
+    QualityStatus,
+    QualityStratum,
+)
+from annotator.web.kit.chart_labels import space_percent
+from annotator.web.kit.messages import use_language
+from annotator.web.kit.web_figures import show_share
+from annotator.web.quality.charts import (
+    chart_further,
+    chart_rates,
+    describe_further,
+    describe_rates,
+    list_rate_rows,
+    show_percent,
+)
+from annotator.web.quality.errors import link_case, name_state
+from annotator.web.quality.form import choose_size, sort_experts
+from annotator.web.quality.quality_preview import list_preview_rows
+from annotator.web.quality.quality_view import list_limits
+
+NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+NONE = ErrorRate(0, 0, None, None, None)
+THREE = ErrorRate(3, 100, 0.03, (0.0062, 0.0852), 0.0757)
+STATUS = QualityStatus(
+    dataset="d", rule="bound", round=1, population=1000, outside=0, settled_since=0, drawn=100, checked=90,
+    unrateable=2, barred=0, waiting=8, rates={"any": THREE, "far": NONE, "relevance": NONE},
+    verdicts={"bound": "undecided", "rate": "passed"}, further=53, sentences=(), draws=(), errors=(),
+)  # fmt: skip
+
+
+def find_error(
+    pair: str, settled: int, expert: int, *, minute: int = 0, decided: int | None = None
+) -> QualityError:
+    return QualityError(
+        pair, "Q1", f"文書 {pair}", "設定", settled, "unanimous", expert, None, 1, 1, NOW.replace(minute=minute),
+        "reopened" if decided is None else "decided", decided,
+    )  # fmt: skip
+
+
+def test_who_judged_nothing_comes_first_and_who_can_check_nothing_is_left_out() -> None:
+    people = [
+        QualityExpert("busy", "", 90, 10), QualityExpert("done", "", 100, 0), QualityExpert("fresh", "", 0, 80),
+        QualityExpert("free", "", 0, 100), QualityExpert("less", "", 20, 90),
+    ]  # fmt: skip
+    assert [one.username for one in sort_experts(people)] == ["free", "fresh", "less", "busy"]
+
+
+def test_the_number_offered_is_what_would_decide_and_counts_those_that_wait() -> None:
+    assert choose_size(STATUS) == 145  # 100 drawn, of which 8 wait; 53 are needed
+    assert choose_size(replace(STATUS, waiting=60)) == 100
+    assert choose_size(replace(STATUS, population=120)) == 120
+    assert choose_size(replace(STATUS, further=0)) is None
+    assert choose_size(replace(STATUS, further=None)) is None
+    assert choose_size(replace(STATUS, round=0)) is None
+
+
+def test_a_preview_for_oneself_tells_no_grades() -> None:
+    strata = (
+        QualityStratum("設定", 0, 30, 0, 3), QualityStratum("設定", 3, 10, 0, 1), QualityStratum(None, 2, 20, 5, 2),
+    )  # fmt: skip
+    found = QualityPreview(1, "lea", 0.1, 0, 60, 0, 5, 6, strata)
+    assert list_preview_rows(found, hide_grades=False) == (
+        ["category", "grade 0", "grade 1", "grade 2", "grade 3", "all"],
+        [["設定", "3 / 30", "–", "–", "1 / 10", "4 / 40"], ["none", "–", "–", "2 / 20", "–", "2 / 20"]],
+    )
+    assert list_preview_rows(found, hide_grades=True) == (
+        ["category", "all"],
+        [["設定", "4 / 40"], ["none", "2 / 20"]],
+    )
+
+
+def test_an_error_says_what_became_of_it() -> None:
+    assert name_state(find_error("a", 0, 3)) == "to be decided"
+    assert name_state(find_error("a", 0, 3, decided=3)) == "decided 3, as the expert"
+    assert name_state(find_error("a", 0, 3, decided=0)) == "decided 0, as before"
+    assert name_state(find_error("a", 0, 3, decided=2)) == "decided 2"
+    assert name_state(replace(find_error("a", 0, 3), state="retired")) == "left the pool"
+
+
+def test_the_address_of_a_case_keeps_any_name_whole() -> None:
+    assert link_case("d & é", "ab12") == "/disagreements?dataset=d+%26+%C3%A9&pair=ab12"
+
+
+def test_what_nothing_is_known_of_is_a_dash_and_not_drawn() -> None:
+    assert [row["in the sample"] for row in list_rate_rows(STATUS.rates)] == ["3.0 %", "–", "–"]
+    assert [row["proved at most"] for row in list_rate_rows(STATUS.rates)] == ["7.6 %", "–", "–"]
+    assert list_rate_rows(STATUS.rates)[0]["95 % interval"] == "0.6 % – 8.5 %"
+    assert describe_rates(STATUS.rates) == (
+        "Errors against the limit of 5 %: any other grade 3 of 100, 3.0 % (95 % interval 0.6 % – 8.5 %), "
+        "proved at most 7.6 %."
+    )
+    drawn = chart_rates(STATUS.rates).to_dict()
+    points = [one for rows in drawn["datasets"].values() for one in rows if "reading" in one]
+    assert [(one["reading"], one["share"]) for one in points] == [
+        ("in the sample", 0.03),
+        ("proved at most", 0.0757),
+    ]
+
+
+def test_a_share_is_written_so_that_one_sees_on_which_side_of_the_limit_it_lies() -> None:
+    told = {
+        0.0: "0.0 %",
+        0.0757: "7.6 %",
+        0.05: "5.0 %",
+        0.0496: "4.96 %",
+        0.04998: "4.998 %",
+        0.05004: "5.004 %",
+    }
+    assert {share: show_percent(share) for share in told} == told
+    assert show_percent(None) == "–"
+
+
+@pytest.mark.parametrize(("language", "told"), [("en", "12.5 %"), ("ja", "12.5%"), ("ko", "12.5%")])
+def test_a_share_is_written_as_its_language_writes_it(language: str, told: str) -> None:
+    use_language(language)
+    try:
+        assert show_percent(0.125) == show_share(0.125, 1) == told
+    finally:
+        use_language("en")
+
+
+def test_what_is_proved_is_rounded_up_never_down() -> None:
+    told = {
+        0.0: "0.0 %",
+        0.0751: "7.6 %",
+        0.05: "5.0 %",
+        0.04911: "4.92 %",
+        0.04998: "4.998 %",
+        1.0: "100.0 %",
+    }
+    assert {share: show_percent(share, at_most=True) for share in told} == told
+
+
+def test_beside_the_verdict_stands_what_the_sample_says_nothing_of_without_commands() -> None:
+    said = [
+        say("verdict"),
+        say("rate"),
+        say("bound"),
+        say("draw: {command}", command="x"),
+        say("drawn in two steps"),
+    ]
+    assert list_limits(replace(STATUS, sentences=tuple(said))) == [say("drawn in two steps")]
+    assert list_limits(replace(STATUS, checked=0, sentences=tuple(said[:3]))) == [say("bound")]
+
+
+def test_the_limit_is_always_within_the_chart() -> None:
+    small = {"any": ErrorRate(0, 5000, 0.0, (0.0, 0.0007), 0.0005)}
+    for layer in chart_rates(small).to_dict()["layer"]:
+        assert layer["encoding"]["x"]["scale"]["domain"][1] > 0.05
+    close = ((0, 0.0517), (35, 0.04999), (44, 0.0495))
+    low, high = chart_further(close, 35).to_dict()["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert low < 0.0495 < 0.05 < 0.0517 < high
+    assert describe_further(close, 35) == (
+        "The bound is 5.2 % today. 35 further pairs without an error would bring it below 5 %."
+    )
+
+
+@pytest.mark.parametrize(("language", "spaced"), [("en", True), ("ja", False), ("ko", False)])
+def test_the_axis_of_a_chart_of_shares_is_spaced_as_its_sentences_are(language: str, spaced: bool) -> None:
+    use_language(language)
+    try:
+        assert ("labelExpr" in space_percent("~%")) is spaced
+    finally:
+        use_language("en")

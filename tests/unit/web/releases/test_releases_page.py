@@ -1,0 +1,335 @@
+"""The Releases page as Streamlit runs it, without a browser: gates, preview, publishing, and what is out."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotator.adjudication.service import adjudicate, show_case
+from annotator.releases.service import check_release, publish_release
+from annotator.storage.database import Database
+from annotator.storage.pairs import pair_key
+from annotator.storage.schema import upgrade_schema
+from tests.integration.judged_world import NOW, JudgedWorld
+from tests.unit.web.lead_pages import (
+    exports_of,
+    find,
+    headings,
+    html_rows,
+    links,
+    make_world,
+    open_page,
+    run,
+    words,
+)
+
+LATER = NOW + timedelta(days=1)
+REASON = "まだ <b>半分</b> 🙂 مرحبا"
+PLACE = "d 1.0.0"
+WAYS = ["agreement", "disagreements", "quality"]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+    upgrade_schema(opened)
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture
+def world(database: Database) -> JudgedWorld:
+    return make_world(database)
+
+
+@pytest.fixture
+def published(world: JudgedWorld) -> JudgedWorld:
+    """Two releases: between them Q1 遠い was decided, and Q2's text changed nothing."""
+    publish_by_service(world, "1.0.0")
+    decide(world, "Q1", "遠い", 2)
+    publish_by_service(world, "1.1.0")
+    return world
+
+
+def publish_by_service(world: JudgedWorld, version: str) -> None:
+    lead = find(world, "lead")
+    gates = check_release(world.database, lead, "d").gates
+    publish_release(
+        world.database, lead, "d", version, exports_dir=exports_of(world), now=LATER,
+        note=f"第{version}版 <i>x</i>", overrides={gate.name: REASON for gate in gates if not gate.met},
+    )  # fmt: skip
+
+
+def decide(world: JudgedWorld, query_id: str, doc_id: str, grade: int) -> None:
+    lead, pair = find(world, "lead"), pair_key("d", query_id, doc_id)
+    seen = show_case(world.database, lead, "d", pair, now=NOW).seen
+    adjudicate(
+        world.database, lead, "d", pair, grade=grade, rationale="第17条 <u>直接</u> $x$ 🎯", reason=None, seen=seen, now=LATER
+    )  # fmt: skip
+
+
+def publish(app: AppTest, version: str = "1.0.0") -> AppTest:
+    app.button(key=f"publish d {version}").click()
+    return run(app)
+
+
+def give_reasons(app: AppTest) -> None:
+    for field in app.text_input:
+        if field.key and field.key.startswith("reason "):
+            field.set_value(REASON)
+
+
+def tables(app: AppTest) -> list[dict[str, Any]]:
+    """What the tables of rows on the page are told."""
+    return [json.loads(json.loads(item.proto.json)["told"]) for item in app.get("bidi_component")]
+
+
+def rows(app: AppTest, place: int = -1) -> list[list[str]]:
+    return [row["cells"] for row in tables(app)[place]["rows"]]
+
+
+def tab_of(app: AppTest) -> str:
+    return str(app.session_state["tab"])
+
+
+class TestTheNextRelease:
+    def test_the_gates_are_a_checklist_with_the_way_to_the_work(self, world: JudgedWorld) -> None:
+        app = open_page(world, "releases")
+        shown = words(app)
+        assert "5 of 8 gates are met." in shown
+        assert "Required: at least 0.7 · measured: 0.27" in shown
+        assert "Required: 0 · measured: 2 open" in shown
+        assert "Required: 0 · measured: 0 without" in shown
+        assert [address for address, _ in links(app)] == WAYS
+        assert {query for _, query in links(app)} == {"dataset=d"}
+        assert "It would hold 2 unanimous. Left out: 2 disagreement." in shown
+
+    def test_what_was_not_measured_is_never_a_bare_0(self, world: JudgedWorld) -> None:
+        shown = words(open_page(world, "releases"))
+        assert "Required: less than 5 % errors · measured: not done" in shown
+        assert "No requirements are declared" in shown
+        assert "measured: none declared" in shown
+
+    def test_an_undefined_kappa_says_why(self, database: Database) -> None:
+        world = JudgedWorld(database)
+        first, second = world.person("花子"), world.person("민준")
+        world.person("lead", "lead")
+        world.query("Q1", "検索")
+        world.pair("Q1", "文書")
+        for annotator in (first, second):
+            world.judge(annotator, "Q1", "文書", 3)
+        shown = words(open_page(world, "releases"))
+        assert "Required: at least 0.7 · measured: undefined" in shown
+
+    def test_a_gate_names_some_of_what_is_missing(self, world: JudgedWorld) -> None:
+        app = open_page(world, "releases")
+        assert "The first 2 of them" in [item.label for item in app.expander]
+        assert ["Q1", "遠い"] in [row[:2] for row in html_rows(app)]
+
+    def test_a_preview_says_what_would_change_and_offers_the_version_it_calls_for(
+        self, world: JudgedWorld
+    ) -> None:
+        publish_by_service(world, "1.0.0")
+        app = open_page(world, "releases")
+        assert "Against 1.0.0: no difference." in words(app)
+        decide(world, "Q1", "遠い", 2)
+        run(app)
+        assert "Against 1.0.0: 1 added pair." in words(app)
+        assert "This calls for a minor version" in words(app)
+        assert app.text_input(key="version d 1.1.0").value == "1.1.0"
+
+    def test_a_changed_grade_stands_with_both_grades_and_the_reason(self, world: JudgedWorld) -> None:
+        publish_by_service(world, "1.0.0")
+        for person in ("花子", "simulated_1"):
+            world.judge(find(world, person), "Q1", "同じ", 1)
+        app = open_page(world, "releases")
+        assert "Against 1.0.0: 1 changed grade." in words(app)
+        assert ["Q1", "同じ", "0", "1", "revision"] in html_rows(app)
+
+    def test_without_reasons_publishing_is_refused_and_the_note_stays(self, world: JudgedWorld) -> None:
+        app = open_page(world, "releases")
+        app.text_area(key=f"note {PLACE}").set_value("第一版")
+        publish(app)
+        assert app.error[0].value.startswith("Not published: a gate is not met")
+        assert app.text_area(key=f"note {PLACE}").value == "第一版"
+        assert not exports_of(world).exists()
+
+    def test_a_release_is_published_with_reasons_and_then_shown(self, world: JudgedWorld) -> None:
+        app = open_page(world, "releases")
+        give_reasons(app)
+        app.text_area(key=f"note {PLACE}").set_value("第一版 <b>")
+        publish(app)
+        assert app.success[0].value.startswith("Version 1.0.0 is published")
+        assert tab_of(app) == "Published"
+        assert app.query_params["version"] in ("1.0.0", ["1.0.0"])
+        assert (exports_of(world) / "d" / "1.0.0" / "manifest.json").is_file()
+        assert "第一版 &lt;b&gt;" in words(app)
+        ((_, _, _, _, note, marks),) = rows(app, 0)
+        assert note == "第一版 <b>"
+        assert marks == "overridden: kappa, disagreements, quality_control; simulated judgments"
+
+    def test_what_the_service_refuses_is_said_as_it_is(self, world: JudgedWorld) -> None:
+        app = open_page(world, "releases")
+        give_reasons(app)
+        app.text_input(key=f"version {PLACE}").set_value("v1 *x*")
+        publish(app)
+        assert (
+            app.error[0]
+            .value.replace("\\", "")
+            .startswith("Not published: expected a version MAJOR.MINOR.PATCH such as 1.0.0, found 'v1 *x*'")
+        )
+
+    def test_where_nothing_is_settled_there_is_no_form(self, database: Database) -> None:
+        world = JudgedWorld(database)
+        world.person("lead", "lead")
+        world.query("Q1", "検索")
+        world.pair("Q1", "文書")
+        app = open_page(world, "releases")
+        assert "Nothing is settled yet, so there is nothing to publish." in words(app)
+        assert len(app.button) == 0
+
+    def test_without_a_pair_the_page_says_what_comes_first(self, database: Database) -> None:
+        world = JudgedWorld(database)
+        world.person("lead", "lead")
+        app = open_page(world, "releases")
+        assert [item.value for item in app.code] == ["annotator import queries d FILE"]
+
+
+class TestWhatIsOut:
+    def test_before_the_first_release_it_says_where_to_look(self, world: JudgedWorld) -> None:
+        assert "Nothing is published yet." in words(open_page(world, "releases", tab="Published"))
+        assert "Nothing is published yet." in words(open_page(world, "releases", tab="Compare"))
+
+    def test_the_latest_comes_first_and_is_shown(self, published: JudgedWorld) -> None:
+        app = open_page(published, "releases", tab="Published")
+        assert [row[0] for row in rows(app, 0)] == ["1.1.0", "1.0.0"]
+        assert tables(app)[0]["chosen"] == "1.1.0"
+        assert "<h2>d 1.1.0</h2>" in words(app)
+        assert "第1.1.0版 &lt;i&gt;x&lt;/i&gt;" in words(app)
+
+    def test_the_address_chooses_the_release(self, published: JudgedWorld) -> None:
+        app = open_page(published, "releases", tab="Published", version="1.0.0")
+        assert "<h2>d 1.0.0</h2>" in words(app)
+        assert len(rows(app)) == 2
+        app = open_page(published, "releases", tab="Published", version="9.9.9")
+        assert app.warning[0].value.startswith("There is no such version.")
+        assert "<h2>d 1.1.0</h2>" in words(app)
+
+    @pytest.mark.parametrize(
+        ("filters", "expected"),
+        [
+            ({}, [("Q1", "同じ", "0", "unanimous"), ("Q1", "遠い", "2", "adjudicated"), ("Q2", "같은", "3", "unanimous")]),
+            ({"grade": "0"}, [("Q1", "同じ", "0", "unanimous")]),
+            ({"origin": "adjudicated"}, [("Q1", "遠い", "2", "adjudicated")]),
+            ({"search": "같은"}, [("Q2", "같은", "3", "unanimous")]),
+            ({"search": "법령 :red"}, [("Q2", "같은", "3", "unanimous")]),
+        ],
+    )  # fmt: skip
+    def test_qrels_are_filtered_by_the_address(
+        self, published: JudgedWorld, filters: dict[str, str], expected: list[tuple[str, ...]]
+    ) -> None:
+        app = open_page(published, "releases", tab="Published", **filters)
+        found = [(cells[0].split("  ")[0], *cells[1:]) for cells in rows(app)]
+        assert sorted(found) == sorted(expected)
+        qrels = "qrel" if len(expected) == 1 else "qrels"
+        assert f"1 to {len(expected)} of {len(expected)} {qrels}." in words(app)
+
+    def test_what_changed_since_a_release_stands_with_the_grade_before(self, published: JudgedWorld) -> None:
+        app = open_page(published, "releases", tab="Published", since="1.0.0")
+        assert [cells[1:] for cells in rows(app)] == [["遠い", "2", "–", "adjudicated"]]
+
+    def test_a_page_that_is_not_there_is_the_first(self, published: JudgedWorld) -> None:
+        for page in ("7", "0", "-1", "x", "٣", "9" * 30):
+            app = open_page(published, "releases", tab="Published", page=page)
+            assert len(rows(app)) == 3
+
+    def test_filters_that_leave_nothing_say_so(self, published: JudgedWorld) -> None:
+        app = open_page(published, "releases", tab="Published", search="存在しない <b>")
+        assert "No qrel is like that." in words(app)
+
+    def test_a_chosen_qrel_shows_its_judgments_and_its_decision_under_pseudonyms(
+        self, published: JudgedWorld
+    ) -> None:
+        app = open_page(published, "releases", tab="Published", query="Q1", document="遠い")
+        shown = words(app)
+        assert "Why grade 2" in shown
+        assert "ハンドラキュー &lt;b&gt;🔎" in shown
+        assert shown.count("annotator_") == 2
+        assert "ノート &lt;i&gt;遠い" in shown
+        assert "第17条 &lt;u&gt;直接&lt;/u&gt; $x$ 🎯" in shown
+        assert "guideline 1" in shown
+        assert ">simulated<" in shown
+        for secret in ("花子", "simulated_1", "<i>遠い", "<u>"):
+            assert secret not in shown
+
+    def test_a_qrel_that_a_release_does_not_hold_is_said_so(self, published: JudgedWorld) -> None:
+        app = open_page(published, "releases", tab="Published", version="1.0.0", query="Q1", document="遠い")
+        assert [item.value for item in app.info] == ["1.0.0 holds no such qrel."]
+
+    def test_the_gates_of_a_release_keep_who_overrode_them_and_why(self, published: JudgedWorld) -> None:
+        app = open_page(published, "releases", tab="Published", version="1.0.0", part="Gates")
+        shown = words(app)
+        assert shown.count(">not met, overridden<") == 3
+        assert "Published all the same, says lead_3: まだ &lt;b&gt;半分&lt;/b&gt; 🙂 مرحبا" in shown
+        assert links(app) == []
+
+    @pytest.mark.parametrize(
+        ("part", "expected"), [("Datasheet", "<h3>"), ("Changes", "<h3>Changes in d 1.1.0</h3>")]
+    )
+    def test_the_texts_of_a_release_are_shown_as_pages(
+        self, published: JudgedWorld, part: str, expected: str
+    ) -> None:
+        shown = words(open_page(published, "releases", tab="Published", part=part))
+        assert '<div class="annotator-published" dir="auto">' in shown
+        assert expected in shown
+
+    def test_every_file_has_its_link_and_all_of_them_one(self, published: JudgedWorld) -> None:
+        app = open_page(published, "releases", tab="Published", version="1.0.0", part="Files")
+        shown = words(app)
+        assert 'href="/api/release?dataset=d&amp;version=1.0.0"' in shown
+        folder = exports_of(published) / "d" / "1.0.0"
+        files = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+        assert shown.count("annotator-link") == len(files) + 1
+        for name in files:
+            assert f">{name}</a>" in shown
+        assert str(folder) in [item.value for item in app.code]
+
+    def test_a_folder_that_was_changed_is_said_so_and_not_offered(self, published: JudgedWorld) -> None:
+        sums = exports_of(published) / "d" / "1.1.0" / "SHA256SUMS"
+        sums.chmod(0o644)
+        sums.write_text("", encoding="utf-8")
+        app = open_page(published, "releases", tab="Published", part="Files")
+        assert "not as it was published" in words(app)
+        assert "annotator-link" not in words(app)
+        app = open_page(published, "releases", tab="Published", part="Datasheet")
+        assert "DATASHEET.md is not on this machine as it was published." in words(app)
+
+
+class TestComparing:
+    def test_the_last_two_are_compared_unless_others_are_asked_for(self, published: JudgedWorld) -> None:
+        app = open_page(published, "releases", tab="Compare")
+        assert (app.selectbox(key="from").value, app.selectbox(key="to").value) == ("1.0.0", "1.1.0")
+        assert "Against 1.0.0: 1 added pair." in words(app)
+        assert "This calls for a minor version" in words(app)
+        app = open_page(published, "releases", tab="Compare", **{"from": "1.1.0", "to": "1.0.0"})
+        assert "Against 1.1.0: 1 removed pair." in words(app)
+        assert '<td dir="auto">遠い</td>' in words(app)
+
+    def test_a_release_is_not_compared_with_itself(self, published: JudgedWorld) -> None:
+        app = open_page(published, "releases", tab="Compare", **{"from": "1.1.0"})
+        assert "Choose two different versions." in words(app)
+
+    def test_one_release_alone_says_what_to_do(self, world: JudgedWorld) -> None:
+        publish_by_service(world, "1.0.0")
+        shown = words(open_page(world, "releases", tab="Compare"))
+        assert "There is one release, 1.0.0. Two are needed to compare." in shown
+
+
+def test_only_the_open_tab_is_worked_out(published: JudgedWorld) -> None:
+    app = open_page(published, "releases", tab="Compare")
+    assert headings(app) == ["Releases"]
+    assert len(app.get("bidi_component")) == 0

@@ -1,0 +1,71 @@
+"""`GET /api/rendering`: what it answers, and to whom."""
+
+import pytest
+
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.tables import DocumentRow, DocumentTextRow, PairRow, QueryRow
+from tests.unit.web.conftest import NOW, Visitor
+
+
+@pytest.fixture(scope="module")
+def pairs(database: Database) -> dict[str, str]:
+    """Keys of pairs in demo, by media type; under "" one whose document has no text."""
+    keys = {}
+    with database.write() as session:
+        dataset_pk = key_of(find_dataset(session, "demo").pk)
+        query = QueryRow(dataset_pk=dataset_pk, position=0, query_id="Q1", text="検索")
+        session.add(query)
+        session.flush()
+        for media_type in ("text/markdown", "text/plain", ""):
+            row = DocumentRow(
+                dataset_pk=dataset_pk, doc_id=f"d-{media_type}", media_type=media_type or "text/plain",
+                text_sha256="aa" if media_type else None,
+            )  # fmt: skip
+            session.add(row)
+            session.flush()
+            pk = key_of(row.pk)
+            if media_type:
+                text = "# 題\n\n![図](https://x.example/a.png)<script>x</script>"
+                session.add(DocumentTextRow(document_pk=pk, sha256="aa", text=text, imported_at=NOW))
+                session.add(DocumentTextRow(document_pk=pk, sha256="bb", text="older", imported_at=NOW))
+            candidate = Candidate(key_of(query.pk), "Q1", pk, row.doc_id, "bm25", 1, 7.5)
+            add_candidates(session, dataset_pk, "demo", [candidate], now=NOW)
+            session.flush()
+            keys[media_type] = session.query(PairRow).filter_by(document_pk=pk).one().key
+    return keys
+
+
+def ask(visitor: Visitor, pair: str, dataset: str = "demo") -> tuple[int, object]:
+    answer = visitor.http.get("/api/rendering", params={"dataset": dataset, "pair": pair})
+    return answer.status_code, answer.json()
+
+
+def test_a_document_comes_as_safe_html_with_what_was_taken_out(
+    visitor: Visitor, pairs: dict[str, str]
+) -> None:
+    visitor.sign_in("hanako")
+    status, told = ask(visitor, pairs["text/markdown"])
+    html = '<h3>題</h3>\n<p><span class="dx-image">図</span></p>\n'
+    assert (status, told) == (200, {"html": html, "kind": "markdown", "blocked": 1, "cut": False})
+
+
+def test_plain_text_is_said_to_be_text(visitor: Visitor, pairs: dict[str, str]) -> None:
+    visitor.sign_in("hanako")
+    assert ask(visitor, pairs["text/plain"]) == (
+        200,
+        {"html": "", "kind": "text", "blocked": 0, "cut": False},
+    )
+
+
+def test_what_is_not_there_or_not_ones_own_is_refused(visitor: Visitor, pairs: dict[str, str]) -> None:
+    assert visitor.http.get("/api/rendering", params={"dataset": "demo", "pair": "x"}).status_code == 401
+    visitor.sign_in("hanako")
+    assert ask(visitor, "no such key")[0] == 404
+    assert ask(visitor, pairs[""])[0] == 404
+    assert ask(visitor, pairs["text/markdown"], "law")[0] == 403
+    visitor.sign_in("ada")
+    assert ask(visitor, pairs["text/markdown"], "law")[0] == 404
+    visitor.sign_in("other")
+    assert ask(visitor, pairs["text/markdown"])[0] == 403
