@@ -15,12 +15,12 @@ from sqlalchemy.orm import Session
 
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
-from annotator.storage.bulk import add_rows
 from annotator.storage.database import Database
 from annotator.storage.impact_scores import note_all_due
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.missing_judgments import derive_work
 from annotator.storage.schema import upgrade_schema
+from annotator.storage.sql import add_rows
 from annotator.storage.tables import DocumentRow, DocumentTextRow, QueryRow, RunRow
 from benchmarks.labeling_load import DATASET, NOW, TEXT, add_people, trust
 

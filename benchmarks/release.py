@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from annotator.adjudication.decided import derive_decided
+from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.adjudication_tables import AdjudicationRow
-from annotator.storage.bulk import add_rows
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.missing_judgments import derive_work
 from annotator.storage.schema import upgrade_schema
+from annotator.storage.sql import add_rows
 from annotator.storage.tables import (
     DocumentRow,
     DocumentTextRow,

@@ -38,9 +38,9 @@ from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import submit_judgments
 from annotator.people.service import add_person, find_actor
 from annotator.quality.service import draw_sample
+from annotator.storage.adjudication_tables import QualityPairRow
 from annotator.storage.database import Database
-from annotator.storage.pairs import pair_key
-from annotator.storage.quality_tables import QualityPairRow
+from annotator.storage.pool import pair_key
 from annotator.storage.tables import PairRow
 
 HERE = Path(__file__).parent

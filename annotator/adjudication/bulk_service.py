@@ -11,7 +11,17 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotator.adjudication.bulk_files import describe_rows, write_queue
+from annotator.adjudication.bulk_files import (
+    DecisionLine,
+    Pair,
+    check_lines,
+    check_origin,
+    describe_rows,
+    is_decided_so,
+    read_decisions,
+    read_order,
+    write_queue,
+)
 from annotator.adjudication.bulk_sql import (
     Batch,
     add_batch,
@@ -23,17 +33,19 @@ from annotator.adjudication.bulk_sql import (
     list_seen_events,
     list_still_holding,
 )
-from annotator.adjudication.checking import Pair, check_lines, is_decided_so
-from annotator.adjudication.decisions_file import DecisionLine, check_origin, read_decisions
-from annotator.adjudication.decisions_sql import Wish, list_proposals, settle_pairs
-from annotator.adjudication.domain_policies import check_policy
+from annotator.adjudication.decisions_sql import (
+    Wish,
+    list_answers,
+    list_judged_by,
+    list_proposals,
+    list_revisions,
+    settle_pairs,
+)
 from annotator.adjudication.impact_service import Tell, bring_up_to_date
-from annotator.adjudication.order_file import read_order
 from annotator.adjudication.policies import PolicyPreview, preview, say_changed
 from annotator.adjudication.queue_records import EVERYTHING_OPEN, QueueFilter, check_sort, list_words
 from annotator.adjudication.queue_sql import QueueReader, list_rows
-from annotator.adjudication.seconding import is_decision, takes_two
-from annotator.adjudication.storage_cases import list_answers, list_judged_by, list_revisions
+from annotator.adjudication.records import check_policy, is_decision, takes_two
 from annotator.domain.errors import ConflictError, NotFound, Problems, StateError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor

@@ -12,19 +12,15 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
-from annotator.adjudication.decisions import Decision
-from annotator.adjudication.domain_policies import Candidate
+from annotator.adjudication.decisions_sql import list_judged_by
 from annotator.adjudication.queue_records import QueueFilter
 from annotator.adjudication.queue_sql import QueueReader, list_rows
-from annotator.adjudication.seconding import takes_two
-from annotator.adjudication.seen import digest_seen
-from annotator.adjudication.storage_cases import list_judged_by
-from annotator.domain.disputes import Reason
+from annotator.adjudication.records import Candidate, Decision, digest_seen, takes_two
 from annotator.domain.people import Actor
+from annotator.domain.settling import Reason
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, SettleBatchRow
 from annotator.storage.lookup import key_of
-from annotator.storage.plain import run_plain
-from annotator.storage.sql import Prepared, prepare, read_time, run
+from annotator.storage.sql import Prepared, prepare, read_time, run, run_plain
 from annotator.storage.tables import DatasetRow, PersonRow
 
 CHUNK = 500
@@ -37,7 +33,7 @@ WHERE q.dataset_pk = :dataset_pk AND q.query_id IN :queries AND d.dataset_pk = :
   AND p.retired_at IS NULL""",
     lists=["queries", "documents"],
 )
-# The judgments that `adjudication/storage_cases.py` shows on a case.
+# The judgments that `adjudication/decisions_sql.py` shows on a case.
 _EVENTS = prepare(
     """
 SELECT c.pair_pk, j.event_id FROM current_judgment c JOIN judgment j ON j.pk = c.judgment_pk

@@ -1,13 +1,31 @@
-"""What a lead says of a pair, as it came in: checked before anything is read. Refuses what no decision can hold."""
+"""Check a decision: its form as it came in, and whether the pair has changed since it was seen.
 
+What a lead says of a pair, as it came in: checked before anything is read. Refuses what no decision can hold.
+
+What a decision meets: whether it came before, whether the pair has changed since it was seen, whether there is anything to decide.
+
+Asked by `service.py` within the transaction of the decision, so that of two leads who decide at once one gets it.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from annotator.adjudication.decisions import CAUSES, Outcome
-from annotator.domain.errors import NotAllowed, ValidationError
+from annotator.adjudication.case import digest_case, list_decisions
+from annotator.adjudication.records import (
+    CAUSES,
+    Answer,
+    CaseFacts,
+    Decision,
+    Outcome,
+    digest_seen,
+    owes_words,
+    read_revision,
+)
+from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
 from annotator.domain.grades import check_grade
-from annotator.domain.messages import say
-from annotator.domain.settling import Decided
+from annotator.domain.messages import Message, say
+from annotator.domain.settling import Decided, read_decision
 from annotator.domain.texts import check_text
 
 LONGEST_SECONDS = 86_400
@@ -68,3 +86,60 @@ def check_ruling(
         in_guideline,
         None if seconds is None else float(seconds),
     )
+
+
+class Repeated(NamedTuple):
+    """The same ruling came before. `decision`: what became of it; None: a proposal."""
+
+    decision: Decision | None
+
+
+def find_repeated(facts: CaseFacts, ruling: Ruling, lead_pk: int, seen: str) -> Repeated | None:
+    """What became of the very same ruling of this lead, had it come before; None where it is new. ConflictError, saying what
+    changed, where the pair is not as it was seen."""
+    decisions = list_decisions(facts)
+    proposed = any(one.lead_pk == lead_pk and ruling.is_same(one, reason=False) for one in facts.proposals)
+    if digest_case(facts) == seen:
+        return Repeated(None) if proposed else None
+    last = facts.decisions[-1] if facts.decisions else None
+    before = digest_seen([answer.event_id for answer in facts.answers], len(decisions) - 1)
+    if last is not None and last.lead_pk == lead_pk and before == seen:
+        if ruling.is_same(last):
+            return Repeated(decisions[-1])
+        if proposed and last.outcome == "withdrawn":
+            return Repeated(None)
+    raise ConflictError(say_changed(seen, decisions))
+
+
+def check_state(facts: CaseFacts, ruling: Ruling, lead_pk: int) -> None:
+    """StateError where there is nothing to decide, or to take back; WordsOwed where a decision must say why."""
+    if ruling.outcome == "withdrawn":
+        holds = bool(facts.decisions) and facts.decisions[-1].outcome != "withdrawn"
+        if not holds and all(one.lead_pk != lead_pk for one in facts.proposals):
+            raise StateError(say("nothing is decided on this pair that could be taken back"))
+        return
+    if facts.row.since is None:
+        raise StateError(say("the judgments of this pair do not differ, so there is nothing to decide"))
+    decided, given = read_decision(ruling.outcome, ruling.grade), _list_given(facts.answers)
+    if not ruling.rationale and decided is not None and owes_words(decided, given, facts.row.distance):
+        raise WordsOwed(
+            say(
+                "a decision says why where the grades are two or more apart, or where nobody gave the one you choose"
+            )
+        )
+
+
+def say_changed(seen: str, decisions: Sequence[Decision]) -> Message:
+    """What has changed since this was seen: somebody decided, or else a judgment came or was revised."""
+    if not decisions or read_revision(seen) == len(decisions):
+        return say("a judgment of this pair came or was changed meanwhile; look at it again")
+    last = decisions[-1]
+    if last.outcome == "withdrawn":
+        return say("a lead took the decision on this pair back meanwhile; look at it again")
+    if last.grade is None:
+        return say("another lead decided meanwhile that this pair cannot be rated; look at it again")
+    return say("another lead decided this pair meanwhile, at {grade}; look at it again", grade=last.grade)
+
+
+def _list_given(answers: Sequence[Answer]) -> list[Decided]:
+    return ["unrateable" if answer.grade is None else answer.grade for answer in answers]

@@ -1,43 +1,39 @@
-"""What annotators do about a dispute: discuss it before a lead decides, read afterwards what was decided, object once.
+"""What annotators do about a disagreement: discuss it, read what was decided, object.
+
+What annotators do about a dispute: discuss it before a lead decides, read afterwards what was decided, object once.
 
 Nobody is shown what others said of a pair, or what was decided on it, while anything of its query is still theirs to answer;
 whoever has been shown it no longer judges the pair, which is noted in the same transaction. A turn is no judgment: nothing
 counts it. Refuses, with a sentence, whoever did not judge the pair, a second turn, a second objection, and anything said to
 something that has changed since. Nobody is named: annotators stand as the letters by which leads know them too.
+
+Why something is not to be said or asked (any more), in a sentence for whoever tried. Pure rules.
 """
 
+from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.adjudication.discussion import OwnDecisions, OwnDiscussion, Turn
-from annotator.adjudication.discussion_shown import digest_answers, show_discussion
+from annotator.adjudication.decisions_sql import list_answers
 from annotator.adjudication.discussion_sql import (
+    count_judged,
+    digest_answers,
     is_discussed,
+    list_busy_queries,
     list_judges,
     list_own,
     list_turns,
     list_waiting,
+    show_discussion,
 )
 from annotator.adjudication.objections_sql import find_own_decision, list_new, read_decisions
-from annotator.adjudication.open_work import count_judged, list_busy_queries
-from annotator.adjudication.refusals import (
-    JUDGMENTS_CHANGED,
-    NOT_DISCUSSED,
-    NOT_JUDGED,
-    NOT_LOOKED,
-    OBJECTED_ALREADY,
-    SAID_ALREADY,
-    find_unaskable,
-    say_changed,
-    say_open_work,
-)
-from annotator.adjudication.storage_cases import list_answers
+from annotator.adjudication.records import OwnDecision, OwnDecisions, OwnDiscussion, Turn
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError
 from annotator.domain.grades import check_grade
-from annotator.domain.messages import say
+from annotator.domain.messages import Message, say
 from annotator.domain.people import Actor
 from annotator.domain.settling import Decided
 from annotator.domain.texts import NO_WORDS, check_text
@@ -56,6 +52,48 @@ from annotator.storage.document_text import read_present_text
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.open_pairs import make_worklist
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, QueryRow
+
+NOT_JUDGED = say("you did not judge this pair")
+NOT_DISCUSSED = say(
+    "this pair is not discussed, or no longer: a lead has decided it or closed the discussion"
+)
+NOT_LOOKED = say("look at what the others said first")
+SAID_ALREADY = say("you have said what you think of this pair already; that is done once")
+OBJECTED_ALREADY = say("you have objected to what was decided on this pair; that is done once")
+JUDGMENTS_CHANGED = say("somebody has changed or added a judgment of this pair meanwhile; look at it again")
+
+
+def say_open_work(query_id: str) -> Message:
+    """Why somebody is not shown a pair of this query yet."""
+    return say(
+        "first judge what is still open to you of query {query_id}: then this is shown", query_id=query_id
+    )
+
+
+def find_unaskable(judges: int, able: Collection[str], said: Collection[str]) -> Message | None:
+    """Why there is nothing to ask for, None where there is. `judges`: how many judged the pair; `able`: those of them who
+    can be asked, `said`: who has spoken (usernames)."""
+    if judges < 2:
+        return say("fewer than two annotators judged this pair, so there is nobody to discuss it with")
+    if len(able) < 2:
+        return say(
+            "fewer than two of those who judged this pair can still be asked: the others are disabled, simulated or without a role"
+        )
+    if set(able) <= set(said):
+        return say("everybody who can be asked has said what they think of this pair already")
+    return None
+
+
+def say_changed(decision: OwnDecision | None) -> Message:
+    """What holds now in place of the decision that was objected to."""
+    if decision is None or decision.outcome == "withdrawn":
+        return say("the decision was taken back meanwhile; the pair waits for a lead again")
+    if decision.grade is None:
+        return say("a lead has decided anew meanwhile: this pair cannot be rated; read that decision first")
+    return say(
+        "a lead has decided anew meanwhile, at {grade}; read that decision first", grade=decision.grade
+    )
+
 
 MOST_DISCUSSIONS, MOST_NEW = 200, 100
 SHOWN_CHARACTERS = 200_000

@@ -1,27 +1,123 @@
-"""Discussions of pairs: which there are, who has spoken, who is still waited for; what one annotator's own are.
+"""Read and write the discussions of pairs, and what an annotator still has to answer first.
+
+Discussions of pairs: which there are, who has spoken, who is still waited for; what one annotator's own are.
 
 A discussion is asked for by a lead (a row), or by the dataset's `discuss_from` for as long as the pair waits for a lead
 because its judgments differ that much (no row). Turns are no judgments: nothing else reads them. Refuses nothing.
+
+A discussion as one of its annotators is shown it: the pair, the own judgment, and what the others said once they looked.
+
+Others' turns are shown to those only who have taken their own. People stand as letters, the same as before leads.
+
+Whether an annotator still has something to answer of a query: asked before they are shown what others said of it, or
+what was decided on it.
+
+Theirs is what they hold, what may still come to them (also once the leases of others have run out), what they put off and
+is still open, their own answers that are outdated, what quality control drew for them, and what was asked of them again.
+One home of the rule. It goes by whole queries: what is said of one document of a query hints at the others.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.adjudication.discussion import PairDiscussion, State, Turn, Wait
-from annotator.adjudication.open_work import count_judged, list_busy_queries
-from annotator.domain.disputes import LASTING
+from annotator.adjudication.decisions_sql import list_answers
+from annotator.adjudication.records import (
+    Answer,
+    OwnDiscussion,
+    PairDiscussion,
+    Said,
+    State,
+    Turn,
+    Wait,
+    digest_seen,
+)
+from annotator.domain.clock import CLOCK_SLACK
+from annotator.domain.settling import LASTING
+from annotator.domain.shuffling import give_letters
 from annotator.storage.adjudication_tables import DiscussionRow, DiscussionTurnRow, DisputeRow
 from annotator.storage.disagreements import list_disputes
+from annotator.storage.disclosures import has_seen
 from annotator.storage.lookup import key_of
-from annotator.storage.open_pairs import Worklist, make_worklist
+from annotator.storage.open_pairs import MAY_COME, Worklist, find_eligibility, make_worklist
+from annotator.storage.outdated import STILL_THEIRS
+from annotator.storage.quality_pairs import CAN_JUDGE
 from annotator.storage.sql import Prepared, prepare, read_time, run
-from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, MembershipRow, PersonRow
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    DatasetRow,
+    DocumentRow,
+    DocumentTextRow,
+    MembershipRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+)
+
+CHUNK = 500
+_JUDGED = prepare("""
+SELECT count(*) FROM (SELECT 1 FROM current_judgment
+WHERE dataset_pk = :dataset_pk AND annotator_pk = :annotator_pk LIMIT :most) x""")
+_BUSY = f"""
+SELECT p.query_pk FROM pair p LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
+WHERE p.query_pk IN :chosen AND {MAY_COME}
+UNION SELECT p.query_pk FROM lease h CROSS JOIN pair p
+WHERE h.annotator_pk = :annotator_pk AND h.expires_at > :now AND h.expires_at <= :latest AND p.pk = h.pair_pk AND p.query_pk IN :chosen
+  AND p.retired_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
+  AND (EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
+    OR NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk))
+  AND NOT EXISTS (SELECT 1 FROM current_judgment c
+    WHERE c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later')
+  AND NOT EXISTS (SELECT 1 FROM check_pair k CROSS JOIN judgment j WHERE k.pair_pk = p.pk AND j.pair_pk = p.pk
+    AND j.annotator_pk = :annotator_pk AND j.purpose = k.kind AND j.outcome <> 'later')
+UNION SELECT p.query_pk FROM pair p JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
+WHERE p.query_pk IN :chosen AND EXISTS (SELECT 1 FROM current_judgment o
+    WHERE o.dataset_pk = :dataset_pk AND o.annotator_pk = :annotator_pk AND o.stale > 0) AND {STILL_THEIRS}
+UNION SELECT p.query_pk FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p
+WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND p.pk = x.pair_pk
+  AND p.query_pk IN :chosen AND x.outcome IS NULL
+  AND w.round = (SELECT max(l.round) FROM quality_draw l WHERE l.dataset_pk = :dataset_pk) AND {CAN_JUDGE}
+UNION SELECT p.query_pk FROM repeated_pair r CROSS JOIN pair p
+WHERE r.annotator_pk = :annotator_pk AND r.answered_at IS NULL AND r.handed_at > :handed_since AND r.handed_at <= :handed_until
+  AND p.pk = r.pair_pk AND p.query_pk IN :chosen AND p.retired_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
+  AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk)"""
+
+
+def list_busy_queries(
+    session: Session, worklist: Worklist, dataset: DatasetRow, query_pks: Collection[int]
+) -> set[int]:
+    """Those of the queries (query_pk) of which the annotator still has something to answer."""
+    found: set[int] = set()
+    if not query_pks:
+        return found
+    session.flush()
+    eligibility = find_eligibility(session, key_of(dataset.pk), worklist.annotator_pk)
+    statement = eligibility.prepare(_BUSY, query="p.query_pk")
+    since = worklist.now - timedelta(minutes=dataset.lease_minutes)
+    values = {
+        **worklist.values,
+        **eligibility.values,
+        "handed_since": since,
+        "handed_until": worklist.now + CLOCK_SLACK,
+    }
+    ordered = sorted(set(query_pks))
+    for start in range(0, len(ordered), CHUNK):
+        chosen = ordered[start : start + CHUNK]
+        found.update(run(session, statement, {**values, "chosen": chosen}).scalars())
+    return found
+
+
+def count_judged(session: Session, worklist: Worklist, *, most: int) -> int:
+    """Of how many pairs there is an answer of the annotator, at most so many."""
+    return int(run(session, _JUDGED, {**worklist.values, "most": most}).scalar_one())
+
 
 FEW = 5_000
 """Whoever judged no more pairs than this has each looked up; otherwise the disputes are gone through until enough are found."""
@@ -216,3 +312,55 @@ def _find_wait(one: Judge, busy: Collection[tuple[int, int]], dispute: DisputeRo
     if dispute is not None and (one.person_pk, dispute.query_pk) in busy:
         return "own_work"
     return "answer"
+
+
+def show_discussion(
+    session: Session, dataset: DatasetRow, person: tuple[int, str], pair_pk: int, *, busy: bool
+) -> OwnDiscussion:
+    """For the person (person_pk, username), who judged the pair. `busy`: something of its query is theirs to answer."""
+    pair, query, document, length = _read_pair(session, pair_pk)
+    answers = list_answers(session, [pair_pk]).get(pair_pk, [])
+    letters = give_letters([_name(one) for one in answers], seed=dataset.seed, pair=pair.key)
+    turns = list_turns(session, [pair_pk]).get(pair_pk, {})
+    person_pk, username = person
+    mine = turns.get(username)
+    looked = not busy and has_seen(session, pair_pk, person_pk)
+
+    def show(one: Answer, *, with_turn: bool) -> Said:
+        turn = turns.get(one.annotator) if with_turn else None
+        return Said(letters[_name(one)], one.outcome, one.grade, one.note, turn)
+
+    judged = [one for one in answers if not one.quality]
+    own = next(one for one in judged if one.annotator == username)
+    others = [show(one, with_turn=mine is not None) for one in judged if one is not own] if looked else []
+    return OwnDiscussion(
+        pair=pair.key, query_id=query.query_id, query=query.text, narrative=query.narrative, doc_id=document.doc_id,
+        title=document.title, text_length=length,
+        stage="own_work" if busy else "waiting" if not looked else "open" if mine is None else "said",
+        own=show(own, with_turn=True), others=tuple(sorted(others, key=lambda said: (len(said.letter), said.letter))),
+        seen=digest_answers(answers) if looked else "",
+    )  # fmt: skip
+
+
+def digest_answers(answers: Sequence[Answer]) -> str:
+    """What the annotators of a pair have judged, as a short text."""
+    return digest_seen([one.event_id for one in answers if not one.quality], 0)
+
+
+def _name(one: Answer) -> str:
+    return f"quality {one.annotator}" if one.quality else one.annotator
+
+
+def _read_pair(session: Session, pair_pk: int) -> tuple[PairRow, QueryRow, DocumentRow, int]:
+    present = (col(DocumentTextRow.document_pk) == col(DocumentRow.pk)) & (
+        col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256)
+    )
+    statement = (
+        select(PairRow, QueryRow, DocumentRow, func.length(col(DocumentTextRow.text)))
+        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .outerjoin(DocumentTextRow, present)
+        .where(col(PairRow.pk) == pair_pk)
+    )
+    pair, query, document, length = session.execute(statement).one()
+    return pair, query, document, length or 0

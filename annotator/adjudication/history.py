@@ -1,10 +1,19 @@
-"""What happened, as sentences without their subject: "decided 2: …". They can be translated; texts of people stay as they are."""
+"""Say what happened as sentences, and write the audit log as a file.
 
-from collections.abc import Mapping
+What happened, as sentences without their subject: "decided 2: …". They can be translated; texts of people stay as they are.
+
+The records of the trail as CSV and as JSON lines, piece by piece. Columns and names are English in every language.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
-from annotator.adjudication.decisions import CAUSE_NAMES
+from annotator.adjudication.history_records import TrailEvent
+from annotator.adjudication.records import CAUSE_NAMES
 from annotator.domain.messages import Message, join, say, say_n
+from annotator.formats.spreadsheet import write_sheet, write_time
 
 PURPOSES = {
     "conditional": say("further judgment"), "training": say("training"), "gold": say("gold"), "repeat": say("repeat"),
@@ -171,3 +180,19 @@ def _add_words(said: Message, words: str | None) -> Message:
 
 def _show(value: Any) -> str:
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+COLUMNS = (
+    "number", "at", "username", "name", "action", "pair", "query_id", "doc_id", "before", "after", "hidden",
+)  # fmt: skip
+
+
+def write_csv(events: Iterable[TrailEvent]) -> Iterator[str]:
+    """A line of columns, then a line each; `before` and `after` as JSON. For spreadsheets."""
+    return write_sheet(COLUMNS, ([getattr(event, name) for name in COLUMNS] for event in events))
+
+
+def write_json_lines(events: Iterable[TrailEvent]) -> Iterator[str]:
+    """One JSON object a line."""
+    for event in events:
+        yield json.dumps({**asdict(event), "at": write_time(event.at)}, ensure_ascii=False) + "\n"

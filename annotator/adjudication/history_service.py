@@ -14,19 +14,25 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.adjudication.audit import count_events, list_events, list_events_after, list_people
+from annotator.adjudication.decisions_sql import list_answers
 from annotator.adjudication.history import ACTION_NAMES as ACTION_NAMES
 from annotator.adjudication.history import say_recorded as say_recorded
 from annotator.adjudication.history import say_told
+from annotator.adjudication.history import write_csv as write_csv
+from annotator.adjudication.history import write_json_lines as write_json_lines
 from annotator.adjudication.history_records import Moment as Moment
 from annotator.adjudication.history_records import TrailEvent as TrailEvent
 from annotator.adjudication.history_records import TrailFilter as TrailFilter
 from annotator.adjudication.history_records import TrailPage as TrailPage
 from annotator.adjudication.history_records import read_moment as read_moment
-from annotator.adjudication.history_sql import Told, list_told
-from annotator.adjudication.storage_cases import list_answers
-from annotator.adjudication.trail_file import write_csv as write_csv
-from annotator.adjudication.trail_file import write_json_lines as write_json_lines
+from annotator.adjudication.history_sql import (
+    Told,
+    count_events,
+    list_events,
+    list_events_after,
+    list_people,
+    list_told,
+)
 from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor

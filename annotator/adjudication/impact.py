@@ -1,4 +1,6 @@
-"""How much the choice between the grades that a pair was given changes what a team measures: per system and per query.
+"""Weigh how much the choice of a grade moves nDCG, recall, reciprocal rank and the order of systems.
+
+How much the choice between the grades that a pair was given changes what a team measures: per system and per query.
 
 Stands between the runs, which say where a system ranked a document, and the queue, which sorts by what matters. Pure arrays
 in, pure arrays out. The metrics are those of the evaluators that load our releases: nDCG with gain 2^grade - 1 and discount
@@ -8,15 +10,28 @@ a grade adds nothing to any of them, neither to the ranking nor to the ideal; it
 A grade that is tried moves a score by what it alone adds: its gain at the rank where a system has the document, its place in
 the ideal, its share of what is relevant. So nothing is computed twice, and the tests hold it to the formulas as they are written
 (tests/unit/adjudication/plain_formula.py).
+
+A query laid out for the rules: what is known of its pairs, and where the runs rank them, as arrays.
+
+Stands between what storage reads and what `impact.py` computes.
+
+The grade at which a pair counts as long as nobody has decided, and the grades between which a lead chooses.
+
+Stands between what is known of a pair and what its choice moves (`impact.py`). The settled grade is `domain/settling.py`'s to
+say; this adds what an open pair counts at meanwhile.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.grades import RELEVANT_FROM
+from annotator.domain.impact_scores import KnownPair, Scores, Weight
+from annotator.domain.settling import OPEN, Decided, settle
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,7 +48,7 @@ _GAINS = np.array([0.0, 1.0, 3.0, 7.0, 0.0])  # by grade, NONE at the end
 class Ranked:
     """A query as its systems ranked it. `ranks`: systems x documents, from 1, 0 where a system did not return the document;
     `grades`: of each document, NONE without one. Of a pair that waits for a decision it is the grade that it counts at until
-    then (`impact_standing.py`)."""
+    then (`impact.py`)."""
 
     ranks: Ints
     grades: Ints
@@ -210,3 +225,153 @@ def _count_flips(sums: Floats) -> int:
     flips: Bools = np.any(apart > SAME, axis=0) & np.any(apart < -SAME, axis=0)
     both = int(flips[:, moved].sum())
     return int(flips.sum()) - both // 2
+
+
+"""No grade: nobody judged it, or it cannot be rated."""
+
+
+class Standing(NamedTuple):
+    """`grade`: at which the pair counts now (NONE: at none); `candidates`: the grades, and NONE, that somebody holds right."""
+
+    grade: int
+    candidates: tuple[int, ...]
+
+
+def count_as(grades: Sequence[int]) -> int:
+    """The grade at which an open pair counts until somebody decides: the lower median of those given."""
+    return sorted(grades)[(len(grades) - 1) // 2]
+
+
+@lru_cache(8192)  # a million pairs have a few hundred different answers
+def find_standing(
+    grades: tuple[int, ...],
+    unrateable: int,
+    decided: Decided | None,
+    imported: int | None,
+    errors: tuple[int, ...] = (),
+    answered: tuple[int, ...] = (),
+) -> Standing:
+    """How a pair stands. The arguments are those of `settle`; `answered`: the errors on which a lead has decided since."""
+    contested = settle(grades, unrateable, decided, imported).grade
+    settlement = settle(grades, unrateable, decided, imported, errors)
+    candidates = {*grades, *errors, *answered}
+    if contested is not None:
+        candidates.add(contested)
+    if unrateable or decided == "unrateable":
+        candidates.add(NONE)
+    standing = settlement.grade
+    if settlement.status in OPEN:
+        judged = grades if contested is None else (contested,)
+        standing = count_as((*judged, *errors))
+    return Standing(NONE if standing is None else standing, tuple(sorted(candidates)) or (NONE,))
+
+
+DIGITS = 10
+Results = tuple[Ints, Ints, Ints]
+"""Documents, the places of systems, ranks from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """A query. `disputes`: the keys of its pairs that are disputes, `candidates`: their grades by the place of their document;
+    `systems`: the places of the systems that returned something for it."""
+
+    disputes: list[int]
+    candidates: Mapping[int, tuple[int, ...]]
+    systems: Ints
+    ranked: Ranked
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What the choices of a query's disputes move (`moved`: disputes x metrics), and by which nDCG the systems change
+    places; `standing`: what these score as the grades stand."""
+
+    query: LaidOut
+    standing: Floats
+    moved: Floats
+    ndcg: Effects
+
+    def to_weights(self, totals: Floats) -> list[Weight]:
+        """`totals`: of every system the sum of its nDCG over all queries, this one as it stands among them."""
+        flips = self.ndcg.count_flips(totals, self.standing, self.query.systems)
+        return [
+            Weight(pair_pk, ndcg, recall, mrr, flipped)
+            for pair_pk, (ndcg, recall, mrr), flipped in zip(
+                self.query.disputes, self.moved.tolist(), flips, strict=True
+            )
+        ]
+
+
+def lay_out(pairs: Sequence[KnownPair], results: Results | None) -> LaidOut:
+    """`pairs` in the order of their documents; `results` None: no run has the query."""
+    stands = [find_standing(*pair[3:]) for pair in pairs]
+    grades = np.array([one.grade for one in stands], dtype=np.int64)
+    disputed = [place for place, pair in enumerate(pairs) if pair.disputed]
+    disputes, candidates = (
+        [pairs[place].pair_pk for place in disputed],
+        {place: stands[place].candidates for place in disputed},
+    )
+    if results is None:
+        nowhere = np.zeros((0, len(pairs)), dtype=np.int64)
+        return LaidOut(disputes, candidates, np.zeros(0, dtype=np.int64), Ranked(nowhere, grades))
+    document, system, rank = results
+    systems, row = np.unique(system, return_inverse=True)
+    ranks = np.zeros((len(systems), len(pairs)), dtype=np.int64)
+    if pairs:
+        documents = np.array([pair.document_pk for pair in pairs], dtype=np.int64)
+        place = np.minimum(np.searchsorted(documents, document), len(documents) - 1)
+        there = documents[place] == document
+        ranks[row[there], place[there]] = rank[there]
+    return LaidOut(disputes, candidates, systems, Ranked(ranks, grades))
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What came out of some queries. `scores`: by query_pk; `weights`: of disputes that no run has; `weighed`: of the others,
+    to which the systems' sums are still wanting; `systems`: all."""
+
+    scores: dict[int, Scores]
+    weights: list[Weight]
+    weighed: list[Weighed]
+    systems: Sequence[str]
+
+    @property
+    def size(self) -> int:
+        """How many numbers it holds, roughly."""
+        return sum(one.ndcg.scores.size for one in self.weighed)
+
+    def list_weights(self, totals: Mapping[str, Sequence[float]]) -> list[Weight]:
+        """What every dispute's choice moves; `totals`: the sums of the systems' scores, by their names."""
+        sums = np.array([totals[name][0] if name in totals else 0.0 for name in self.systems])
+        return [*self.weights, *(weight for one in self.weighed for weight in one.to_weights(sums))]
+
+
+def compute(
+    pairs: Mapping[int, Sequence[KnownPair]], results: Mapping[int, Results], systems: Sequence[str]
+) -> Computed:
+    """Score and weigh these queries: `pairs` by query_pk, `results` of those that runs have."""
+    found = Computed({}, [], [], systems)
+    for query_pk, known in pairs.items():
+        query = lay_out(known, results.get(query_pk))
+        if query.disputes and len(query.systems):
+            standing, effects = weigh(query.ranked, query.candidates)
+            ndcg = Effects(
+                effects.starts, effects.scores[:, :1].copy()
+            )  # no more is kept until the sums are known
+            found.weighed.append(Weighed(query, standing[0], effects.largest(), ndcg))
+        else:
+            standing = score(query.ranked)
+            moved = weigh_without_runs(query.ranked.grades, query.candidates)
+            found.weights.extend(map(Weight, query.disputes, moved.tolist()))
+        if systems:
+            found.scores[query_pk] = _name_scores(query, standing, systems)
+    return found
+
+
+def _name_scores(query: LaidOut, scores: Floats, systems: Sequence[str]) -> Scores:
+    """What the query's systems score, by name."""
+    return {
+        systems[place]: [None if value != value else value for value in values]
+        for place, values in zip(query.systems.tolist(), np.round(scores, DIGITS).T.tolist(), strict=True)
+    }

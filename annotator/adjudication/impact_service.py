@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.adjudication.impact_sql import Rankings, find_stamp, list_systems, read_judged, read_rankings
-from annotator.adjudication.queue_counts import count_due
-from annotator.storage.bulk import split
+from annotator.adjudication.queue_sql import count_due
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.impact_scores import (
     find_totals,
@@ -24,9 +23,10 @@ from annotator.storage.impact_scores import (
     take_due,
 )
 from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.sql import split
 
 if TYPE_CHECKING:
-    from annotator.adjudication.layout import Computed
+    from annotator.adjudication.impact import Computed
 
 FEW = 200
 """So many queries are computed while somebody waits for the page."""
@@ -42,7 +42,7 @@ def recompute(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> No
     """Compute these queries in the caller's transaction, which holds the dataset's lock and has derived the disputes.
     Call it once in a transaction, with all of them. More than WITH_A_DECISION stay due, and so does every query as long as
     the systems' sums are not known: `bring_up_to_date` computes them."""
-    from annotator.adjudication.layout import compute
+    from annotator.adjudication.impact import compute
 
     queries = sorted(set(query_pks))
     if queries and len(queries) <= WITH_A_DECISION and not _lacks_totals(session, dataset_pk):
@@ -133,7 +133,7 @@ def _read_part(
 
 def _compute(database: Database, dataset_pk: int, part: _Part, queries: Sequence[int], kept: _Kept) -> bool:
     """Compute some of the part's queries; False where the runs have changed since it was read."""
-    from annotator.adjudication.layout import compute
+    from annotator.adjudication.impact import compute
 
     with database.write() as session:
         lock_dataset(session, dataset_pk)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.domain.impact_scores import KnownPair
-from annotator.storage.plain import run_plain
-from annotator.storage.sql import prepare, run
+from annotator.storage.sql import prepare, run, run_plain
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,7 +1,7 @@
 """What was decided on the pairs that an annotator judged, and what they object to. Holds nobody else's grade and no name.
 
 A pair is theirs where an answer of theirs holds. Left out are checks, which nothing may tell apart, and pairs of queries of
-which they still have something to answer (`adjudication/open_work.py`).
+which they still have something to answer (`adjudication/discussion_sql.py`).
 """
 
 from collections.abc import Collection, Sequence
@@ -13,8 +13,8 @@ from sqlalchemy import Select, and_, case, exists, func, or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.adjudication.discussion import OwnDecision, OwnDecisions, OwnObjection
-from annotator.adjudication.open_work import list_busy_queries
+from annotator.adjudication.discussion_sql import list_busy_queries
+from annotator.adjudication.records import OwnDecision, OwnDecisions, OwnObjection
 from annotator.storage.adjudication_tables import (
     AdjudicationRow,
     CurrentAdjudicationRow,

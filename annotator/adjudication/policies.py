@@ -1,7 +1,7 @@
 """What a policy would do: which pairs of the queue it settles, at which grades, and which it leaves to a lead, and why.
 
 Stands between the queue and the decisions. A policy settles matters of taste alone: neighbouring grades on one side of relevance,
-with nothing else to be said of the pair (`domain/disputes.py`). The digest of a preview is handed back with the order to settle, so
+with nothing else to be said of the pair (`domain/settling.py`). The digest of a preview is handed back with the order to settle, so
 that what is settled is what was looked at.
 """
 
@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from annotator.adjudication.domain_policies import Candidate, choose_grade
-from annotator.domain.disputes import Reason
+from annotator.adjudication.records import Candidate, choose_grade
 from annotator.domain.messages import Message, say
+from annotator.domain.settling import Reason
 
 Obstacle = Literal["reason", "not_taste", "second", "judged", "held", "assigned", "discussed"]
 OBSTACLE_NAMES: Mapping[str, Message] = {

@@ -18,7 +18,7 @@ from sqlmodel import col
 
 from annotator.adjudication.queue_records import QueueFilter
 from annotator.adjudication.queue_sql import QueueReader, choose_disputes, order_disputes
-from annotator.domain.disputes import LASTING
+from annotator.domain.settling import LASTING
 from annotator.storage.adjudication_tables import (
     CaseAssignmentRow,
     CaseHoldRow,
@@ -27,9 +27,10 @@ from annotator.storage.adjudication_tables import (
     DiscussionRow,
     DiscussionTurnRow,
     DisputeRow,
+    QualityDrawRow,
+    QualityPairRow,
 )
 from annotator.storage.labeling_tables import DisclosureRow
-from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DatasetRow,

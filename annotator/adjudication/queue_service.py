@@ -1,45 +1,93 @@
-"""What leads ask of the queue: a page of it, and all of it.
+"""List, summarize and time the queue of disagreements.
 
-Stands between judging and deciding. Whether a pair is a dispute is settled by `domain/disputes.py`, in the transaction that
+What leads ask of the queue: a page of it, and all of it.
+
+Stands between judging and deciding. Whether a pair is a dispute is settled by `domain/settling.py`, in the transaction that
 makes it one; here it is only read. Refuses whoever is not a lead of the dataset.
+
+What the open disputes are, from how many there are of each kind. A pure rule; a dispute counts for each of its reasons.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from sqlalchemy.orm import Session
 
+from annotator.adjudication.decisions_sql import list_answers, list_judged_by
 from annotator.adjudication.impact_service import FEW, Tell, bring_up_to_date, count_steps
-from annotator.adjudication.queue_counts import (
+from annotator.adjudication.queue_records import (
+    Disagreement,
+    QueueFilter,
+    QueuePace,
+    QueuePage,
+    QueueSummary,
+    check_sort,
+    estimate_queue,
+    find_begin,
+)
+from annotator.adjudication.queue_sql import (
+    QueueReader,
     count_all_open,
     count_arrived_since,
     count_assigned,
     count_by_category,
     count_due,
+    count_rows,
+    count_waiting,
     find_first,
     list_decided_since,
+    list_rows,
 )
-from annotator.adjudication.queue_counts import count_open as count_open_ones
-from annotator.adjudication.queue_pace import QueuePace, estimate_queue, find_begin
-from annotator.adjudication.queue_records import (
-    Disagreement,
-    QueueFilter,
-    QueuePage,
-    QueueSummary,
-    check_sort,
-)
-from annotator.adjudication.queue_sql import QueueReader, count_rows, count_waiting, list_rows
+from annotator.adjudication.queue_sql import count_open as count_open_ones
 from annotator.adjudication.records import Answer
-from annotator.adjudication.storage_cases import list_answers, list_judged_by
-from annotator.adjudication.summary import add_up
-from annotator.domain.disputes import UNGRADED, Reason
 from annotator.domain.people import Actor
-from annotator.domain.settling import read_decision
+from annotator.domain.settling import UNGRADED, Reason, read_decision
 from annotator.people.service import require_role
 from annotator.storage.database import Database
 from annotator.storage.disclosures import list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of
+
+
+class Counted(Protocol):
+    """How many open disputes wait for the same reasons (bits), with the same grades."""
+
+    @property
+    def waiting(self) -> int: ...
+    @property
+    def low(self) -> int | None: ...
+    @property
+    def high(self) -> int | None: ...
+    @property
+    def taste(self) -> bool: ...
+    @property
+    def flips(self) -> bool: ...
+    @property
+    def disputes(self) -> int: ...
+
+
+def add_up(
+    kinds: Iterable[Counted],
+    *,
+    by_category: Mapping[str | None, int],
+    assigned: Mapping[str, int],
+    due: int,
+) -> QueueSummary:
+    """The summary."""
+    reasons: Counter[Reason] = Counter()
+    grades: Counter[tuple[int, int]] = Counter()
+    taste = flips = 0
+    for kind in kinds:
+        for reason in Reason(kind.waiting):
+            reasons[reason] += kind.disputes
+        if kind.low is not None and kind.high is not None:
+            grades[kind.low, kind.high] += kind.disputes
+        taste += kind.disputes * bool(kind.taste)
+        flips += kind.disputes * bool(kind.flips)
+    by_reason = {reason: reasons[reason] for reason in Reason}
+    return QueueSummary(by_reason, dict(grades), by_category, taste, flips, assigned, due)
+
 
 EVERYTHING = QueueFilter(shown="all")
 PAGE = 50

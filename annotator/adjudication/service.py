@@ -13,18 +13,34 @@ from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
+from annotator.adjudication.case import (
+    BARRED,
+    MOST_CHARACTERS,
+    WARN_FROM,
+    Setting,
+    Sketches,
+    describe_case,
+    find_neighbours,
+    list_letters,
+    name_answer,
+)
 from annotator.adjudication.case import Case as Case
 from annotator.adjudication.case import CaseBatch as CaseBatch
 from annotator.adjudication.case import CaseJudgment as CaseJudgment
 from annotator.adjudication.case import CaseOrigin as CaseOrigin
-from annotator.adjudication.case import list_letters, name_answer
-from annotator.adjudication.case_sql import find_case_pk, list_case_facts
+from annotator.adjudication.case_sql import (
+    describe_documents,
+    find_case_pk,
+    list_case_facts,
+    list_documents,
+    read_how_far,
+    read_place,
+    read_texts,
+)
 from annotator.adjudication.decision_check import Barred as Barred
-from annotator.adjudication.decision_check import Ruling, check_ruling
+from annotator.adjudication.decision_check import Ruling, check_ruling, check_state, find_repeated
 from annotator.adjudication.decision_check import WordsOwed as WordsOwed
-from annotator.adjudication.decisions import Decision
-from annotator.adjudication.decisions_sql import Wish, settle_pairs
-from annotator.adjudication.describing import BARRED, Setting, describe_case, find_neighbours
+from annotator.adjudication.decisions_sql import Wish, list_answers, list_judged_by, settle_pairs
 from annotator.adjudication.impact_service import recompute
 from annotator.adjudication.lead_holds_sql import (  # fmt: skip
     Lead,
@@ -39,19 +55,10 @@ from annotator.adjudication.lead_holds_sql import (  # fmt: skip
     renew_holds,
     take_holds,
 )
-from annotator.adjudication.likeness import MOST_CHARACTERS, WARN_FROM, Sketches
-from annotator.adjudication.neighbours import (  # fmt: skip
-    describe_documents,
-    list_documents,
-    read_how_far,
-    read_place,
-    read_texts,
-)
 from annotator.adjudication.queue_head_sql import count_left, list_head
 from annotator.adjudication.queue_records import EVERYTHING_OPEN, QueueFilter, check_sort
 from annotator.adjudication.queue_sql import QueueReader
-from annotator.adjudication.standing import check_state, find_repeated
-from annotator.adjudication.storage_cases import list_answers, list_judged_by
+from annotator.adjudication.records import Decision
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
@@ -140,13 +147,13 @@ def adjudicate(
     seconds: float | None = None,
 ) -> Decision | None:
     """Settle a dispute, decide it anew, or take a decision back: append a revision and return it. `grade`: 0-3,
-    "unrateable" or "withdrawn". None: it stands as a proposal until another lead says the same (`adjudication/seconding.py`), or
+    "unrateable" or "withdrawn". None: it stands as a proposal until another lead says the same (`adjudication/records.py`), or
     was one and is taken back.
 
     `seen` is the case's digest. ConflictError, saying what changed, when the judgments or the decision changed since; of two
     leads who decide at once, one gets it. The same decision sent twice is one. NotAllowed for anybody but a lead who did not
     judge the pair; StateError when nothing is disputed, or nothing decided that could be taken back; ValidationError for the
-    grade, the cause, the time or the texts, WordsOwed where they are missing (`adjudication/decisions.py`). `seconds`: how long the
+    grade, the cause, the time or the texts, WordsOwed where they are missing (`adjudication/records.py`). `seconds`: how long the
     pair was open before the lead.
     """
     lead_pk = require_person(actor)

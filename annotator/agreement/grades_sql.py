@@ -1,16 +1,39 @@
-"""Reads the grades that count for agreement, by the million: columns of numbers, without an object for each row.
+"""Read the grades that count for agreement, by the million, and what they can be grouped by.
+
+Reads the grades that count for agreement, by the million: columns of numbers, without an object for each row.
 
 Stands between the current judgments and `agreement/`. What counts are current independent judgments that carry a grade, of
 pairs that are in the pool. PostgreSQL sends them as a few long rows of bytes, SQLite as numbers one after the other.
+
+Reads by what a dataset's pairs can be grouped, and the value of each: fields and metadata of queries, attributes of documents.
+
+Used by `agreement/`. A value is text as it was imported; None where a query or document has none.
+
+A value that differs when what agreement is measured from differs: for keeping a report until something changes.
+
+Answered from the ends of indexes and small tables, however many judgments there are. Judgments, decisions and guidelines are
+only ever appended to. A query or document that is imported anew with another category is not seen: keep no report for long.
+
+Reads what an annotator's own agreement is measured on: pairs that both they and others judged, and that need no more.
+
+The grades of others leave this room only summed up: see `agreement/measure.py`.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
+from sqlmodel import col
 
-from annotator.storage.sql import prepare, run
+from annotator.domain.errors import ValidationError
+from annotator.domain.ground_truth import QUERY_FIELDS
+from annotator.domain.messages import say
+from annotator.storage.lookup import key_of
+from annotator.storage.sql import fetch_plain, prepare, read_json, run
+from annotator.storage.tables import DocumentRow, PairRow, QueryRow
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +41,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
+
 
 MOST_OF_THE_TABLE = (
     8  # a dataset with more than this part of all judgments is read by walking through the table
@@ -110,3 +134,122 @@ def _read_bytes(session: Session, dataset_pk: int, rubrics: int) -> "Sequence[In
         sent = b"".join(value for (value,) in cursor.execute(statement))
     rows = np.frombuffer(sent, dtype=np.dtype([(name, ">i8") for name in "qpwm"] + [("s", ">f8")]))
     return [rows[name] for name in "qpwms"]
+
+
+GROUP_FIELDS: tuple[str, ...] = tuple(name for name in QUERY_FIELDS if name != "narrative")
+OF_JUDGMENTS: tuple[str, ...] = ("annotator", "guideline_version", "week")
+DOCUMENT = "document:"
+MOST_DOCUMENTS_LOOKED_AT = 2_000
+_VERSIONS = prepare("SELECT pk, version FROM rubric WHERE dataset_pk = :dataset_pk")
+
+
+def list_groupings(session: Session, dataset_pk: int) -> list[str]:
+    """Everything that the dataset's agreement can be grouped by: fields of its queries that any has, keys of their metadata,
+    `document:` with an attribute of documents (of the first two thousand), and what the judgments themselves tell."""
+    fields = [col(getattr(QueryRow, name)) for name in GROUP_FIELDS]
+    of_dataset = col(QueryRow.dataset_pk) == dataset_pk
+    used = [
+        name
+        for name, field in zip(GROUP_FIELDS, fields, strict=True)
+        if session.execute(select(1).where(of_dataset, field.is_not(None)).limit(1)).first()
+    ]
+    keys = {key for extra in _list_extras(session, dataset_pk) for key in extra if key not in GROUP_FIELDS}
+    return [*used, *sorted(keys), *_list_document_attributes(session, dataset_pk), *OF_JUDGMENTS]
+
+
+def read_query_labels(session: Session, dataset_pk: int, by: str) -> dict[int, str | None]:
+    """The value of this field or metadata key by query_pk. ValidationError when no query has such a one."""
+    column = col(getattr(QueryRow, by)) if by in GROUP_FIELDS else col(QueryRow.extra)
+    rows = session.execute(
+        select(col(QueryRow.pk), column).where(col(QueryRow.dataset_pk) == dataset_pk)
+    ).all()
+    if by in GROUP_FIELDS:
+        return {key_of(pk): value for pk, value in rows}
+    if not any(by in extra for _, extra in rows):
+        raise _unknown(session, dataset_pk, by)
+    return {key_of(pk): _to_text(extra.get(by)) for pk, extra in rows}
+
+
+def read_document_labels(
+    session: Session, dataset_pk: int, by: str
+) -> tuple[dict[int, int], dict[int, str | None]]:
+    """The document_pk of each pair, and the value of the attribute that `by` names after `document:` by document_pk."""
+    attribute = by.removeprefix(DOCUMENT)
+    pairs = select(col(PairRow.pk), col(PairRow.document_pk)).where(col(PairRow.dataset_pk) == dataset_pk)
+    column = col(DocumentRow.media_type) if attribute == "media_type" else col(DocumentRow.extra)
+    rows = session.execute(
+        select(col(DocumentRow.pk), column).where(col(DocumentRow.dataset_pk) == dataset_pk)
+    ).all()
+    if attribute == "media_type":
+        labels: dict[int, str | None] = {key_of(pk): value for pk, value in rows}
+    else:
+        if not any(attribute in extra for _, extra in rows):
+            raise _unknown(session, dataset_pk, by)
+        labels = {key_of(pk): _to_text(extra.get(attribute)) for pk, extra in rows}
+    return dict(fetch_plain(session, pairs)), labels
+
+
+def read_versions(session: Session, dataset_pk: int) -> Mapping[int, int]:
+    """The version of each of the dataset's guidelines by its primary key (rubric_pk)."""
+    return {row.pk: row.version for row in run(session, _VERSIONS, {"dataset_pk": dataset_pk})}
+
+
+def _list_extras(session: Session, dataset_pk: int) -> list[Mapping[str, Any]]:
+    statement = select(col(QueryRow.extra)).where(col(QueryRow.dataset_pk) == dataset_pk)
+    return list(session.scalars(statement))
+
+
+def _list_document_attributes(session: Session, dataset_pk: int) -> list[str]:
+    statement = (
+        select(col(DocumentRow.media_type), col(DocumentRow.extra))
+        .where(col(DocumentRow.dataset_pk) == dataset_pk)
+        .order_by(col(DocumentRow.pk))
+        .limit(MOST_DOCUMENTS_LOOKED_AT)
+    )
+    rows = session.execute(statement).all()
+    names = {key for _, extra in rows for key in read_json(extra)}
+    if len({media_type for media_type, _ in rows}) > 1:
+        names.add("media_type")
+    return [f"{DOCUMENT}{name}" for name in sorted(names)]
+
+
+def _unknown(session: Session, dataset_pk: int, by: str) -> ValidationError:
+    known = ", ".join(list_groupings(session, dataset_pk))
+    return ValidationError(say("cannot group by {by!r}; there are: {known}", by=by, known=known))
+
+
+def _to_text(value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+_STAMP = prepare("""
+SELECT (SELECT coalesce(max(pk), 0) FROM judgment), (SELECT coalesce(max(pk), 0) FROM remap),
+  (SELECT coalesce(max(pk), 0) FROM rubric), (SELECT coalesce(max(pk), 0) FROM query), d.kappa_target, d.seed, d.name,
+  (SELECT count(*) FROM check_pair), (SELECT max(marked_at) FROM check_pair)
+FROM dataset d WHERE d.pk = :dataset_pk
+""")
+_PEOPLE = prepare("SELECT pk, username, simulated FROM person ORDER BY pk")
+
+
+def read_agreement_stamp(session: Session, dataset_pk: int) -> Hashable:
+    """See the module."""
+    session.flush()
+    stamp = run(session, _STAMP, {"dataset_pk": dataset_pk}).one()
+    return (*stamp, tuple(tuple(row) for row in run(session, _PEOPLE, {})))
+
+
+_COUPLED = text("""
+SELECT p.query_pk, c.pair_pk, c.annotator_pk, c.grade
+FROM current_judgment a CROSS JOIN pair p CROSS JOIN current_judgment c
+WHERE a.dataset_pk = :dataset_pk AND a.annotator_pk = :person_pk AND a.purpose = 'independent' AND a.outcome = 'graded'
+  AND p.pk = a.pair_pk AND p.lacking = 0 AND p.retired_at IS NULL
+  AND c.pair_pk = a.pair_pk AND c.dataset_pk = :dataset_pk AND c.purpose = 'independent' AND c.outcome = 'graded'
+""")  # CROSS JOIN: from one's own judgments, not from the pool
+
+
+def list_own_couples(session: Session, dataset_pk: int, person_pk: int) -> list[tuple[int, int, int, int]]:
+    """query_pk, pair_pk, annotator_pk and grade: one's own judgments and those of others on the same pairs."""
+    rows = session.execute(_COUPLED, {"dataset_pk": dataset_pk, "person_pk": person_pk})
+    return [(query, pair, annotator, grade) for query, pair, annotator, grade in rows]

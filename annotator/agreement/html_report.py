@@ -1,16 +1,20 @@
-"""The agreement of a dataset as one page that stands by itself: to be sent, printed and kept beside a release.
+"""Write the agreement report as one HTML page that stands by itself.
+
+The agreement of a dataset as one page that stands by itself: to be sent, printed and kept beside a release.
 
 A pure function of the report and of when it was made; the same report gives the same bytes. Every number that a picture
 shows is in a table too, and every name is escaped, whatever it holds.
+
+The estimates of the agreement report, where they were asked for: beside what leads decided, and never in its place.
+
+The end of the agreement report: what was left out and why, and how every figure was computed.
 """
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from annotator.agreement import html_charts, html_matrices
-from annotator.agreement.consensus_records import Consensus
-from annotator.agreement.html_estimates import show_estimates
-from annotator.agreement.html_method import show_left_out, show_method
+from annotator.agreement import html_charts
+from annotator.agreement.consensus_records import NO_QRELS, Consensus, Match
 from annotator.agreement.html_parts import (
     CSS,
     KINDS,
@@ -26,22 +30,171 @@ from annotator.agreement.html_parts import (
     table,
     text,
 )
-from annotator.agreement.pair_ranking import (
-    choose_people_by_period,
-    rank_groups,
-    rank_leanings,
-    rank_pairs,
-    say_left_out_pairs,
-)
 from annotator.agreement.records import (
     AgreementReport,
     GroupAgreement,
     Leaning,
     PairAgreement,
     Value,
+    choose_people_by_period,
+    rank_groups,
+    rank_leanings,
+    rank_pairs,
+    say_left_out_pairs,
     say_who_counts,
 )
 from annotator.domain.grades import GRADES
+from annotator.domain.messages import show_percent
+
+
+def show_estimates(found: Consensus) -> str:
+    """How often each method gives the lead's grade, and how each annotator would err if Dawid and Skene's were right."""
+    errors = [
+        (
+            name(one.annotator), f"{one.judgments:,}", show_percent(one.right), f"{grade}",
+            *(f"{share:.3f}" for share in one.confusion[grade] or ()),
+            *("" for _ in GRADES if one.confusion[grade] is None),
+        )
+        for one in found.annotators
+        for grade in GRADES
+    ]  # fmt: skip
+    return section(
+        "Estimates for comparison",
+        paragraph(NO_QRELS),
+        *(paragraph(said) for said in say_estimates(found)),
+        table(
+            "How often each estimate equals the grade that a lead decided",
+            ("method", "#adjudicated pairs compared", "#equal", "#share", "#without one whole grade"),
+            [
+                (one.method, f"{one.compared:,}", f"{one.equal:,}", show_share(one), f"{one.open:,}")
+                for one in found.matches
+                if one.compared + one.open
+            ],
+        ),
+        table(
+            "The probability of each grade that an annotator gives, by the estimated grade (Dawid and Skene)",
+            ("annotator", "#judgments", "#equal to the estimate", "#estimated grade", *(f"#gives {grade}" for grade in GRADES)),
+            errors,
+        ),
+    )  # fmt: skip
+
+
+def show_share(match: Match) -> str:
+    """ "81.3%"; nothing where no pair can be compared."""
+    return show_percent(match.equal / match.compared) if match.compared else ""
+
+
+def say_estimates(found: Consensus) -> list[str]:
+    """What the estimates rest on, and what speaks against relying on them."""
+    if not found.converged:
+        return [found.explain_none()]
+    if not found.pairs:
+        return ["No pair was judged independently by two annotators, so there is nothing to estimate."]
+    shares = ", ".join(
+        f"{grade}: {show_percent(share)}" for grade, share in zip(GRADES, found.shares, strict=True)
+    )
+    said = [
+        (
+            f"{len(found.pairs):,} pairs with two or more judgments. Dawid and Skene (1979), expectation maximization from the "
+            f"share of each grade among a pair's judgments, {found.iterations:,} rounds until nothing changed; estimated shares of the grades: {shares}."
+        )
+    ]
+    if not any(match.compared + match.open for match in found.matches):
+        said.append(
+            "No lead has decided a pair that two or more judged, so there is no decision to compare them with."
+        )
+    twice = sum(pair.judgments == 2 for pair in found.pairs)
+    if 2 * twice > len(found.pairs):
+        said.append(
+            f"{twice:,} of these pairs have two judgments only: where these differ, the estimate rests on how the two "
+            "annotators judged all their other pairs."
+        )
+    return said
+
+
+METHOD = (
+    (
+        "What counts",
+        (
+            "The current judgment of each annotator on each pair in the pool, if it carries a grade and was made independently, "
+            "on pairs that two or more judged so. Unrateable is absence."
+        ),
+    ),
+    (
+        "Cohen's κ",
+        (
+            "Cohen 1960 and 1968, unweighted and with linear and quadratic weights. Of the dataset: the mean over annotator pairs, "
+            "weighted by the pairs they share; at a cut-point, grades are read as relevant or not."
+        ),
+    ),
+    ("Fleiss' κ", "Fleiss 1971; each pair counts once where the number of judgments varies (Gwet 2014)."),
+    ("Krippendorff's α", "Krippendorff 2011: nominal, ordinal and interval."),
+    (
+        "Gwet's AC1 and AC2",
+        "Gwet 2014; AC2 with quadratic weights. Pairs judged by one annotator help to estimate how common each grade is.",
+    ),
+    (
+        "Prevalence and bias",
+        (
+            "Byrt, Bishop and Carlin 1993: how far the commonest grade's share lies above an even split, and how far the "
+            "annotators' shares of the grades lie apart."
+        ),
+    ),
+    (
+        "Higher by",
+        (
+            "An annotator's grade less another's on the same pair, averaged over all comparisons. α without: ordinal α of the "
+            "judgments of all the others."
+        ),
+    ),
+    (
+        "Undefined",
+        "Without variation agreement beyond chance is undefined; it is then said so and never shown as 0 or 1.",
+    ),
+)
+
+
+def show_left_out(report: AgreementReport) -> str:
+    """How many judgments count, how many do not, and why."""
+    counted = sum(report.measured.grade_counts)
+    rows = [(one.why, f"{one.judgments:,}") for one in report.left_out]
+    total = sum(one.judgments for one in report.left_out)
+    said = (
+        f"{counted:,} judgments count; {total:,} are left out." if rows else f"{counted:,} judgments count."
+    )
+    return section(
+        "What counts and what is left out",
+        paragraph(said),
+        paragraph(say_outdated(report.outdated)) if report.outdated else "",
+        table("Left out, each judgment for one reason", ("reason", "#judgments"), rows),
+    )
+
+
+def say_outdated(outdated: int) -> str:
+    """That judgments under an older standard count."""
+    return (
+        f"{outdated:,} current grades were made under an older guideline or on an older text of their document. They "
+        "count until their annotators confirm or change them."
+    )
+
+
+def show_method(report: AgreementReport, *, made_at: datetime, program: str) -> str:
+    """How the figures come about, so that they can be computed again."""
+    drawn = (
+        f"95 %, percentile bootstrap (Efron and Tibshirani 1993) of {report.resamples:,} resamples with seed {report.seed}. "
+        "Whole queries are drawn, since pairs of one query hang together; the fewer they are, the further out the "
+        "percentiles lie (Hesterberg 2015)."
+        if report.resamples
+        else "None were asked for."
+    )
+    rows = [
+        ("Made", f"{made_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC by {program}"),
+        ("Intervals", drawn),
+        *METHOD,
+    ]
+    listed = "\n".join(f"<li><strong>{text(words)}:</strong> {text(said)}</li>" for words, said in rows)
+    return section("How it was computed", f"<ul>\n{listed}\n</ul>")
+
 
 VERDICTS = {"met": "The target is met", "not met": "The target is not met", "unknown": "It is not yet known"}
 LOOK = {"met": "verdict", "not met": "verdict unmet", "unknown": "verdict unknown"}
@@ -148,7 +301,7 @@ def _show_pairs(report: AgreementReport) -> str:
     ]
     columns = ("annotators", "#pairs", "#observed", *KAPPAS, "#prevalence", "#bias", "remark")
     met = tuple(f"#{first}–{second}" for first in GRADES for second in GRADES)
-    drawn = html_matrices.choose_pairs(pairs)
+    drawn = html_charts.choose_pairs(pairs)
     which = (
         ""
         if len(drawn) == len(pairs)
@@ -156,14 +309,14 @@ def _show_pairs(report: AgreementReport) -> str:
     )
     return section(
         "Two annotators",
-        html_matrices.draw_heat_map(pairs, report.annotators),
+        html_charts.draw_heat_map(pairs, report.annotators),
         paragraph(which_listed, "quiet") if which_listed else "",
         table("Every two annotators who judged the same pairs", columns, rows),
         "<h3>Which grades met</h3>",
         paragraph(
             f"How often each two grades met on a pair; on the diagonal both gave the same.{which}", "quiet"
         ),
-        f'<div class="side">{"".join(html_matrices.draw_confusion(pair) for pair in drawn)}</div>',
+        f'<div class="side">{"".join(html_charts.draw_confusion(pair) for pair in drawn)}</div>',
         table("The first one's grade, then the second one's", ("annotators", *met), counts),
     )
 

@@ -1,22 +1,48 @@
-"""Measures one set of judgments: every coefficient, its interval, and why it is undefined where it is.
+"""Measure a set of judgments: every coefficient with its interval, or why it is undefined.
 
 Stands between the judgments as columns (judgment_table.py) and the report. The coefficients are functions of summed
 counts, so a value and its resamples come out of one formula.
+
+One group's agreement without resamples: what the diagnosis needs of every category of every report, in little time.
+
+Its one interval, of the unweighted kappa, is that of the queries' influences (intervals.py), which the bootstrap approaches.
+
+How well one annotator agrees with all others together, said without telling who gave what.
+
+Pure rule. Nothing is told of fewer than FEW_OWN pairs, and no row of grades of fewer than FEW_IN_ROW comparisons: an
+annotator knows the own grades, and must not find somebody's grade on a single pair from them.
+
+Agreement of annotators whose grades stand in a file, measured as a dataset's judgments are.
+
+Whether annotators put the documents of a query into the same order, wherever their grades begin.
+
+Kendall's tau-b within queries: every two documents of a query that the same two annotators judged are in the same order, in
+the opposite one, or tied by one of them. All of them are pooled over queries and annotators. Kendall (1945), The treatment of
+ties in ranking problems, Biometrika 33(3).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan
+from typing import NamedTuple
 
 import numpy as np
 
 from annotator.agreement.coefficients import cohen, fleiss, gwet, krippendorff
-from annotator.agreement.coefficients.kappas import CUTS, TWO_BY_TWO, compute_at, name_cut
+from annotator.agreement.coefficients.cohen import CUTS, TWO_BY_TWO, compute_at, name_cut
 from annotator.agreement.coefficients.observed import observed_agreement
 from annotator.agreement.coefficients.paradox import compute_paradox, compute_paradoxes
-from annotator.agreement.enough_pairs import warn_of_few
-from annotator.agreement.intervals import FEWEST_QUERIES, Block, Resamples, interval, intervals
+from annotator.agreement.diagnosis.drift import TOO_FEW_QUERIES
+from annotator.agreement.intervals import (
+    FEWEST_QUERIES,
+    Block,
+    Resamples,
+    cluster_interval,
+    interval,
+    intervals,
+)
+from annotator.agreement.judgment_pairs import Couples, estimate_kappa, list_couples
 from annotator.agreement.judgment_table import (
     CATEGORIES,
     CELLS,
@@ -31,9 +57,19 @@ from annotator.agreement.judgment_table import (
     find_patterns,
     flatten,
     number,
+    sort_judged,
 )
 from annotator.agreement.pairwise import SHAPE, PairSums, compute_mean_leanings, sum_pairs
-from annotator.agreement.records import Leaning, Measured, PairAgreement, Value
+from annotator.agreement.records import (
+    FEW_IN_ROW,
+    FEW_OWN,
+    Leaning,
+    Measured,
+    OwnAgreement,
+    PairAgreement,
+    Value,
+    warn_of_few,
+)
 from annotator.domain.messages import say
 
 NO_SHARED_PAIR = say("no pair was judged independently by two annotators")
@@ -257,3 +293,98 @@ def _list_leanings(
         )
         for one in sorted({*first, *second})
     )  # fmt: skip
+
+
+def measure_briefly(judged: Judged, names: Sequence[str]) -> Measured:
+    """Every figure over these judgments, `names[n]` being annotator n, only the unweighted kappa with an interval."""
+    measured = measure(judged, names, resamples=0, seed=0)
+    kappa = measured.cohen_kappa["unweighted"]
+    if kappa.value is None:
+        return measured
+    ci95 = cluster_interval(estimate_kappa(list_couples(judged), len(names)))
+    value = Value(kappa.value, ci95, None if ci95 else TOO_FEW_QUERIES)
+    return replace(measured, cohen_kappa={**measured.cohen_kappa, "unweighted": value})
+
+
+ME = 0
+
+
+def measure_own(
+    rows: Sequence[tuple[int, int, int, int]], person: int, *, resamples: int, seed: int
+) -> OwnAgreement:
+    """From rows of query, pair, annotator, grade: the person's and those of others on the same pairs."""
+    query, pair, annotator, grade = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+    others = np.unique(annotator[annotator != person])
+    number = np.where(annotator == person, ME, np.searchsorted(others, annotator) + 1)
+    judged = sort_judged(query, pair, number, grade)
+    names = [str(one) for one in range(len(others) + 1)]
+    pairs = len(np.unique(judged.shared().pair))
+    if pairs < FEW_OWN:
+        return OwnAgreement(pairs)
+    found = measure(judged, names, resamples=resamples, seed=seed, only=ME)
+    counts = np.array([one.confusion for one in found.annotator_pairs]).sum(axis=0)
+    return OwnAgreement(
+        pairs=found.pairs,
+        kappa=found.cohen_kappa["unweighted"],
+        observed_agreement=found.observed_agreement,
+        leaning=next((one for one in found.leanings if one.annotator == names[ME]), None),
+        confusion=tuple(
+            tuple(int(count) for count in counts[row]) if counts[row].sum() >= FEW_IN_ROW else None
+            for row in range(CATEGORIES)
+        ),
+    )
+
+
+class GivenGrade(NamedTuple):
+    """One annotator's grade of a document for a query, all by their ids in the file."""
+
+    query_id: str
+    doc_id: str
+    annotator: str
+    grade: int
+
+
+def measure_given(given: Sequence[GivenGrade], *, resamples: int, seed: int) -> Measured:
+    """Return every figure over these grades; each annotator gives a document of a query at most one."""
+    queries = {query_id: place for place, query_id in enumerate(dict.fromkeys(one.query_id for one in given))}
+    pairs = {
+        pair: place for place, pair in enumerate(dict.fromkeys((one.query_id, one.doc_id) for one in given))
+    }
+    names = tuple(sorted({one.annotator for one in given}))
+    people = {name: place for place, name in enumerate(names)}
+    columns = (
+        [queries[one.query_id] for one in given],
+        [pairs[one.query_id, one.doc_id] for one in given],
+        [people[one.annotator] for one in given],
+        [one.grade for one in given],
+    )
+    query, pair, annotator, grade = (np.array(column, dtype=np.int64) for column in columns)
+    return measure(sort_judged(query, pair, annotator, grade), names, resamples=resamples, seed=seed)
+
+
+FEW_ORDERED = 30
+AT_ONCE = 100_000
+_FIRST, _SECOND = np.divmod(np.arange(CELLS), CATEGORIES)
+_BY_FIRST = np.sign(np.subtract.outer(_FIRST, _FIRST)).astype(np.float64)
+_BY_SECOND = np.sign(np.subtract.outer(_SECOND, _SECOND)).astype(np.float64)
+_SAME_ORDER = _BY_FIRST * _BY_SECOND
+
+
+def measure_order(couples: Couples, annotators: int) -> float | None:
+    """Return tau-b; None where fewer than FEW_ORDERED couples of documents are untied for one of the annotators."""
+    both = (couples.first * annotators + couples.second) * max(1, couples.queries) + couples.query
+    groups, group = number(both)
+    order = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group, minlength=len(groups)))
+    agreeing = untied_first = untied_second = 0.0
+    for start in range(0, len(groups), AT_ONCE):
+        stop = min(start + AT_ONCE, len(groups))
+        rows = order[ends[start - 1] if start else 0 : ends[stop - 1]]
+        places = (group[rows] - start) * CELLS + couples.cell[rows]
+        counts = np.bincount(places, minlength=(stop - start) * CELLS).reshape(-1, CELLS).astype(np.float64)
+        agreeing += float(((counts @ _SAME_ORDER) * counts).sum()) / 2
+        untied_first += float(((counts @ np.abs(_BY_FIRST)) * counts).sum()) / 2
+        untied_second += float(((counts @ np.abs(_BY_SECOND)) * counts).sum()) / 2
+    if min(untied_first, untied_second) < FEW_ORDERED:
+        return None
+    return agreeing / float(np.sqrt(untied_first * untied_second))

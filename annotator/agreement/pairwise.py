@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from annotator.agreement.coefficients import cohen
-from annotator.agreement.coefficients.kappas import NAMES, compute_all, compute_at
+from annotator.agreement.coefficients.cohen import NAMES, compute_all, compute_at
 from annotator.agreement.intervals import Resamples, intervals
 from annotator.agreement.judgment_table import CATEGORIES, CELLS, Floats, Ints, Tables, divide, flatten
 from annotator.agreement.records import Interval

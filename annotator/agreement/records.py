@@ -1,14 +1,29 @@
-"""What a measurement of agreement says: the figures, and the words for the ones that are undefined.
+"""What a measurement of agreement says: its figures, its findings, and the pairs behind them.
+
+What a measurement of agreement says: the figures, and the words for the ones that are undefined.
 
 Computed by the stage `agreement`; `as_json` gives the documented shape of `agreement --json`; every surface shows these same records.
+
+How many shared pairs, of how many queries, an agreement figure needs before it says much: one rule for the dataset,
+its groups, and every two annotators.
+
+Which annotator pairs a reader looks at first, where there are too many to read them all.
+
+Those who lower the dataset's kappa most stand first: the distance of their kappa below it, times the pairs they share. Who
+shares too little to say anything (the rule for groups, `warn_of_few`), or has no kappa, is left out and counted.
+
+Read by the stage `agreement`. The pairs of a `Selection` (agreement/records.py) are as many as the figure it stands behind.
+
+Agreement before and since a version of the guideline, as the agreement page and its file show it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal
 
-from annotator.domain.messages import Message, say_n
+from annotator.domain.messages import Message, join_sentences, say, say_n
 
 Interval = tuple[float, float]
 Span = tuple[int, int]
@@ -316,3 +331,197 @@ class LeftOutJudgment:
     purpose: str
     judged_at: datetime
     hidden: bool = False
+
+
+FEW_PAIRS = 30
+FEW_QUERIES = 10
+
+
+@lru_cache(4096)
+def warn_of_few(pairs: int, queries: int) -> Message | None:
+    """Return why so few shared pairs say little; None for enough pairs of enough queries."""
+    if pairs >= FEW_PAIRS and queries >= FEW_QUERIES:
+        return None
+    return say(
+        "too few to say much: {pairs} of {queries}; aim for {least_pairs} pairs of {least_queries} queries",
+        pairs=say_n("{n} pair", "{n} pairs", pairs),
+        queries=say_n("{n} query", "{n} queries", queries),
+        least_pairs=FEW_PAIRS,
+        least_queries=FEW_QUERIES,
+    )
+
+
+MOST_PEOPLE = 100
+MOST_BY_PERIOD = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPairs:
+    """Annotator pairs, those who lower the dataset's kappa most first. Left out: `few` who share too little, and
+    `undefined` without a kappa."""
+
+    pairs: tuple[PairAgreement, ...]
+    few: int
+    undefined: int
+
+
+def rank_pairs(pairs: Sequence[PairAgreement], dataset: Value, kind: str = "unweighted") -> RankedPairs:
+    """Rank them. `dataset`: its kappa of this kind; where it is undefined, the lowest kappa comes first."""
+    enough = [pair for pair in pairs if not pair.warning]
+    known = [(pair.cohen_kappa[kind].value, pair) for pair in enough]
+    defined = [(value, pair) for value, pair in known if value is not None]
+    mean = dataset.value
+
+    def weigh(one: tuple[float, PairAgreement]) -> tuple[float, tuple[str, str]]:
+        kappa, pair = one
+        return (kappa if mean is None else (kappa - mean) * pair.pairs, pair.annotators)
+
+    return RankedPairs(
+        tuple(pair for _, pair in sorted(defined, key=weigh)), len(pairs) - len(enough), len(enough) - len(defined)
+    )  # fmt: skip
+
+
+def say_left_out_pairs(ranked: RankedPairs) -> Message | None:
+    """Say how many annotator pairs are left out of the ranking and why; None where all are in it."""
+    said = []
+    if ranked.few:
+        said.append(
+            say_n(
+                "{n:,} annotator pair is left out: it shares fewer than {pairs} pairs or {queries} queries, too few to say "
+                "much.",
+                "{n:,} annotator pairs are left out: they share fewer than {pairs} pairs or {queries} queries, too few to "
+                "say much.",
+                ranked.few,
+                pairs=FEW_PAIRS,
+                queries=FEW_QUERIES,
+            )
+        )
+    if ranked.undefined:
+        said.append(
+            say_n(
+                "{n:,} annotator pair is left out: without variation its kappa is undefined.",
+                "{n:,} annotator pairs are left out: without variation their kappa is undefined.",
+                ranked.undefined,
+            )
+        )
+    return join_sentences(said) if said else None
+
+
+def rank_leanings(leanings: Sequence[Leaning]) -> list[Leaning]:
+    """Those first who weigh most: how much higher or lower they grade, times the comparisons."""
+    return sorted(leanings, key=lambda one: (-abs(one.mean) * one.couples, one.annotator))
+
+
+def rank_groups(groups: Sequence[GroupAgreement], dataset: Value) -> list[GroupAgreement]:
+    """Those first that lower the dataset's kappa most: the distance of theirs below it (below 0 where it is undefined), times
+    their pairs. Last those that have too little to say anything, or no kappa."""
+    mean = dataset.value or 0.0
+
+    def weigh(group: GroupAgreement) -> tuple[bool, float, str]:
+        kappa = group.measured.cohen_kappa["unweighted"].value
+        lowers = 0.0 if kappa is None else (kappa - mean) * group.measured.pairs
+        return (kappa is None or group.warning is not None, lowers, group.value or "")
+
+    return sorted(groups, key=weigh)
+
+
+def choose_people_by_period(report: AgreementReport) -> tuple[set[str], int]:
+    """Return whose leanings by period are listed, and of how many: everybody's; of more than MOST_PEOPLE those who lean most
+    over the whole time."""
+    people = {one.annotator for period in report.periods for one in period.leanings}
+    if len(people) <= MOST_PEOPLE:
+        return people, len(people)
+    ranked = [one.annotator for one in rank_leanings(report.measured.leanings) if one.annotator in people]
+    return set(ranked[:MOST_BY_PERIOD]), len(people)
+
+
+FEW_OWN = 30
+FEW_IN_ROW = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PairBehind:
+    """A pair with its grades by username. `distance`: how far apart the grades are that it was selected by. `note`: what
+    is said of it besides (the answer on a repeat, the right grade, the seconds). `case`: it has one in Disagreements.
+
+    `hidden`: who asks has still to judge it, so that nothing of it is told, not even which pair it is.
+    """
+
+    pair: str
+    query_id: str
+    query: str
+    doc_id: str
+    title: str
+    grades: tuple[tuple[str, int], ...]
+    distance: int
+    status: str
+    case: bool
+    note: Message | None = None
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PairsBehind:
+    """How many pairs a selection has, and some of them: the furthest apart first, then in the queries' order."""
+
+    total: int
+    pairs: tuple[PairBehind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAgreement:
+    """How well an annotator agrees with all others together, over `pairs` that need no more judgments; nobody is named.
+
+    With fewer than FEW_OWN pairs nothing but their number is told. `confusion`: rows the own grades, columns the others';
+    None for a row of fewer than FEW_IN_ROW comparisons, which could tell somebody's grade on a single pair.
+    """
+
+    pairs: int
+    kappa: Value | None = None
+    observed_agreement: float | None = None
+    leaning: Leaning | None = None
+    confusion: tuple[tuple[int, ...] | None, ...] = ()
+
+
+State = Literal["higher", "lower", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Agreement on the pairs that were judged wholly before a version, or wholly since. `kappa`: Cohen's, unweighted;
+    `alpha`: Krippendorff's, ordinal. `warning`: why so few say little."""
+
+    pairs: int
+    queries: int
+    kappa: Value
+    alpha: Value
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SincePart:
+    """Both sides, in the whole dataset (`category` None) or in one category. `difference`: of the kappas, since less
+    before. `state`: what is surely so of it."""
+
+    category: str | None
+    before: Side
+    since: Side
+    difference: Value
+    state: State
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class SinceVersion:
+    """Agreement before and since `version`. `versions`: those that can be asked for, with how many decisions led to each.
+    `parts`: the whole dataset first, then the categories of those decisions. `between`: shared pairs that were judged partly
+    before and partly since, and so are on neither side; neither are `unknown` shared pairs of which a judgment came with a file, since nobody knows its
+    guideline. `simulated`: some of the annotators are not people."""
+
+    dataset: str
+    version: int
+    versions: tuple[tuple[int, int], ...]
+    parts: tuple[SincePart, ...]
+    between: int
+    simulated: bool = False
+    unknown: int = 0

@@ -16,25 +16,34 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.agreement.agreement_since_version import choose_version, compare_since
-from annotator.agreement.agreement_stamp import read_agreement_stamp
-from annotator.agreement.behind import OwnAgreement, PairBehind, PairsBehind
-from annotator.agreement.behind_selection import Selected, find_selected
 from annotator.agreement.consensus import JudgedPair, compare_estimates
 from annotator.agreement.consensus_records import Consensus
 from annotator.agreement.diagnosis.speed import limit_quick
 from annotator.agreement.diagnosis.verdict import judge
-from annotator.agreement.grades_sql import read_grades
-from annotator.agreement.groupings import DOCUMENT, read_document_labels, read_query_labels, read_versions
-from annotator.agreement.groupings import GROUP_FIELDS as GROUP_FIELDS
-from annotator.agreement.groupings import list_groupings as find_groupings
-from annotator.agreement.groups import Labels, label_by, label_by_version, label_by_week, look_up
-from annotator.agreement.html_estimates import say_estimates as say_estimates
-from annotator.agreement.html_matrices import choose_pairs as choose_pairs
+from annotator.agreement.grades_sql import (
+    DOCUMENT,
+    list_own_couples,
+    read_agreement_stamp,
+    read_document_labels,
+    read_grades,
+    read_query_labels,
+    read_versions,
+)
+from annotator.agreement.grades_sql import GROUP_FIELDS as GROUP_FIELDS
+from annotator.agreement.grades_sql import list_groupings as find_groupings
+from annotator.agreement.html_charts import choose_pairs as choose_pairs
 from annotator.agreement.html_report import render_report as render_report
-from annotator.agreement.in_file import GivenGrade as GivenGrade
-from annotator.agreement.in_file import measure_given
-from annotator.agreement.judgment_table import number
+from annotator.agreement.html_report import say_estimates as say_estimates
+from annotator.agreement.judgment_table import (
+    Labels,
+    Named,
+    label_by,
+    label_by_version,
+    label_by_week,
+    look_up,
+    name_judged,
+    number,
+)
 from annotator.agreement.left_out_sql import (
     check_kind,
     count_left_out,
@@ -42,38 +51,49 @@ from annotator.agreement.left_out_sql import (
     hide_left_out,
     list_left_out,
 )
-from annotator.agreement.named import Named, name_judged
-from annotator.agreement.own import measure_own
-from annotator.agreement.own_agreement import list_own_couples
-from annotator.agreement.pairs_behind_sql import Reader, show_behind
-from annotator.agreement.records import AgreementReport, LeftOutJudgment, Measured, Selection, Value, Verdict
+from annotator.agreement.measure import GivenGrade as GivenGrade
+from annotator.agreement.measure import measure_given, measure_own
+from annotator.agreement.pairs_behind_sql import Reader, Selected, find_selected, show_behind
+from annotator.agreement.records import (
+    AgreementReport,
+    LeftOutJudgment,
+    Measured,
+    OwnAgreement,
+    PairBehind,
+    PairsBehind,
+    Selection,
+    SinceVersion,
+    Value,
+    Verdict,
+)
 from annotator.agreement.report import MOST_GROUPS as MOST_GROUPS
 from annotator.agreement.report import (
     Basis,
+    choose_version,
+    compare_since,
     count_unrateable,
     make_report,
     measure_categories,
     measure_first,
     measure_groups,
     measure_whole,
+    write_estimate_rows,
 )
-from annotator.agreement.report_file import check_target as check_target
-from annotator.agreement.report_file import write_estimate_rows
-from annotator.agreement.report_file import write_file as write_file
-from annotator.agreement.since_version import SinceVersion
+from annotator.agreement.report import check_target as check_target
+from annotator.agreement.report import write_file as write_file
 from annotator.domain.errors import InsufficientData, NotAllowed, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.guideline.feedback_sql import count_led
 from annotator.labeling.calibration_service import list_results
-from annotator.labeling.domain_calibration import AnnotatorResult
+from annotator.labeling.records import AnnotatorResult
 from annotator.people.service import require_person, require_role
 from annotator.storage.audit_log import Event, add_events
-from annotator.storage.bulk import split
 from annotator.storage.database import Database
 from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.pair_states import iterate_pair_states
+from annotator.storage.sql import split
 from annotator.storage.tables import DatasetRow, PersonRow
 
 MAX_RESAMPLES = 100_000

@@ -1,29 +1,24 @@
-"""`annotator disagreements` and `annotator adjudicate`: the queue, as a list and as a file, and decisions in bulk."""
+"""`annotator disagreements`, `adjudicate`, `order` and `settle`: the queue, and decisions in bulk.
 
+`annotator settle`: settle by a rule what differs only by taste, look at it first, and take it back.
+
+The options that choose a part of the queue: the same for the list, for its file and for policies, and for the page's address.
+"""
+
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from annotator.cli.errors_file import ErrorsOption
-from annotator.cli.queue_options import (
-    CategoryOption,
-    DistanceOption,
-    GradesOption,
-    JudgedByOption,
-    QueryOption,
-    ReasonOption,
-    ShowOption,
-    TasteOption,
-    read_filter,
-    tell_progress,
-)
 from annotator.cli.terminal import (
     AsOption,
     DatabaseOption,
     DatasetArgument,
     DryRunOption,
     EncodingOption,
+    ErrorsOption,
     JsonOption,
     now,
     open_as,
@@ -32,6 +27,88 @@ from annotator.cli.terminal import (
     read_bytes,
 )
 from annotator.domain.messages import count_of
+
+if TYPE_CHECKING:
+    from annotator.adjudication.bulk_sql import Batch
+    from annotator.adjudication.impact_service import Tell
+    from annotator.adjudication.policies import PolicyPreview
+    from annotator.adjudication.queue_records import QueueFilter, Shown
+
+
+ShowOption = Annotated[
+    str | None,
+    typer.Option("--show", metavar="open|decided|all", help="Those that wait, those decided, or all."),
+]
+ReasonOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--reason", metavar="WORD", help="Why: differ, unrateable, quality, objection, question, stale. Repeat it."
+    ),
+]  # fmt: skip
+QueryOption = Annotated[str | None, typer.Option("--query", metavar="QUERY_ID", help="Of this query.")]
+CategoryOption = Annotated[
+    str | None, typer.Option("--category", metavar="C", help='Of this category ("": of none).')
+]
+JudgedByOption = Annotated[
+    list[str] | None,
+    typer.Option("--annotator", metavar="USER", help="Judged by this annotator. Repeat it."),
+]
+GradesOption = Annotated[
+    str | None, typer.Option("--grades", metavar="LOW-HIGH", help="With these grades against each other.")
+]
+DistanceOption = Annotated[
+    int | None, typer.Option("--distance", min=0, max=3, help="So far apart.", show_default=False)
+]
+TasteOption = Annotated[
+    bool | None,
+    typer.Option("--taste/--no-taste", help="Only what differs by taste, or nothing of it.", show_default=False),
+]  # fmt: skip
+
+
+def read_filter(
+    *,
+    show: str,
+    reason: Sequence[str] | None = None,
+    query: str | None = None,
+    category: str | None = None,
+    annotator: Sequence[str] | None = None,
+    grades: str | None = None,
+    distance: int | None = None,
+    taste: bool | None = None,
+) -> "QueueFilter":
+    """The part of the queue that the options name. ValidationError for a word that is none."""
+    from annotator.adjudication.queue_records import SHOWN, QueueFilter, read_reasons
+    from annotator.domain.errors import ValidationError
+
+    if show not in SHOWN:
+        raise ValidationError(f"--show: expected one of {', '.join(SHOWN)}, found {show!r}")
+    return QueueFilter(
+        shown=cast("Shown", show),
+        reasons=read_reasons(list(reason or [])),
+        query_id=query,
+        category=category,
+        annotators=tuple(annotator or ()),
+        grades=_read_grades(grades) if grades is not None else None,
+        distance=distance,
+        taste=taste,
+    )
+
+
+def tell_progress() -> "Tell | None":
+    """How many queries' impacts are computed, on stderr and only to a terminal."""
+    if not sys.stderr.isatty():
+        return None
+    return lambda done, total: typer.echo(f"impact: {done:,} of {count_of(total, 'query')} …", err=True)
+
+
+def _read_grades(words: str) -> tuple[int, int]:
+    from annotator.domain.errors import ValidationError
+
+    low, _, high = words.partition("-")
+    if low not in ("0", "1", "2", "3") or high not in ("0", "1", "2", "3") or low > high:
+        raise ValidationError(f"--grades: expected two grades such as 1-2, found {words!r}")
+    return int(low), int(high)
+
 
 COLUMNS = ("query_id", "doc_id", "category", "grades", "distance", "impact", "status", "since")
 
@@ -112,7 +189,7 @@ def adjudicate(
     json: JsonOption = False,
 ) -> None:
     """Decide disagreements from a file: all of its lines, or none."""
-    del errors  # read where the command ends: see errors_file.py
+    del errors  # read where the command ends: see terminal.py
     from annotator.adjudication.bulk_service import adjudicate_file
 
     opened, actor = open_as(database, lead)
@@ -150,7 +227,7 @@ def order(
     json: JsonOption = False,
 ) -> None:
     """Put documents in order where grades do not: releases list those of one grade and mean so."""
-    del errors  # read where the command ends: see errors_file.py
+    del errors  # read where the command ends: see terminal.py
     from annotator.adjudication.bulk_service import order_documents
 
     opened, actor = open_as(database, lead)
@@ -197,3 +274,113 @@ def _write_file(file: Path, data: bytes, *, json: bool) -> None:
     typer.echo(
         f"Wrote {file}. Fill in grade, rationale and reason, then: annotator adjudicate DATASET {file} --as LEAD"
     )
+
+
+BATCH_COLUMNS = ("number", "policy", "pairs", "still hold", "by", "at", "undone by", "undone at", "rationale")
+
+
+def settle(
+    dataset: DatasetArgument,
+    lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who settles.")],
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="median|lower|higher",
+            help="The grade that neighbouring grades are settled at; the median of two is the lower.",
+        ),
+    ] = None,
+    rationale: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Why; stored with every decision.")
+    ] = None,
+    query: QueryOption = None,
+    category: CategoryOption = None,
+    annotator: JudgedByOption = None,
+    grades: GradesOption = None,
+    undo: Annotated[
+        int | None,
+        typer.Option("--undo", metavar="N", help="Take back what batch N decided and still holds."),
+    ] = None,
+    batches: Annotated[bool, typer.Option("--batches", help="List what was settled so.")] = False,
+    dry_run: DryRunOption = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Settle at once what differs only by taste: neighbouring grades on one side of relevance."""
+    from annotator.adjudication.bulk_service import list_batches, preview_policy, settle_by_policy, undo_batch
+    from annotator.adjudication.impact_service import bring_up_to_date
+
+    _check_use(policy=policy, undo=undo, batches=batches, dry_run=dry_run)
+    opened, actor = open_as(database, lead)
+    if batches:
+        _show_batches(list_batches(opened, actor, dataset), json=json)
+        return
+    if undo is not None:
+        undone = undo_batch(opened, actor, dataset, undo, rationale=rationale or "", now=now())
+        said = (
+            f"Took back {count_of(undone.withdrawn, 'decision')} of batch {undo}; "
+            f"{count_of(undone.left, 'was decided anew since and stays', 'were decided anew since and stay')}."
+        )
+        print_json(undone) if json else typer.echo(said)
+        return
+    wanted = read_filter(show="open", query=query, category=category, annotator=annotator, grades=grades)
+    bring_up_to_date(opened, dataset, tell=tell_progress())
+    found = preview_policy(opened, actor, dataset, policy or "", wanted, now=now())
+    if dry_run:
+        print_json(found) if json else _show_preview(found)
+        return
+    made = settle_by_policy(
+        opened, actor, dataset, found.policy, wanted, rationale=rationale or "", seen_digest=found.digest, now=now()
+    )  # fmt: skip
+    if json:
+        print_json(made)
+        return
+    _show_preview(found)
+    typer.echo(
+        f"Settled as batch {made.number}. To take it back: annotator settle {dataset} --undo {made.number} --as {lead}"
+    )
+
+
+def _check_use(*, policy: str | None, undo: int | None, batches: bool, dry_run: bool) -> None:
+    from annotator.domain.errors import ValidationError
+
+    if (policy is not None) + (undo is not None) + batches != 1:
+        raise ValidationError("expected one of --policy, --undo and --batches")
+    if dry_run and policy is None:
+        raise ValidationError("--dry-run: expected with --policy")
+
+
+def _show_preview(found: "PolicyPreview") -> None:
+    typer.echo(
+        f"{count_of(found.pairs, 'pair differs only by taste and is', 'pairs differ only by taste and are')} "
+        f"settled at {_name(found.policy)}:"
+    )
+    for one in found.by_grades:
+        typer.echo(
+            f"- {one.low} against {one.high}: {count_of(one.pairs, 'pair gets', 'pairs get')} {one.grade}"
+        )
+    if found.impact_sum is not None and found.impact_mean is not None:
+        typer.echo(
+            f"- the choice moves nDCG by {found.impact_mean:.3g} on average ({found.impact_sum:.3g} in sum), each on its query and "
+            f"for the system that it moves most; {found.flips:,} can change the order of two systems"
+        )
+    for left in found.left_out:
+        typer.echo(f"- {count_of(left.pairs, 'pair is', 'pairs are')} left: {left.why}")
+
+
+def _name(policy: str) -> str:
+    from annotator.adjudication.records import POLICY_NAMES
+
+    return POLICY_NAMES[policy]
+
+
+def _show_batches(found: "Sequence[Batch]", *, json: bool) -> None:
+    if json:
+        print_json(found)
+        return
+    rows = [
+        (
+            one.number, one.policy, one.pairs, one.holding, one.lead, one.made_at, one.undone_by, one.undone_at, one.rationale,
+        )
+        for one in found
+    ]  # fmt: skip
+    print_table(BATCH_COLUMNS, rows, empty="Nothing was settled by a policy.")

@@ -146,7 +146,7 @@ def _print_pairs(report: "AgreementReport") -> None:
 def _choose_listed(report: "AgreementReport") -> "Sequence[PairAgreement]":
     """The annotator pairs of the table; of too many to read, those who lower the dataset's kappa most, and how many are not
     among them and why is printed."""
-    from annotator.agreement.pair_ranking import rank_pairs, say_left_out_pairs
+    from annotator.agreement.records import rank_pairs, say_left_out_pairs
 
     pairs = report.measured.annotator_pairs
     if len(pairs) <= MOST_PAIRS:

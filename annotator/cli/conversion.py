@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from annotator.cli.errors_file import ErrorsOption
-from annotator.cli.terminal import EncodingOption, JsonOption, print_json, print_table
+from annotator.cli.terminal import EncodingOption, ErrorsOption, JsonOption, print_json, print_table
 from annotator.domain.messages import count_of, show_percent
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def convert(
     json: JsonOption = False,
 ) -> None:
     """Turn one evaluator's ground-truth file into another's, without a database."""
-    del errors  # read where the command ends: see errors_file.py
+    del errors  # read where the command ends: see terminal.py
     from annotator.importing.conversion_service import prepare_conversion, write_conversion
 
     gc.disable()  # a million records, all kept to the end: see cli/importing.py
@@ -154,7 +153,7 @@ def check(
     json: JsonOption = False,
 ) -> None:
     """Validate a ground-truth file, and show what it covers beside what is required. Without a database."""
-    del errors  # read where the command ends: see errors_file.py
+    del errors  # read where the command ends: see terminal.py
     from annotator.dataset.coverage_service import (
         check_file,
         read_requirements,

@@ -1,4 +1,4 @@
-"""`annotator rubric …`: the versions of a dataset's standard."""
+"""`annotator rubric …` and `annotator lessons`: the guideline's versions, and what disagreements teach it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +22,7 @@ from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
     from annotator.guideline.service import Comparison, Line, Version
+
 
 app = typer.Typer(help="The grades' definitions and the guideline, by version.", no_args_is_help=True)
 SIGNS = {"same": " ", "removed": "-", "added": "+"}
@@ -146,3 +147,27 @@ def _list_lines(found: "Comparison") -> list[str]:
 def _line(line: "Line") -> str:
     text = f"… {count_of(line.skipped, 'line')}" if line.skipped else line.text
     return f"  {SIGNS[line.kind]} {text}".rstrip()
+
+
+def lessons(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+    """Sum up what decided disputes teach the guideline, most to be gained first."""
+    from annotator.domain.people import OPERATOR
+    from annotator.guideline.feedback_service import list_lessons
+
+    found = list_lessons(open_database(database), OPERATOR, dataset, now=now())
+    if json:
+        told = [lesson.as_json() for lesson in found.lessons]
+        print_json({"decided": found.decided, "waiting": found.waiting, "lessons": told})
+        return
+    rows = [
+        (
+            len(lesson.cases) or len(lesson.questions),
+            lesson.open,
+            lesson.impact,
+            ", ".join(map(str, lesson.answered_in)),
+            lesson.sentence,
+        )
+        for lesson in found.lessons
+    ]
+    columns = ("decisions", "open", "impact", "answered in", "lesson")
+    print_table(columns, rows, empty="Decided disputes teach the guideline nothing so far.")

@@ -1,28 +1,39 @@
-"""`annotator import …`: queries, documents, runs, pairs, judgments and earlier ground truths, all or nothing."""
+"""`annotator import …` and `annotator remap`: files into the database, and new document ids.
+
+`annotator import …`: queries, documents, runs, pairs, judgments and earlier ground truths, all or nothing.
+
+`annotator remap`: documents got new ids; what was judged of them is carried over, or suggested again.
+"""
 
 import gc
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from annotator.cli.errors_file import ErrorsOption
-from annotator.cli.format_help import CommandOnFormats
 from annotator.cli.terminal import (
+    AsOption,
+    CommandOnFormats,
     DatabaseOption,
     DatasetArgument,
     DryRunOption,
     EncodingOption,
+    ErrorsOption,
     JsonOption,
     now,
+    open_as,
     open_database,
     print_json,
 )
+from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
+    from annotator.importing.remapping import RemapReport
     from annotator.importing.report import FolderReport, ImportReport
+
 
 app = typer.Typer(
     help="Read files into a dataset: all of a file, or nothing and every bad line.", no_args_is_help=True
@@ -73,7 +84,7 @@ def queries(
     json: JsonOption = False,
 ) -> None:
     """Queries: any ground-truth format, or CSV, TSV or JSONL (query_id, text, …)."""
-    del errors  # read where the command ends: see errors_file.py
+    del errors  # read where the command ends: see terminal.py
     from annotator.importing.service import import_queries
 
     common = _common(format_name, encoding, dry_run=dry_run)
@@ -94,7 +105,7 @@ def documents(
     json: JsonOption = False,
 ) -> None:
     """Documents: JSONL, CSV or TSV (doc_id, title, text, url, …), or a folder of .md .rst .txt .html files."""
-    del errors  # read where the command ends: see errors_file.py
+    del errors  # read where the command ends: see terminal.py
     from annotator.importing.service import import_documents
 
     common = _common(format_name, encoding, dry_run=dry_run)
@@ -141,7 +152,7 @@ def run(
 ) -> None:
     """One system's run, or a folder of runs: TREC lines (query_id Q0 doc_id rank score tag), or JSON with any further
     fields."""
-    del errors  # read where the command ends: see errors_file.py
+    del errors  # read where the command ends: see terminal.py
     from annotator.domain.errors import ValidationError
     from annotator.importing.service import import_run, import_runs
 
@@ -180,7 +191,7 @@ def pairs(
     json: JsonOption = False,
 ) -> None:
     """Pairs to be judged: CSV, TSV or JSONL (query_id, doc_id)."""
-    del errors  # read where the command ends: see errors_file.py
+    del errors  # read where the command ends: see terminal.py
     from annotator.importing.service import import_pairs
 
     common = _common(format_name, encoding, dry_run=dry_run)
@@ -205,7 +216,7 @@ def judgments(
     json: JsonOption = False,
 ) -> None:
     """Judgments made elsewhere: CSV, TSV or JSONL (query_id, doc_id, annotator, grade, note, judged_at, seconds)."""
-    del errors  # read where the command ends: see errors_file.py
+    del errors  # read where the command ends: see terminal.py
     from annotator.importing.service import import_judgments
 
     common = _common(format_name, encoding, dry_run=dry_run)
@@ -249,7 +260,7 @@ def qrels(
     json: JsonOption = False,
 ) -> None:
     """An earlier ground truth, of any format: its grades settle the pairs that nobody has judged here."""
-    del errors  # read where the command ends: see errors_file.py
+    del errors  # read where the command ends: see terminal.py
     from annotator.importing.service import import_qrels
 
     common = _common(format_name, encoding, dry_run=dry_run)
@@ -299,3 +310,76 @@ def _show_counts(report: "ImportReport | FolderReport") -> None:
     typer.echo(f"{report.path}: {report.kind}: {counts}")
     for note in report.notes:
         typer.echo(f"- {note}")
+
+
+NAMED = 10
+
+
+def remap(
+    dataset: DatasetArgument,
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or JSONL: old_doc_id, new_doc_id.")],
+    encoding: EncodingOption = None,
+    dry_run: DryRunOption = False,
+    lead: AsOption = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Give documents new ids: one to one takes the judgments along, else the grades become suggestions."""
+    from annotator.importing.remapping_service import remap_documents
+
+    opened, actor = open_as(database, lead)
+    report = remap_documents(opened, actor, dataset, path, now=now(), encoding=encoding, dry_run=dry_run)
+    if json:
+        print_json(report)
+        return
+    for line in _describe(report):
+        typer.echo(line)
+    if report.dry_run:
+        typer.echo("A dry run: nothing was stored.")
+    elif report.renamed or report.split or report.merged:
+        typer.echo(f"Next: annotator import documents {dataset} PATH, so that each new id has its own text")
+    else:
+        typer.echo("Nothing changed.")
+
+
+def _describe(report: "RemapReport") -> Iterator[str]:
+    yield (
+        f"{report.path}: {count_of(report.read, 'link')}: {count_of(len(report.renamed), 'document')} renamed, "
+        f"{len(report.split):,} split, {len(report.merged):,} made of several"
+    )
+    if report.renamed:
+        met = f"; {report.pairs_met:,} of them met a pair of the new id" if report.pairs_met else ""
+        yield f"- {count_of(report.pairs_carried, 'pair')} went along with everything judged of them{met}"
+    if report.pairs_retired:
+        yield (
+            f"- {count_of(report.pairs_retired, 'pair')} left the pool, {report.pairs_new:,} joined it to be judged; "
+            f"{count_of(report.suggestions, 'grade is a suggestion', 'grades are suggestions')}, for leads only"
+        )
+    counts = (
+        (
+            report.documents_new,
+            "new document is known by its id only",
+            "new documents are known by their id only",
+        ),
+        (
+            report.documents_dropped,
+            "document left, and nothing hung on it",
+            "documents left, and nothing hung on them",
+        ),
+        (report.repeated, "line says what another one said", "lines say what another one said"),
+        (
+            report.applied,
+            "old id had its new one from this file already",
+            "old ids had their new ones from this file already",
+        ),
+    )
+    yield from (f"- {count_of(count, one, many)}" for count, one, many in counts if count)
+    if report.unknown:
+        yield f"- {count_of(len(report.unknown), 'old id is', 'old ids are')} not in the dataset: {_name(report.unknown)}"
+    if report.left_over:
+        yield f"- {count_of(len(report.left_over), 'document with pairs is', 'documents with pairs are')} not in the file: {_name(report.left_over)}"
+
+
+def _name(ids: Iterable[str]) -> str:
+    every = list(ids)
+    return ", ".join(every[:NAMED]) + (", …" if len(every) > NAMED else "")

@@ -13,27 +13,20 @@ from annotator import __version__
 from annotator.cli import (
     adjudication,
     agreement,
-    assignment,
-    calibration,
     conversion,
     dataset,
-    errors_file,
     guideline,
     history,
     importing,
     labeling,
-    lessons,
     people,
     pooling,
     quality,
     releases,
-    remapping,
     serving,
-    settling,
-    status,
     terminal,
 )
-from annotator.cli.format_help import CommandOnFormats
+from annotator.cli.terminal import CommandOnFormats
 
 OUTPUT_NOT_READ = 128 + 13  # what a shell shows for a program that SIGPIPE ended, such as `cat FILE | true`
 
@@ -71,22 +64,22 @@ app.add_typer(dataset.app, name="dataset")
 app.add_typer(people.app, name="people")
 app.add_typer(guideline.app, name="rubric")
 app.add_typer(importing.app, name="import")
-app.command("remap")(remapping.remap)
+app.command("remap")(importing.remap)
 app.command("pool")(pooling.pool)
 app.command("pairs")(pooling.pairs)
-app.command("assign")(assignment.assign)
-app.command("reassign")(assignment.reassign)
+app.command("assign")(labeling.assign)
+app.command("reassign")(labeling.reassign)
 app.command("judgments")(labeling.judgments)
-app.add_typer(calibration.app, name="calibrate")
+app.add_typer(labeling.app, name="calibrate")
 app.command("progress")(labeling.progress)
 app.command("agreement")(agreement.agreement)
 app.command("disagreements")(adjudication.disagreements)
 app.command("adjudicate")(adjudication.adjudicate)
 app.command("order")(adjudication.order)
-app.command("settle")(settling.settle)
-app.command("status")(status.status)
+app.command("settle")(adjudication.settle)
+app.command("status")(serving.status)
 app.command("trail")(history.trail)
-app.command("lessons")(lessons.lessons)
+app.command("lessons")(guideline.lessons)
 app.add_typer(quality.app, name="qc")
 app.add_typer(releases.app, name="release")
 app.command("convert", cls=CommandOnFormats)(conversion.convert)
@@ -111,17 +104,17 @@ def run() -> None:
                 sys.stdout = stdout
                 raise BrokenPipeError from None
             if not ended.code:
-                errors_file.write_errors(())
+                terminal.write_errors(())
             raise
         finally:
             sys.stdout.flush()  # a full disk shows here, not when Python has ended already
     except GateNotMet as error:
-        errors_file.write_errors(())  # the input itself was good
+        terminal.write_errors(())  # the input itself was good
         terminal.fail(str(error), 3)
     except DatabaseUnavailable as error:
         terminal.fail(error.describe(), 1)
     except BadInput as error:
-        written = errors_file.write_errors(error.problems)
+        written = terminal.write_errors(error.problems)
         terminal.fail(f"{error}\n{written}" if written else str(error), 1)
     except AnnotatorError as error:
         terminal.fail(str(error), 1)

@@ -12,7 +12,7 @@ from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.domain.accounts import Membership, PersonChange
+    from annotator.domain.people import Membership, PersonChange
 
 app = typer.Typer(help="People, their roles and passwords.", no_args_is_help=True)
 
@@ -106,7 +106,7 @@ def set_(
     json: JsonOption = False,
 ) -> None:
     """Change somebody's name, role, expertise or password. A new password signs them out everywhere."""
-    from annotator.domain.accounts import PersonChange
+    from annotator.domain.people import PersonChange
     from annotator.people.service import change_person, remove_role
 
     given = {"categories": categories, "languages": languages}

@@ -17,8 +17,7 @@ from annotator.cli.terminal import (
     print_table,
     resolve_actor,
 )
-from annotator.domain.figures import show_beside
-from annotator.domain.messages import count_of
+from annotator.domain.messages import count_of, show_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

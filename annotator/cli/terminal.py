@@ -1,6 +1,13 @@
-"""What every command shares: the options said everywhere, the database, and how results are printed.
+"""What every command shares: options, the database, printed results, and files of errors.
 
 With `--json` one JSON document goes to stdout and nothing else; progress and logs go to stderr.
+
+The registry's table of formats below a command's `--help`: read only when somebody asks for that help.
+
+`--errors FILE`: every bad line of the input as CSV for a spreadsheet, also those that the screen leaves out.
+
+Written when a command is refused for its input. A file that is there already is written over only when it is such a list itself,
+so that no input is lost to a slip; a command that finds nothing wrong leaves such a list empty.
 """
 
 import json
@@ -12,12 +19,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from annotator.domain.figures import show_figure
+from annotator.domain.messages import show_figure
 
 if TYPE_CHECKING:
+    from annotator.domain.errors import FormatError
     from annotator.domain.people import Actor
     from annotator.storage.database import Database
+
 
 DatabaseOption = Annotated[
     str | None,
@@ -75,7 +85,7 @@ def now() -> datetime:
 
 def read_bytes(path: Path) -> bytes:
     """A regular file's content; a plain message when it cannot be read, or is none."""
-    from annotator.formats.regular_file import read_regular
+    from annotator.formats.source import read_regular
 
     return read_regular(path)
 
@@ -138,3 +148,64 @@ def fail(message: str, code: int) -> None:
     """Say why on stderr and end with this exit code."""
     typer.echo(message, err=True)
     raise SystemExit(code)
+
+
+class CommandOnFormats(TyperCommand):
+    """A command that reads or writes ground-truth files; its help ends with what each format can and cannot hold."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        from annotator.formats.registry import list_formats
+
+        formatter.write(f"\nFormats:\n{list_formats(in_full=True)}\n")
+
+
+COLUMNS = ("file", "line", "field", "expected", "found", "message")
+chosen_errors_file: dict[str, Path | None] = {"errors": None}
+
+
+def _choose(path: Path | None) -> Path | None:
+    chosen_errors_file["errors"] = path
+    return path
+
+
+ErrorsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--errors",
+        metavar="FILE",
+        callback=_choose,
+        help="Write every bad line to this CSV file; the screen shows the first 200.",
+    ),
+]
+
+
+def write_errors(problems: "Sequence[FormatError]") -> str:
+    """Write the list where `--errors` asks for it. Returns a sentence on what became of it, "" where nobody asked."""
+    path = chosen_errors_file["errors"]
+    if path is None or (not problems and not path.exists()):
+        return ""
+    from annotator.domain.messages import count_of
+    from annotator.formats.spreadsheet import write_sheet
+
+    rows = [
+        (problem.path, problem.line, *_split(problem.expected), problem.found, str(problem))
+        for problem in problems
+    ]
+    try:
+        if path.exists() and not path.read_bytes().startswith("".join(write_sheet(COLUMNS, [])).encode()):
+            return (
+                f"--errors: {path} is another file and was not written over; name one that is not there"
+                * bool(problems)
+            )
+        partial = path.with_name(f".{path.name}.partial")
+        partial.write_text("".join(write_sheet(COLUMNS, rows)), encoding="utf-8", newline="")
+        partial.replace(path)
+    except OSError as error:
+        return f"--errors: cannot write {path}: {error.strerror}"
+    return f"{path}: {count_of(len(rows), 'bad place')}" if rows else ""
+
+
+def _split(expected: str) -> tuple[str, str]:
+    """The field that a problem is about, where it names one, and what was expected of it."""
+    field, mark, rest = expected.rpartition(" to be ")
+    return (field, rest) if mark else ("", expected)

@@ -1,18 +1,21 @@
-"""The coverage table: each figure of a ground truth beside what is required of it.
+"""Measure a ground truth against what it is required to cover: the rows of the coverage table.
 
 The rules. Numbers are required as "at least" and shares within a tolerance (or half a query, where a share of few
 queries is no whole number). Relevant is a document of grade 1, 2 or 3. A query that no document was graded for
 counts as one without relevant documents. Of a query with an open disagreement it is not yet known what it lacks: it is
 counted apart, and neither meets nor misses a limit on what queries may lack. The figures come from `query_counts.py`, the keys from `coverage_requirements.py`.
+
+The coverage table's counts in words: sentences that can still be translated.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import ge
 from statistics import median
 from typing import Any
 
 from annotator.dataset.coverage_requirements import DEFAULT_TOLERANCE, SIZE_TIERS
 from annotator.dataset.query_counts import (
+    LENGTHS,
     NAMED,
     Counts,
     Tally,
@@ -22,10 +25,48 @@ from annotator.dataset.query_counts import (
     tally_queries,
 )
 from annotator.dataset.records import Coverage, CoverageRow, QueryFacts
-from annotator.dataset.wording import name_label, show_counts, show_found, show_ids, show_shares
-from annotator.dataset.words import LENGTHS
-from annotator.domain.figures import show_decimals
-from annotator.domain.messages import say, say_n
+from annotator.domain.messages import join, say, say_n, show_decimals
+
+NAMED_IN_ROW = 3
+
+
+def show_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{label} {number}" for label, number in counts.items())
+
+
+def show_found(counts: Counts, labels: list[str]) -> str:
+    """The named ones in their order, then the others, the most frequent first; all of them up to 20."""
+    found = [join([label, str(match(counts, label))], " ") for label in labels]
+    found += [
+        join([name_label(label), str(number)], " ") for label, number in count_others(counts, labels).items()
+    ]
+    return _shorten(found)
+
+
+def show_shares(counts: Counts, labels: list[str], queries: int) -> str:
+    found = [(label, match(counts, label)) for label in labels]
+    found += [(name_label(label), number) for label, number in count_others(counts, labels).items()]
+    shares = [(label, f"{100 * number / (queries or 1):.0f} % ({number})") for label, number in found]
+    return _shorten([join(parts, " ") for parts in shares])
+
+
+def name_label(label: str | None) -> str:
+    return say("(not said)") if label is None else label
+
+
+def _shorten(parts: Sequence[str]) -> str:
+    if not parts:
+        return say("none")
+    more, named = len(parts) - NAMED, join(parts[:NAMED])
+    return say("{named} and {more} more", named=named, more=more) if more > 0 else named
+
+
+def show_ids(ids: list[str]) -> str:
+    if not ids:
+        return say("none")
+    more = ", …" if len(ids) > NAMED_IN_ROW else ""
+    return f"{len(ids):,} ({', '.join(ids[:NAMED_IN_ROW])}{more})"
+
 
 Requirements = Mapping[str, Any]
 RELEVANT = say("relevant documents per query")

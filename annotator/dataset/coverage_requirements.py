@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from annotator.dataset.query_counts import LENGTH
-from annotator.dataset.words import LENGTHS
+from annotator.dataset.query_counts import LENGTH, LENGTHS
 from annotator.formats.tree import Place, TreeProblems, is_nothing
 from annotator.formats.yaml_text import load_yaml, resolve
 

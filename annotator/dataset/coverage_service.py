@@ -22,14 +22,13 @@ from annotator.dataset.schema_check import split_place as split_place
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.ground_truth import GroundTruth, WrongCount
 from annotator.domain.settling import OPEN, settle
-from annotator.formats.file_warnings import EmptyList, list_empty_lists
+from annotator.formats.file_warnings import EmptyList, list_empty_lists, list_repeated_texts
 from annotator.formats.file_warnings import say_empty_lists as say_empty_lists
+from annotator.formats.file_warnings import say_repeated_texts as say_repeated_texts
 from annotator.formats.format import Format
 from annotator.formats.json_text import is_comment
 from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
 from annotator.formats.released_law import has_mixed_places
-from annotator.formats.repeated_texts import list_repeated_texts
-from annotator.formats.repeated_texts import say_repeated_texts as say_repeated_texts
 from annotator.formats.source import Source
 from annotator.storage.lookup import key_of
 from annotator.storage.pair_states import PairState, iterate_pair_states, list_queries

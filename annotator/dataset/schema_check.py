@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from annotator.domain.errors import BadInput, FormatError
-from annotator.formats.format import Format
+from annotator.formats.format import Format, read_schema
 from annotator.formats.json_text import load_json
-from annotator.formats.schema import read_schema
 from annotator.formats.source import Source
 from annotator.formats.text import describe
 from annotator.formats.tree import Place, Plain, Tree, TreeProblems

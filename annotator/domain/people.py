@@ -1,14 +1,23 @@
-"""Roles and the person (or the operator of the command line) on whose behalf a service acts.
+"""People: roles, who is signed in, and on whose behalf a service acts.
+
+Roles and the person (or the operator of the command line) on whose behalf a service acts.
 
 A role belongs to a person on a dataset, or on every dataset. Each role may do what the ones before it
 may: an annotator labels; a lead imports, pools, watches agreement, adjudicates and publishes; an admin
 also manages people and settings. (TREC calls the annotator an assessor.)
+
+People as the services speak of them: their roles, who is signed in, and how a sign-in is refused.
+
+Secrets are kept out of `repr`, so that a record can stand in a log or a traceback.
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Literal, get_args
 
-from annotator.domain.messages import say
+from annotator.domain.errors import NotAllowed
+from annotator.domain.messages import say, say_n
 
 Role = Literal["annotator", "lead", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -43,3 +52,88 @@ class Actor:
 
 
 OPERATOR = Actor(person_id=None, username="operator")
+
+
+DEVICE_LIFETIME = timedelta(days=180)
+"""How long after the latest sign-in in it a browser stays known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """A role on the dataset of that name; on every dataset when `dataset` is None. `categories`, `languages`: those
+    of the queries that the person judges by it; None: all."""
+
+    dataset: str | None
+    role: str
+    categories: tuple[str, ...] | None = None
+    languages: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person as leads and admins see them. Without `can_sign_in`, somebody known from an imported file."""
+
+    username: str
+    name: str
+    memberships: tuple[Membership, ...]
+    can_sign_in: bool
+    must_change_password: bool
+    disabled: bool
+    simulated: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PersonChange:
+    """A person after a change, and the one-time password if one was made: it is shown now and never again."""
+
+    person: Person
+    one_time_password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """Who is signed in, with the roles held at this moment; `language`: the one they chose, None for the browser's."""
+
+    actor: Actor
+    name: str
+    memberships: tuple[Membership, ...]
+    must_change_password: bool
+    expires_at: datetime
+    language: str | None = None
+
+    def role_on(self, dataset: str | None) -> str | None:
+        """The strongest role on the dataset of that name; with None, the role everywhere."""
+        held = [item.role for item in self.memberships if item.dataset in (None, dataset)]
+        return max(held, key=ROLES.index) if held else None
+
+
+@dataclass(frozen=True, slots=True)
+class LoginSession:
+    """A signed-in browser of a person; `current` is the one that asks."""
+
+    created_at: datetime
+    expires_at: datetime
+    current: bool
+
+
+class WrongSignIn(NotAllowed):
+    """The username or the password is wrong; the message never says which."""
+
+    def __init__(self) -> None:
+        super().__init__(say("the username or the password is wrong"))
+
+
+class TooManyAttempts(NotAllowed):
+    """Too many failures lately. `seconds`: when it is worth trying again."""
+
+    def __init__(self, wait: timedelta) -> None:
+        self.seconds = max(1, math.ceil(wait.total_seconds()))
+        minutes = math.ceil(self.seconds / 60)
+        super().__init__(
+            say_n(
+                "too many failed attempts; try again in {n} minute",
+                "too many failed attempts; try again in {n} minutes",
+                minutes,
+            )
+        )

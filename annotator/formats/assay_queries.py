@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotator.domain.ground_truth import GroundTruth, Metadata, Qrel, Query
-from annotator.formats.assay_paths import (
+from annotator.formats.assay import (
     FEATURES,
     RESERVED,
     read_fields,
@@ -22,11 +22,10 @@ from annotator.formats.assay_paths import (
     write_paths,
 )
 from annotator.formats.format import Format
-from annotator.formats.formats_yaml_text import quote
 from annotator.formats.source import Source
 from annotator.formats.tree import Place, TreeProblems, locate_items
 from annotator.formats.writer import ONE_FILE, FileWriter
-from annotator.formats.yaml_text import load_yaml
+from annotator.formats.yaml_text import load_yaml, quote
 
 _STARTS = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n|---[ \t]*\r?\n)*-[ \t]+[\"']?[\w-]+[\"']?[ \t]*:")
 _CERTAIN = re.compile(rb"^(?:- +|  +)[\"']?expected[\"']?[ \t]*:", re.MULTILINE)

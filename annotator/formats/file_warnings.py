@@ -1,16 +1,31 @@
-"""Finds queries without a relevant document in a file whose evaluator cannot compute with them.
+"""Warn of what a ground-truth file gets wrong: empty queries, repeated texts, wrong counts of its own.
+
+Finds queries without a relevant document in a file whose evaluator cannot compute with them.
 
 That of `ranked` divides by the length of the list, and stops at an empty one. Such a file is valid and can be read; what
 this program writes leaves these queries out and counts them.
+
+Finds queries that a file without query ids names twice by the same text.
+
+No reason to refuse such a file, since two queries of a dataset may have one text. But whoever reads it back cannot tell
+them apart, so it is told.
+
+Compares the counts that a ground-truth file states of itself (`total_queries`, `total_relevant`) with what it holds.
+
+A wrong one is no reason to refuse the file: no evaluator relies on it for its metrics. It is told with both numbers, since
+the file was changed by hand, or was cut off.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from annotator.domain.ground_truth import GroundTruth
+from annotator.domain.ground_truth import GroundTruth, WrongCount
 from annotator.formats.format import Format
 from annotator.formats.source import Source
 from annotator.formats.text import describe
+from annotator.formats.tree import Place, Tree, is_nothing, line_of, show_place
+from annotator.formats.yaml_text import resolve
 
 NAMED = 5
 
@@ -50,3 +65,68 @@ def say_empty_lists(path: str, empty: tuple[EmptyList, ...]) -> Iterator[str]:
     more = len(empty) - NAMED
     if more > 0:
         yield f"{path}: {more:,} more {'query lists' if more == 1 else 'queries list'} no relevant document (--json lists all)"
+
+
+def list_repeated_texts(known: Format, truth: GroundTruth) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Return each text that stands more than once, with its places in the file (from 1). Empty for formats with ids."""
+    if "query_ids" in known.features:
+        return ()
+    places: dict[str, list[int]] = {}
+    for place, query in enumerate(truth.queries, 1):
+        places.setdefault(query.text, []).append(place)
+    return tuple((text, tuple(found)) for text, found in places.items() if len(found) > 1)
+
+
+def say_repeated_texts(path: str, repeated: tuple[tuple[str, tuple[int, ...]], ...]) -> Iterator[str]:
+    """Yield a sentence for each of the first, and one for the others."""
+    for text, places in repeated[:NAMED]:
+        said = ", ".join(map(str, places))
+        yield f"{path}: the query {describe(text)} stands {len(places):,} times, as number {said}; the file has no ids to tell them apart"
+    more = len(repeated) - NAMED
+    if more > 0:
+        yield f"{path}: {more:,} more query {'text stands' if more == 1 else 'texts stand'} more than once"
+
+
+QUERIES = ("query", "queries")
+RELEVANT = ("document of grade 1-3", "documents of grade 1-3")
+
+
+class StatedCount(NamedTuple):
+    """A count as the file states it at `place`, and what was counted of what it means (`what`: one of them, several)."""
+
+    place: Place
+    value: Any
+    counted: int
+    what: tuple[str, str]
+
+
+def find_wrong_counts(tree: Tree, stated: Iterable[StatedCount]) -> tuple[WrongCount, ...]:
+    """Return those that are wrong, with their lines, in the order of the file."""
+    wrong = [one for one in stated if not is_nothing(one.value) and not _is_right(one)]
+    if not wrong:
+        return ()
+    lines = tree.locate([one.place for one in wrong])
+    return tuple(
+        WrongCount(
+            tree.path,
+            line_of(lines, one.place),
+            show_place(one.place),
+            describe(resolve(one.value)),
+            one.counted,
+            one.what[one.counted != 1],
+        )
+        for one in wrong
+    )
+
+
+def say_wrong_counts(wrong: tuple[WrongCount, ...]) -> Iterator[str]:
+    """Yield a sentence for each of the first, and one for the others."""
+    yield from map(str, wrong[:NAMED])
+    more = len(wrong) - NAMED
+    if more > 0:
+        yield f"{wrong[0].path}: {more:,} more {'count is' if more == 1 else 'counts are'} wrong: annotator check lists all"
+
+
+def _is_right(one: StatedCount) -> bool:
+    value = resolve(one.value)
+    return type(value) is int and value == one.counted

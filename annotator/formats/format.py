@@ -1,13 +1,21 @@
-"""What the registry knows of a format: the words for the table, what it holds, and who reads and writes it.
+"""What the registry knows of a format, and the JSON Schemas that ship with the program.
+
+What the registry knows of a format: the words for the table, what it holds, and who reads and writes it.
 
 Each format's own file ends with its `FORMAT`; `registry.py` lists them. What a format holds is said twice: in words
 for people (`holds`, `cannot_hold`), and as `features`, from which losses are found and tests draw their data.
+
+A schema says what a file must look like; its reader says the rest (ids given once). For a format of lines the
+schema is that of one line. YAML is held to its schema after unquoted numbers and null were read as those.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from importlib.resources import files
+from typing import Any, Literal, NamedTuple
 
+from annotator.domain.errors import NotFound
 from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.source import Source
 from annotator.formats.writer import FileWriter
@@ -81,3 +89,21 @@ class Format:
     def needs_grades_by(self) -> bool:
         """Whether reading needs `--grades-by`, since the file holds no grades."""
         return self.read_graded is not None
+
+
+SUFFIX = ".schema.json"
+
+
+def list_schemas() -> list[str]:
+    """The file names of all schemas, sorted."""
+    folder = files("annotator.formats") / "schemas"
+    return sorted(file.name for file in folder.iterdir() if file.name.endswith(SUFFIX))
+
+
+def read_schema(name: str) -> dict[str, Any]:
+    """A schema by its file name, for instance `law.schema.json`. NotFound lists the ones there are."""
+    known = list_schemas()
+    if name not in known:
+        raise NotFound(f"no schema named {name!r}; there are: {', '.join(known)}")
+    schema: dict[str, Any] = json.loads((files("annotator.formats") / "schemas" / name).read_text("utf-8"))
+    return schema

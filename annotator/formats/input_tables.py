@@ -1,19 +1,30 @@
-"""Query tables: CSV, TSV or JSONL with `query_id,text` (BEIR: `_id,text,metadata{}`) and any further columns.
+"""Tables that are imported: queries, documents and pairs, as CSV, TSV or JSON Lines.
+
+Query tables: CSV, TSV or JSONL with `query_id,text` (BEIR: `_id,text,metadata{}`) and any further columns.
 
 A TSV file may lack the header where nothing can be one: two columns, the id and the text. Known columns (`category, language, query_type, difficulty, primary_domain, narrative`) become fields; the rest
 is kept as metadata. A TSV file of two columns may do without a header where its first line cannot be one. Refused: a query_id twice, an id or a text that is empty.
+
+Document tables: JSONL, CSV or TSV with `doc_id,title,text,url,media_type` (BEIR: `_id,title,text,metadata{}`).
+
+Further columns are kept as metadata. A document without a text is known by its title only. Refused: a doc_id
+twice, an empty one, neither title nor text, a media type that is not one of ours.
+
+Pair lists: CSV, TSV or JSONL `query_id,doc_id`. Further columns are kept with the pair's provenance.
+
+Refused: an empty query_id or doc_id. The same pair twice is one pair.
 """
 
 import codecs
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annotator.domain.errors import Problems
-from annotator.domain.ground_truth import QUERY_FIELDS, Query
+from annotator.domain.ground_truth import MEDIA_TYPES, QUERY_FIELDS, Document, Query
 from annotator.formats.tables import Row, detect_kind, open_table, take_id, take_text, unfold_metadata
 from annotator.formats.text import describe
 
-ID_NAMES = ("query_id", "_id")
+QUERY_ID_NAMES = ("query_id", "_id")
 TEXT_NAMES = ("text", "query")
 _NAMES = frozenset(  # of columns, as people name them; a line with one of these is a header
     [
@@ -77,11 +88,11 @@ def read_queries(data: bytes, path: str, *, kind: str | None = None, header: boo
     """
     kind = kind or detect_kind(data, path)
     bare = (kind in ("csv", "tsv") and not header) or (kind == "tsv" and _has_no_header(data))
-    columns = (ID_NAMES[0], TEXT_NAMES[0]) if bare else ()
-    table, problems = open_table(data, path, (ID_NAMES, TEXT_NAMES), kind=kind, columns=columns)
+    columns = (QUERY_ID_NAMES[0], TEXT_NAMES[0]) if bare else ()
+    table, problems = open_table(data, path, (QUERY_ID_NAMES, TEXT_NAMES), kind=kind, columns=columns)
     found: dict[str, QueryLine] = {}
     for row in table.rows:
-        query = _read_row(row, problems)
+        query = _read_query_row(row, problems)
         if query is None:
             continue
         before = found.setdefault(query.query_id, QueryLine(row.line, query))
@@ -98,12 +109,82 @@ def _has_no_header(data: bytes) -> bool:
     return len(cells) == 2 and all(cells) and not any(re.sub(r"[\W_]", "", cell) in _NAMES for cell in cells)
 
 
-def _read_row(row: Row, problems: Problems) -> Query | None:
+def _read_query_row(row: Row, problems: Problems) -> Query | None:
     unfold_metadata(row)
-    query_id = take_id(row, ID_NAMES, problems)
+    query_id = take_id(row, QUERY_ID_NAMES, problems)
     text = take_text(row, TEXT_NAMES, problems)
     fields = {name: take_text(row, (name,), problems) for name in QUERY_FIELDS}
     if text is None or not text.strip():
         problems.add(row.line, "text to be a text that is not empty", describe(text))
         return None
     return None if query_id is None else Query(query_id, text, **fields, metadata=row.cells)
+
+
+DOCUMENT_ID_NAMES = ("doc_id", "_id")
+
+
+class DocumentLine(NamedTuple):
+    """A document, the file it came from and the line it stands on (None: the whole file)."""
+
+    path: str
+    line: int | None
+    document: Document
+
+
+def read_documents(data: bytes, path: str, *, kind: str | None = None) -> list[DocumentLine]:
+    """The documents of a table, in order. `kind` is csv, tsv or jsonl; None: by content.
+
+    BadInput names every bad line.
+    """
+    table, problems = open_table(data, path, (DOCUMENT_ID_NAMES, ("text", "title")), kind=kind)
+    found: dict[str, DocumentLine] = {}
+    for row in table.rows:
+        document = _read_document_row(row, problems)
+        if document is None:
+            continue
+        before = found.setdefault(document.doc_id, DocumentLine(path, row.line, document))
+        if before.line != row.line:
+            problems.add(row.line, f"each doc_id once (first on line {before.line})", document.doc_id)
+    problems.raise_if_any()
+    return list(found.values())
+
+
+def _read_document_row(row: Row, problems: Problems) -> Document | None:
+    unfold_metadata(row)
+    doc_id = take_id(row, DOCUMENT_ID_NAMES, problems)
+    title = take_text(row, ("title",), problems) or ""
+    text = take_text(row, ("text",), problems) or ""
+    url = take_text(row, ("url",), problems)
+    media_type = take_text(row, ("media_type",), problems) or "text/plain"
+    if media_type not in MEDIA_TYPES:
+        problems.add(row.line, f"media_type to be one of {', '.join(MEDIA_TYPES)}", media_type)
+    if not title.strip() and not text.strip():
+        problems.add(row.line, "a title or a text", "neither")
+        return None
+    return None if doc_id is None else Document(doc_id, title, text, url, media_type, row.cells)
+
+
+QUERY_NAMES = ("query_id", "query-id")
+DOCUMENT_NAMES = ("doc_id", "corpus-id")
+
+
+class PairLine(NamedTuple):
+    """One line of a pair list; `signals` are its further columns."""
+
+    line: int
+    query_id: str
+    doc_id: str
+    signals: dict[str, Any]
+
+
+def read_pairs(data: bytes, path: str, *, kind: str | None = None) -> list[PairLine]:
+    """The lines of a pair list, in order. `kind` is csv, tsv or jsonl; None: by content."""
+    table, problems = open_table(data, path, (QUERY_NAMES, DOCUMENT_NAMES), kind=kind)
+    lines = []
+    for row in table.rows:
+        query_id = take_id(row, QUERY_NAMES, problems)
+        doc_id = take_id(row, DOCUMENT_NAMES, problems)
+        if query_id is not None and doc_id is not None:
+            lines.append(PairLine(row.line, query_id, doc_id, row.cells))
+    problems.raise_if_any()
+    return lines

@@ -1,8 +1,14 @@
-"""Reads JSON into a Tree: the standard library's parser, and a scanner of our own for the lines of places.
+"""Read JSON into a Tree with the line of every place, and write JSON piece by piece.
+
+Reads JSON into a Tree: the standard library's parser, and a scanner of our own for the lines of places.
 
 The scanner runs only when there is something to complain about. Refused with the line: what is not JSON
 (RFC 8259: no NaN, no Infinity), a key twice in an object, nesting deeper than 50, a number too large,
 escaped NUL characters or lone surrogates, more than 1 GB.
+
+Writes JSON by hand where a file has a million entries: texts and values, indented as Python's `json` does it.
+
+The same characters as `json.dumps(…, ensure_ascii=False, indent=2)`, whose encoder is slow when it indents.
 """
 
 import json
@@ -11,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from annotator.domain.errors import FormatError, Problems
+from annotator.domain.errors import FormatError, Problems, ValidationError
 from annotator.domain.texts import holds_no_text
 from annotator.formats.text import describe, read_text
 from annotator.formats.tree import MAX_DEPTH, Place, Tree, every_prefix, refuse
@@ -309,3 +315,23 @@ def _scan(text: str) -> Iterator[tuple[Place, int, str]]:
             key_next = False
         elif mark is None:
             yield tuple(place), offset, string if string is not None else other
+
+
+quote = json.encoder.encode_basestring
+STEP = "  "
+
+
+def write_value(value: Any, indent: str) -> str:
+    """A value as it stands after a key on a line of this indentation. ValidationError for what JSON cannot hold."""
+    if isinstance(value, str):
+        return quote(value)
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=len(STEP), allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise ValidationError(f"expected a value that JSON can hold, found {value!r}") from None
+    return text.replace("\n", f"\n{indent}")
+
+
+def write_entry(key: str, value: Any, indent: str) -> str:
+    """`"key": value` at this indentation, without a comma or line end."""
+    return f"{indent}{quote(key)}: {write_value(value, indent)}"

@@ -22,14 +22,12 @@ from annotator.domain.ground_truth import (
     Qrel,
     Query,
 )
+from annotator.formats.file_warnings import QUERIES, RELEVANT, StatedCount, find_wrong_counts
 from annotator.formats.format import Format, Reserved
-from annotator.formats.formats_json_text import quote, write_entry, write_value
-from annotator.formats.grouping import list_fields
-from annotator.formats.json_text import load_json
+from annotator.formats.json_text import load_json, quote, write_entry, write_value
 from annotator.formats.source import Source
-from annotator.formats.stated_counts import QUERIES, RELEVANT, StatedCount, find_wrong_counts
 from annotator.formats.tree import Place, TreeProblems, is_nothing, locate_items
-from annotator.formats.writer import ONE_FILE, FileWriter
+from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
 ANNOTATORS = ("annotator_1", "annotator_2")
 QUERY_KEYS = frozenset({"query_id", "query_text", "ground_truth", "total_relevant", *QUERY_FIELDS})

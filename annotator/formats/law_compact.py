@@ -12,7 +12,7 @@ from typing import Any
 
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.format import Format, Reserved
-from annotator.formats.formats_json_text import quote
+from annotator.formats.json_text import quote
 from annotator.formats.law import (
     QUERY_KEYS,
     begin,

@@ -14,14 +14,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
+from annotator.formats.file_warnings import QUERIES, StatedCount, find_wrong_counts
 from annotator.formats.format import Format, Reserved
-from annotator.formats.formats_yaml_text import quote, write_entry
-from annotator.formats.grouping import list_fields
 from annotator.formats.source import Source
-from annotator.formats.stated_counts import QUERIES, StatedCount, find_wrong_counts
 from annotator.formats.tree import Place, TreeProblems, is_nothing, locate_items
-from annotator.formats.writer import ONE_FILE, FileWriter
-from annotator.formats.yaml_text import load_yaml, resolve
+from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
+from annotator.formats.yaml_text import load_yaml, quote, resolve, write_entry
 
 BESIDE = "(beside)"
 GRADE_NAMES = ("Not Relevant", "Marginally Relevant", "Highly Relevant", "Perfect")

@@ -14,7 +14,6 @@ from typing import Any
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.format import Format
-from annotator.formats.grouping import list_fields
 from annotator.formats.json_text import describe_line_fault, parse_json
 from annotator.formats.qrel_rows import (
     GRADE_NAMES,
@@ -27,7 +26,7 @@ from annotator.formats.qrel_rows import (
 )
 from annotator.formats.source import Source
 from annotator.formats.text import describe
-from annotator.formats.writer import ONE_FILE, FileWriter
+from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 

@@ -1,10 +1,14 @@
-"""What the `csv` and `jsonl` ground truths share: the names of their columns, and rows that become queries and qrels.
+"""What the `csv` and `jsonl` ground truths share: column names, and rows that become queries and qrels.
 
-    query_id, doc_id, grade, query (the text), category … narrative, origin, description, note, annotator_1 …
+query_id, doc_id, grade, query (the text), category … narrative, origin, description, note, annotator_1 …
 
 One row per qrel; a query without qrels is a row without doc_id and grade. `query.KEY` is metadata of the query, every
 further column metadata of the qrel (`qrel.KEY` where KEY is a name of ours). What rows of a query say about the query must
 agree; it need not be said on each. Refused: a document of a query twice, a grade other than 0-3, an id that is empty.
+
+Gathers qrels from the lines of a file, in its order, and notes a document that a query has twice.
+
+Between the readers of line formats and the ground truth that they give.
 """
 
 import re
@@ -23,9 +27,30 @@ from annotator.domain.ground_truth import (
 )
 from annotator.formats.format import Feature
 from annotator.formats.grade_scale import UNRATEABLE, GradeScale
-from annotator.formats.qrel_list import QrelList
 from annotator.formats.text import ID_LIMIT, describe, is_too_long
 from annotator.formats.tree import MAX_TEXT, TEXT_LIMIT
+
+
+class QrelList:
+    """The qrels met so far, and the place of each among them."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.qrels: list[Qrel] = []
+        self.places: dict[str, dict[str, int]] = {}  # by query_id, then doc_id
+
+    def add(self, qrel: Qrel, line: int, *, path: str | None = None) -> None:
+        """Take a qrel; noted with its line when its document stands in its query already."""
+        places = self.places.get(qrel.query_id)
+        if places is None:
+            places = self.places[qrel.query_id] = {}
+        before = places.setdefault(qrel.doc_id, len(self.qrels))
+        if before != len(self.qrels):
+            grade = self.qrels[before].grade
+            found = f"{describe(qrel.doc_id)} again, graded {qrel.grade} and {grade} before"
+            self.problems.add(line, "each document of a query once", found, path=path)
+        self.qrels.append(qrel)
+
 
 QUERY_PREFIX, QREL_PREFIX = "query.", "qrel."
 GRADE_NAMES = ("grade", "relevance")  # the first that a row has; another one is metadata then

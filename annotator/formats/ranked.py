@@ -19,12 +19,10 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
 from annotator.formats.format import Format, Reserved
-from annotator.formats.formats_json_text import quote, write_entry
-from annotator.formats.grouping import list_fields
-from annotator.formats.json_text import load_json
+from annotator.formats.json_text import load_json, quote, write_entry
 from annotator.formats.source import Source
 from annotator.formats.tree import Place, TreeProblems, locate_items
-from annotator.formats.writer import ONE_FILE, FileWriter
+from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
 GRADES_BY = ("position", "all=1", "all=2", "all=3")
 RULES = "position, all=N, or places=PLACE:GRADE,… (places=3:3,6:2,10:1), grades from 1 to 3"

@@ -25,10 +25,9 @@ from annotator.formats import (
 )
 from annotator.formats.format import Feature, Format, Reserved
 from annotator.formats.grade_scale import OPTION
-from annotator.formats.grouping import group_qrels, list_runs
 from annotator.formats.source import Source
 from annotator.formats.text import check_encoding
-from annotator.formats.writer import write_file
+from annotator.formats.writer import group_qrels, list_runs, write_file
 
 __all__ = [
     "FORMATS",

@@ -1,6 +1,6 @@
 """What the readers of runs give: results with their lines, and what the file says of an answer as a whole.
 
-Below `trec_run.py` and `run_json.py`, which make these records, and `runs.py`, which chooses between them.
+Below `runs.py` and `runs.py`, which make these records, and `runs.py`, which chooses between them.
 """
 
 import math

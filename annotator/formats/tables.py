@@ -17,8 +17,7 @@ from typing import Any, Literal, NamedTuple, TextIO
 
 from annotator.domain.errors import Problems, ValidationError
 from annotator.formats.json_text import describe_line_fault, parse_json
-from annotator.formats.regular_file import named_errors
-from annotator.formats.source import MAX_LINE, Source
+from annotator.formats.source import MAX_LINE, Source, named_errors
 from annotator.formats.text import ID_LIMIT, check_encoding, describe, is_too_long, read_text
 from annotator.formats.tree import refuse
 

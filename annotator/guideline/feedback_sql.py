@@ -13,17 +13,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.disputes import Reason
 from annotator.domain.errors import NotFound
 from annotator.domain.messages import say
-from annotator.domain.settling import Decided, read_decision
+from annotator.domain.settling import Decided, Reason, read_decision
 from annotator.guideline.records import TEACHING, Apart, Taught, find_answer, teaches
 from annotator.storage.adjudication_tables import AdjudicationRow, GuidelineDecisionRow
 from annotator.storage.audit_log import Event, add_events
-from annotator.storage.bulk import add_rows, split
 from annotator.storage.labeling_tables import QuestionRow
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import prepare, read_time, run
+from annotator.storage.sql import add_rows, prepare, read_time, run, split
 from annotator.storage.tables import PairRow
 
 Named = tuple[str, int]

@@ -23,13 +23,13 @@ from annotator.guideline.compare import Line as Line
 from annotator.guideline.compare import LineDiff as LineDiff
 from annotator.guideline.compare import compare_lines, compare_standards
 from annotator.guideline.compare import propose_change as propose_change
-from annotator.guideline.examples import read_examples as read_examples
-from annotator.guideline.examples import write_examples as write_examples
 from annotator.guideline.feedback_sql import Named, add_led, take_marks_off
 from annotator.guideline.merge import Merge as Merge
 from annotator.guideline.merge import find_conflicts as find_conflicts
 from annotator.guideline.merge import merge_standards
 from annotator.guideline.validation import check_change, check_standard, clean_standard
+from annotator.guideline.validation import read_examples as read_examples
+from annotator.guideline.validation import write_examples as write_examples
 from annotator.people.service import require_person, require_role
 from annotator.storage.audit_log import Event, add_events
 from annotator.storage.database import Database, lock_dataset

@@ -1,12 +1,27 @@
-"""Where a conversion is to go: which format a name means, and whether something may be written there.
+"""Choose the target of a conversion, and put all its files in place or none.
+
+Where a conversion is to go: which format a name means, and whether something may be written there.
 
 Comes first, before anything is read. A format is taken from the name only where it can mean one alone:
 `qrels.trec.txt`, `law-compact.json`, `x.jsonl`; `x.json` could be three. Refused: what is there already (unless
 it is to be overwritten, and then never a folder that is no BEIR folder), a place that is no folder.
+
+Puts the pieces of a file or folder in their place: all of it, or nothing.
+
+The last step of a conversion. Everything is written beside the target under a hidden name, and takes its place in
+one step. A failure on the way leaves what was there before. The pieces come one by one, so a file is never whole in
+memory.
 """
 
+import hashlib
 import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.formats.format import Format
@@ -66,3 +81,114 @@ def _check_folder(target: Path, known: Format) -> None:
             f"{target}: expected a folder with nothing but {known.name} in it, found {others[0]} too; "
             "nothing is overwritten"
         )
+
+
+Tell = Callable[[str], None]
+_BUFFER = 1_000_000
+_BEFORE = "before"
+_TOLD_EVERY = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """One file that was written, with its size and SHA-256."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+def write_target(target: Path, pieces: Iterable[tuple[str, str]], *, tell: Tell) -> tuple[WrittenFile, ...]:
+    """Write `(path, text)` pieces: path "" is the target itself, others lie in it as a folder.
+
+    ValidationError when it cannot be written (no room, no right); then nothing was.
+    """
+    target = target.absolute()
+    partial: Path | None = None
+    try:
+        partial = Path(
+            tempfile.mkdtemp(prefix=f".{target.name[:100]}.", suffix=".partial", dir=target.parent)
+        )
+        written = _write_pieces(partial, pieces, tell)
+        _put_in_place(partial, target, is_file=written[0].path == "")
+    except OSError as error:
+        raise ValidationError(f"cannot write {target}: {error.strerror or error}") from None
+    finally:
+        if partial is not None and (target.exists() or not (partial / _BEFORE).exists()):
+            shutil.rmtree(partial, ignore_errors=True)
+    return written
+
+
+def _write_pieces(root: Path, pieces: Iterable[tuple[str, str]], tell: Tell) -> tuple[WrittenFile, ...]:
+    """The files below root; the one of path "" is called `file`."""
+    written: list[WrittenFile] = []
+    current: str | None = None
+    with _Output(tell) as output:
+        for path, piece in pieces:
+            if path != current:
+                written.extend(output.close(current))
+                output.open(root / "content" / path if path else root / "file")
+                current = path
+            output.add(piece)
+        written.extend(output.close(current))
+    return tuple(written)
+
+
+class _Output:
+    """The file being written, with its checksum."""
+
+    def __init__(self, tell: Tell) -> None:
+        self.tell = tell
+        self.file: Any = None
+        self.digest, self.size, self.told = hashlib.sha256(), 0, 0
+
+    def __enter__(self) -> "_Output":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.file is not None:
+            self.file.close()
+
+    def open(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.file = path.open("wb", buffering=_BUFFER)
+        self.digest, self.size = hashlib.sha256(), 0
+
+    def add(self, piece: str) -> None:
+        data = piece.encode("utf-8")
+        self.file.write(data)
+        self.digest.update(data)
+        self.size += len(data)
+        self.told += len(data)
+        if self.told >= _TOLD_EVERY:
+            self.tell(f"written {self.size / 1e6:,.0f} MB")
+            self.told = 0
+
+    def close(self, path: str | None) -> Iterator[WrittenFile]:
+        if path is None:
+            return
+        self.file.close()
+        self.file = None
+        yield WrittenFile(path, self.size, self.digest.hexdigest())
+
+
+def _put_in_place(partial: Path, target: Path, *, is_file: bool) -> None:
+    if is_file:
+        (partial / "file").replace(target)
+        return
+    with _aside(target, partial / _BEFORE):
+        (partial / "content").rename(target)
+
+
+@contextmanager
+def _aside(target: Path, place: Path) -> Iterator[None]:
+    """Move a folder that is there out of the way, and back when what follows fails."""
+    if not target.exists():
+        yield
+        return
+    target.rename(place)
+    try:
+        yield
+    except OSError:
+        place.rename(target)
+        raise

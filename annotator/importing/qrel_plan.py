@@ -1,18 +1,182 @@
-"""What importing an earlier ground truth would change: which grades are new, which are kept, which are suggestions.
+"""Plan an import of an earlier ground truth: which query each grade belongs to, and what it changes.
 
 A rule between the reader and the database. A grade settles its pair as long as nobody has judged it here; where
 somebody has, or where the lead wants the pair judged, it is a suggestion.
+
+Opens an earlier ground truth, in any format, and says under which of the dataset's queries each grade falls.
+
+The first steps of `import qrels`; no database. Refused, with the line where there is one: a query that is not in the
+dataset (formats without ids: no query of that text, or two of them), a grade above 3, a pair with two grades.
+
+The annotators' own grades that a ground truth holds beside its settled ones, as lines of judgments.
+
+A rule between the reader and the database, for `import qrels --as-judgments`. A grade, or *cannot rate*, is taken as an independent judgment
+of the annotator under whose name it stands (`annotator_1` …), or of the person that the importer declares to be that annotator.
 """
 
+import hashlib
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Protocol
 
-from annotator.domain.ground_truth import Qrel
+from annotator.domain.errors import ConflictError, Problems, ValidationError
+from annotator.domain.grades import GRADES
+from annotator.domain.ground_truth import GroundTruth, JudgmentLine, Qrel
+from annotator.domain.import_records import ImportRecord
 from annotator.domain.messages import count_of
-from annotator.importing.qrel_source import QrelFile
+from annotator.formats.file_warnings import list_repeated_texts, say_repeated_texts, say_wrong_counts
+from annotator.formats.grade_scale import GradeScale
+from annotator.formats.registry import Format, read_truth
+from annotator.formats.released_law import has_mixed_places
+from annotator.formats.source import Source
+from annotator.formats.text import describe
+
+NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class QrelFile:
+    """A ground truth with what it was read from; `sha256` is over the bytes of the file, or of the folder's files. `mapped`: how
+    often each value of `--map-grades` stands there."""
+
+    path: str
+    known: Format
+    truth: GroundTruth
+    source: Source
+    sha256: str
+    mapped: Mapping[str, int]
+
+    @property
+    def has_ids(self) -> bool:
+        return "query_ids" in self.known.features
+
+
+def read_qrel_source(
+    path: Path,
+    *,
+    format_name: str | None,
+    encoding: str | None,
+    grades_by: str | None,
+    scale: GradeScale | None = None,
+) -> QrelFile:
+    """The ground truth of a file or folder. BadInput names every bad place; ValidationError what is missing."""
+    source = Source(str(path), encoding=encoding, scale=scale or GradeScale())
+    known, truth = read_truth(source, format_name=format_name, grades_by=grades_by)
+    return QrelFile(str(path), known, truth, source, hash_content(path), source.scale.figures)
+
+
+def match_qrels(
+    file: QrelFile, queries: Mapping[str, tuple[int, str]], *, command: str
+) -> tuple[list[tuple[int, Qrel]], tuple[str, ...]]:
+    """(query_pk, the qrel under the dataset's own query_id) of every pair of the file, and notes for people.
+
+    `queries`: key and text by query_id. `command`: what would bring missing queries in, for the message.
+    """
+    ids = _match_queries(file, (qrel.query_id for qrel in file.truth.qrels), queries, command)
+    problems = Problems(file.path)
+    found: dict[tuple[str, str], Qrel] = {}
+    for qrel in file.truth.qrels:
+        query_id = ids[qrel.query_id]
+        if qrel.grade not in GRADES:
+            problems.add(None, f"a grade 0-3 for {_name(query_id, qrel)}", str(qrel.grade))
+            continue
+        renamed = qrel if qrel.query_id == query_id else replace(qrel, query_id=query_id)
+        before = found.setdefault((query_id, qrel.doc_id), renamed)
+        if before.grade != qrel.grade:
+            problems.add(None, f"one grade for {_name(query_id, qrel)}", f"{before.grade} and {qrel.grade}")
+    problems.raise_if_any()
+    matched = [(queries[qrel.query_id][0], qrel) for qrel in found.values()]
+    return matched, (
+        *file.source.scale.note_mapped(), *say_wrong_counts(file.truth.wrong_counts), *say_repeated_texts(file.path, list_repeated_texts(file.known, file.truth)), *_note_texts(file, queries), *_note_documents(file),
+    )  # fmt: skip
+
+
+def match_judgments(
+    file: QrelFile, queries: Mapping[str, tuple[int, str]], *, command: str
+) -> list[JudgmentLine]:
+    """Return the annotators' judgments that no qrel of the file holds, under the dataset's query ids; see `match_qrels`."""
+    lines = file.truth.further_judgments
+    ids = _match_queries(file, (line.query_id for line in lines), queries, command)
+    return [replace(line, query_id=ids[line.query_id]) for line in lines]
+
+
+def _match_queries(
+    file: QrelFile, query_ids: Iterable[str], queries: Mapping[str, tuple[int, str]], command: str
+) -> dict[str, str]:
+    """Return the dataset's query_id of each of these queries, by its id in the file."""
+    problems = Problems(file.path)
+    by_text: dict[str, list[str]] = {}
+    for query_id, (_, text) in queries.items():
+        by_text.setdefault(text, []).append(query_id)
+    texts = {query.query_id: query.text for query in file.truth.queries}
+    lines: dict[str, int] | None = None
+    found: dict[str, str] = {}
+    for query_id in dict.fromkeys(query_ids):
+        named = query_id if file.has_ids else texts.get(query_id, "")
+        ids = by_text.get(named, []) if not file.has_ids else [query_id] if query_id in queries else []
+        if len(ids) == 1:
+            found[query_id] = ids[0]
+            continue
+        lines = _find_lines(file) if lines is None else lines
+        what = (
+            f"a query_id of this dataset ({command})"
+            if file.has_ids
+            else "the text of one query of this dataset"
+        )
+        times = f" {len(ids)} times" if ids else ""
+        problems.add(lines.get(query_id), what, f"{describe(named)}{times}")
+    problems.raise_if_any()
+    return found
+
+
+def _find_lines(file: QrelFile) -> dict[str, int]:
+    """Where each query stands, in formats in which a query has a place of its own."""
+    if file.known.find_query_lines is None:
+        return {}
+    places = file.known.find_query_lines(file.source)
+    return {query.query_id: line for query, line in zip(file.truth.queries, places, strict=True)}
+
+
+def _note_texts(file: QrelFile, queries: Mapping[str, tuple[int, str]]) -> tuple[str, ...]:
+    """Queries whose text in the file is not the dataset's: their grades were given for another text."""
+    other = [
+        query.query_id
+        for query in file.truth.queries
+        if file.has_ids and query.text and queries.get(query.query_id, (0, query.text))[1] != query.text
+    ]
+    if not other:
+        return ()
+    names = ", ".join(other[:NAMED]) + (", …" if len(other) > NAMED else "")
+    return (
+        f"{count_of(len(other), 'query has', 'queries have')} another text in the dataset than in the file: {names}",
+    )
+
+
+def _note_documents(file: QrelFile) -> tuple[str, ...]:
+    count = len(file.truth.documents)
+    return (
+        (f"{count_of(count, 'document')} of the folder left alone: annotator import documents",)
+        if count
+        else ()
+    )
+
+
+def _name(query_id: str, qrel: Qrel) -> str:
+    return f"{describe(query_id)}, {describe(qrel.doc_id)}"
+
+
+def hash_content(path: Path) -> str:
+    """Return the SHA-256 over the bytes of a file, or over those of all the files of a folder."""
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as opened:
+            while piece := opened.read(1_048_576):
+                digest.update(piece)
+    return digest.hexdigest()
 
 
 class Brought(Protocol):
@@ -130,3 +294,113 @@ def note_plan(plan: QrelPlan) -> tuple[str, ...]:
 def _is_same(before: Brought, qrel: Qrel) -> bool:
     said = (before.grade, before.description, before.note, before.annotator_grades, before.extra)
     return said == (qrel.grade, qrel.description, qrel.note, qrel.annotator_grades, qrel.metadata)
+
+
+def name_annotators(file: QrelFile, declared: Mapping[str, str]) -> dict[str, str]:
+    """Return under which name each annotator's grades in the file are stored: the declared one, or else the file's own.
+
+    `declared`: a name for each of them, or empty. Raises ValidationError if the file holds no annotators' grades, if it has none
+    of a declared annotator, or if an annotator in it has no declared name.
+    """
+    if file.known.name == "law" and has_mixed_places(file.source):
+        raise ValidationError(
+            f"--as-judgments: {file.path} belongs to a release with more annotators than its two places: annotator_1 and annotator_2 are "
+            "the first two of each pair, whoever they are; the judgments.csv beside it names them (annotator import judgments)"
+        )
+    graded = (name for qrel in file.truth.qrels for name, _ in qrel.annotator_grades)
+    names = list(dict.fromkeys((*graded, *(line.annotator for line in file.truth.further_judgments))))
+    if not names:
+        raise ValidationError(
+            f"--as-judgments: expected annotators' own grades (annotator_1 …) in {file.path}, found none; "
+            "without the option its grades are brought in as settled ones"
+        )
+    if not declared:
+        return {name: name for name in names}
+    unknown = [name for name in declared if name not in names]
+    if unknown:
+        raise ValidationError(
+            f"--provenance: annotators: expected annotators with grades in {file.path} ({', '.join(names)}), "
+            f"found {', '.join(unknown)}"
+        )
+    missing = [name for name in names if name not in declared]
+    if missing:
+        raise ValidationError(
+            f"--provenance: annotators: expected a name for every annotator in {file.path}, found none for {', '.join(missing)}"
+        )
+    return {name: declared[name] for name in names}
+
+
+def check_earlier_names(file: QrelFile, names: Mapping[str, str], records: Iterable[ImportRecord]) -> None:
+    """Raise ConflictError if the same file was imported under other names: every grade would count twice.
+
+    `records`: the imports of the dataset.
+    """
+    for record in records:
+        if (
+            record.sha256 != file.sha256
+            or not record.options.get("as_judgments")
+            or record.kind != "judgments"
+        ):
+            continue
+        earlier = record.options.get("annotators", {})
+        for name, person in names.items():
+            if earlier.get(name, name) != person:
+                raise ConflictError(
+                    f"{file.path}: the judgments of {name} are in this dataset already, as those of {earlier.get(name, name)}; "
+                    f"as those of {person} they would count twice"
+                )
+
+
+def note_same_names(
+    file: QrelFile, declared: Mapping[str, str], records: Iterable[ImportRecord]
+) -> tuple[str, ...]:
+    """Return a warning where an earlier file's annotators bear the same names and nobody says who they are: both become one
+    person. `records`: the imports of the dataset."""
+    if declared:
+        return ()
+    unnamed = {
+        record.path: None
+        for record in records
+        if record.kind == "judgments"
+        and record.options.get("as_judgments")
+        and not record.options.get("annotators")
+        and record.sha256 != file.sha256
+    }
+    if not unnamed:
+        return ()
+    return (
+        (
+            f"warning: {', '.join(unnamed)} was imported without saying who its annotators are: those of the same name are taken "
+            "for the same people; if they are others, say who they are with --provenance before you import"
+        ),
+    )
+
+
+def list_annotator_lines(
+    qrels: Iterable[Qrel], further: Iterable[JudgmentLine], names: Mapping[str, str]
+) -> list[JudgmentLine]:
+    """Return a line for each annotator's judgment, under the name of the person: each grade beside a settled one, and what no
+    qrel holds (*cannot rate*, documents that the file does not settle). All carry the dataset's own query ids."""
+    graded = [
+        JudgmentLine(None, qrel.query_id, qrel.doc_id, names[name], "graded", grade)
+        for qrel in qrels
+        for name, grade in qrel.annotator_grades
+    ]
+    return [*graded, *(replace(line, annotator=names[line.annotator]) for line in further)]
+
+
+def note_annotators(lines: Sequence[JudgmentLine], *, new: int) -> tuple[str, ...]:
+    """Notes on the judgments that came with the file, and on the pairs whose annotators differ."""
+    names = list(dict.fromkeys(line.annotator for line in lines))
+    grades: dict[tuple[str, str], set[int | None]] = {}
+    for line in lines:
+        grades.setdefault((line.query_id, line.doc_id), set()).add(line.grade)
+    differ = sum(len(given) > 1 for given in grades.values())
+    judgments = "1 judgment" if len(lines) == 1 else f"{len(lines):,} judgments"
+    unrateable = sum(line.grade is None for line in lines)
+    judgments += f" ({unrateable:,} of them unrateable)" if unrateable else ""
+    pairs = "1 pair" if differ == 1 else f"{differ:,} pairs"
+    return (
+        f"{judgments} of {', '.join(names)} taken as independent, {new:,} of them new",
+        f"{pairs} on which they differ: they wait for a lead; what the file settled is a suggestion, in the pair's history",
+    )

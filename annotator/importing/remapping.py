@@ -1,13 +1,32 @@
-"""What becomes of each document that a file of new ids names: renamed, split, merged, or not known at all.
+"""Plan what becomes of documents that got new ids, and of their pairs.
+
+What becomes of each document that a file of new ids names: renamed, split, merged, or not known at all.
 
 A rule between the file and the database. One old id with one new id, which no other old id has, is renamed; an old id
 with several new ones is split; old ids that share a new one are merged. Ids that the dataset does not know count here
 too: a chunk made of two documents is another text than either, whichever of them was judged.
+
+What becomes of the pairs of documents that got new ids: which move, which leave the pool, what is suggested.
+
+A rule between the plan and the database. The pairs of a renamed document go with it. Where it meets a pair that the
+query has with the document of that id already, the one that more is known of stays: judged here, before a grade that
+was brought in, before nothing; of two alike the one that was there. Pairs of a split or merged document leave the
+pool; for each new id there is a pair instead, and the old grade is a suggestion. No pair is ever taken away.
+
+Reads which documents got which new ids: CSV, TSV or JSONL `old_doc_id,new_doc_id`.
+
+An old id on several lines was split; a new id on several lines was merged. Further columns are left alone. Refused,
+each with its line: an id that is empty or too long, a missing column. The same line twice is one.
+
+What a remap answers: which documents got new ids, and what became of the pairs they stand in.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
+
+from annotator.formats.tables import open_table, take_id
 
 RemapKind = Literal["renamed", "split", "merged"]
 
@@ -98,3 +117,193 @@ def name_retired(doc_id: str, taken: Collection[str], *, day: str) -> str:
         number += 1
         name = f"{doc_id} (retired {day}, {number})"
     return name
+
+
+WEIGHTS = {"unjudged": 0, "imported": 1}
+JUDGED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LivePair:
+    """A pair of the pool with its settlement; `grade` is None where there is none."""
+
+    pk: int
+    key: str
+    query_pk: int
+    query_id: str
+    doc_id: str
+    status: str
+    grade: int | None
+
+    @property
+    def weight(self) -> int:
+        return WEIGHTS.get(self.status, JUDGED)
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """The grade of a pair that leaves the pool, for the pair of its query with the document of this id."""
+
+    query_pk: int
+    doc_id: str
+    old: LivePair
+    grade: int
+
+
+@dataclass(slots=True)
+class Carrying:
+    """`moved`: pairs that go to the document that has the new id, by pair_pk. `displaced`: pairs that give way there,
+    with that document's id. `retired`: pairs that leave the pool where they stand. `met`: (pair that left, pair that
+    stays) where two met. `joining`: by (query_pk, query_id, new doc_id) the old ids it comes from.
+    """
+
+    moved: dict[int, str] = field(default_factory=dict)
+    displaced: dict[int, str] = field(default_factory=dict)
+    retired: list[int] = field(default_factory=list)
+    met: list[tuple[int, int]] = field(default_factory=list)
+    joining: dict[tuple[int, str, str], list[str]] = field(default_factory=dict)
+    suggested: list[Suggested] = field(default_factory=list)
+
+
+def carry_pairs(
+    pairs: Sequence[LivePair], moved: Mapping[str, str], leaving: Mapping[str, tuple[str, ...]]
+) -> Carrying:
+    """`pairs`: those of the documents in `moved` (new id by old id) and `leaving`, and those of the documents whose
+    ids the moved ones get."""
+    carrying = Carrying()
+    there = {(pair.query_pk, pair.doc_id): pair for pair in pairs}
+    for pair in pairs:
+        if pair.doc_id in leaving:
+            _leave(carrying, pair, leaving[pair.doc_id])
+        elif pair.doc_id in moved:
+            _move(carrying, pair, moved[pair.doc_id], there.get((pair.query_pk, moved[pair.doc_id])))
+    # of several suggestions for a pair the latest is shown first: let that be the highest grade
+    carrying.suggested.sort(key=lambda item: item.grade)
+    return carrying
+
+
+def _leave(carrying: Carrying, pair: LivePair, new_ids: Iterable[str]) -> None:
+    carrying.retired.append(pair.pk)
+    for new in new_ids:
+        carrying.joining.setdefault((pair.query_pk, pair.query_id, new), []).append(pair.doc_id)
+        _suggest(carrying, pair, new)
+
+
+def _move(carrying: Carrying, pair: LivePair, new: str, other: LivePair | None) -> None:
+    if other is not None and other.weight >= pair.weight:
+        carrying.retired.append(pair.pk)
+        carrying.met.append((pair.pk, other.pk))
+        _suggest(carrying, pair, new)
+        return
+    carrying.moved[pair.pk] = new
+    if other is not None:
+        carrying.displaced[other.pk] = new
+        carrying.met.append((other.pk, pair.pk))
+        _suggest(carrying, other, new)
+
+
+def _suggest(carrying: Carrying, pair: LivePair, new: str) -> None:
+    if pair.grade is not None:
+        carrying.suggested.append(Suggested(pair.query_pk, new, pair, pair.grade))
+
+
+OLD, NEW = ("old_doc_id",), ("new_doc_id",)
+
+
+@dataclass(frozen=True, slots=True)
+class RemapFile:
+    """`links`: (old_doc_id, new_doc_id), each once, in file order. `repeated`: how many lines say it again."""
+
+    path: str
+    links: tuple[tuple[str, str], ...]
+    repeated: int
+
+
+def read_remap(data: bytes, path: str) -> RemapFile:
+    """The links of a file. BadInput names every bad line."""
+    table, problems = open_table(data, path, (OLD, NEW))
+    links = []
+    for row in table.rows:
+        old, new = take_id(row, OLD, problems), take_id(row, NEW, problems)
+        if old is not None and new is not None:
+            links.append((old, new))
+    problems.raise_if_any()
+    once = tuple(dict.fromkeys(links))
+    return RemapFile(path, once, len(links) - len(once))
+
+
+@dataclass(frozen=True, slots=True)
+class RemapReport:
+    """`read` counts the file's different links, `repeated` the lines that say one again, `applied` the old ids for
+    which this file was applied before.
+
+    `renamed`: new id by old id. `split`: new ids by old id. `merged`: old ids by new id. `pairs_carried` went along
+    with renamed documents, `pairs_met` of them met a pair that was there. `pairs_retired` left the pool, `pairs_new`
+    joined it, `suggestions` are the old grades noted for leads. `documents_new` are known by their id only;
+    `documents_dropped` had left with nothing hanging on them. `unknown`: old ids that the dataset does not have.
+    `left_over`: documents with pairs that the file does not name. With `dry_run` nothing was stored.
+    """
+
+    path: str
+    read: int
+    repeated: int
+    applied: int
+    renamed: Mapping[str, str]
+    split: Mapping[str, tuple[str, ...]]
+    merged: Mapping[str, tuple[str, ...]]
+    pairs_carried: int
+    pairs_met: int
+    pairs_retired: int
+    pairs_new: int
+    suggestions: int
+    documents_new: int
+    documents_dropped: int
+    unknown: tuple[str, ...]
+    left_over: tuple[str, ...]
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What was counted while it was stored."""
+
+    pairs_carried: int
+    pairs_new: int
+    documents_new: int
+    documents_dropped: int
+
+
+def make_report(
+    file: RemapFile,
+    path: Path,
+    plan: RemapPlan,
+    carrying: Carrying,
+    stored: Stored,
+    *,
+    applied: int,
+    dry_run: bool,
+) -> RemapReport:
+    """Everything that was planned and stored, in figures and ids."""
+    merged: dict[str, list[str]] = {}
+    for old, new, kind in plan.list_links():
+        if kind == "merged":
+            merged.setdefault(new, []).append(old)
+    return RemapReport(
+        path=str(path),
+        read=len(file.links),
+        repeated=file.repeated,
+        applied=applied,
+        renamed=dict(plan.renamed),
+        split={old: news for old, news in plan.leaving.items() if plan.kinds[old] == "split"},
+        merged={new: tuple(olds) for new, olds in merged.items()},
+        pairs_carried=stored.pairs_carried,
+        pairs_met=len(carrying.met),
+        pairs_retired=len(carrying.retired) + len(carrying.displaced),
+        pairs_new=stored.pairs_new,
+        suggestions=len(carrying.suggested),
+        documents_new=stored.documents_new,
+        documents_dropped=stored.documents_dropped,
+        unknown=plan.unknown,
+        left_over=plan.left_over,
+        dry_run=dry_run,
+    )

@@ -16,21 +16,30 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import Problems
 from annotator.domain.people import Actor
-from annotator.formats.regular_file import read_regular
+from annotator.formats.source import read_regular
 from annotator.formats.text import describe, to_utf8
 from annotator.importing import import_sql, remapping_sql
-from annotator.importing.carrying import Carrying, LivePair, carry_pairs
-from annotator.importing.remap_file import RemapFile, read_remap
-from annotator.importing.remapping import RemapPlan, find_applied, name_retired, plan_remap
-from annotator.importing.remapping_report import RemapReport, Stored, make_report
+from annotator.importing.remapping import (
+    Carrying,
+    LivePair,
+    RemapFile,
+    RemapPlan,
+    RemapReport,
+    Stored,
+    carry_pairs,
+    find_applied,
+    make_report,
+    name_retired,
+    plan_remap,
+    read_remap,
+)
 from annotator.people.service import require_role
-from annotator.storage.candidates import list_queries
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.imported_grades import add_suggestions, list_suggestions
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.outdated import mark_outdated
 from annotator.storage.pair_states import list_pair_states
-from annotator.storage.pool import Candidate, add_candidates, add_pairs, list_pair_pks
+from annotator.storage.pool import Candidate, add_candidates, add_pairs, list_pair_pks, list_queries
 
 SYSTEM = "remap"
 

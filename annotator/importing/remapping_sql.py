@@ -13,11 +13,11 @@ from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.orm import Session
 from sqlmodel import SQLModel, col
 
-from annotator.storage.bulk import add_rows, split
 from annotator.storage.current_judgments import forget_current
 from annotator.storage.impact_scores import note_all_due
 from annotator.storage.labeling_tables import LeaseRow
 from annotator.storage.lookup import key_of
+from annotator.storage.sql import add_rows, split
 from annotator.storage.tables import (
     DocumentRow,
     DocumentTextRow,

@@ -1,23 +1,123 @@
-"""What of a run file is stored and in which order, what identifies its content, and which lines cannot be stored.
+"""Plan an import of runs: which results are kept, in which order, under which system.
+
+What of a run file is stored and in which order, what identifies its content, and which lines cannot be stored.
 
 A rule between the reader and the database. Refused, with the line: a query that is not in the dataset, a text that is
 not the text of exactly one query, a document twice in a query, two answers to one query; where the ranks decide the
 order, a rank twice in a query or a result without one.
+
+A folder of runs: which files it holds, and which system each of them is.
+
+Hidden files and folders within are skipped and counted in a note. Refused: a folder without a file, a system that two
+files name, and every bad line of every file.
+
+In which order the results of a run stand: by score as trec_eval orders them, or by the file's own ranks.
+
+The one place of this rule. trec_eval never reads the rank column: it compares scores as 32-bit floats, the highest
+first, and of equal ones the ids as strings of bytes, the last first. A file whose ranks say something else is
+contradictory; which of the two is meant is not for a program to guess, so it is counted and reported.
 """
 
 import hashlib
 import json
 import unicodedata
-from collections.abc import Container, Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal, cast
 
-from annotator.domain.errors import Problems, ValidationError
+from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import Run, RunEntry
 from annotator.formats.run_lines import Answer, RunFile, RunLine
-from annotator.formats.runs import keep_tags, require_system
+from annotator.formats.runs import find_system, keep_tags, require_system
 from annotator.formats.text import describe
-from annotator.importing.run_order import ORDERS, Order, OrderedResults, order_results, sort_results
+
+Order = Literal["score", "rank"]
+ORDERS: tuple[Order, ...] = ("score", "rank")
+FILE_RANK = "file_rank"
+"""The signal that keeps the file's own rank where the result stands in another place."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedResults:
+    """The results of one query in their order. `contradictions`: how many stand, by the file's ranks, where a result of
+    another score belongs; `reordered_ties`: how many results of equal score stand otherwise than in the file."""
+
+    entries: tuple[RunEntry, ...]
+    by: Order
+    contradictions: int = 0
+    reordered_ties: int = 0
+
+
+def sort_results(entries: Sequence[RunEntry], order: Order) -> list[RunEntry]:
+    """The results of one query in their order: by score where `order` says so and each has one, else by rank, and as they
+    come where one has no rank."""
+    if order == "score" and _has_all(entries, "score"):
+        return sort_by_score(entries)
+    if _has_all(entries, "rank"):
+        return sorted(entries, key=lambda entry: entry.rank or 0)
+    return list(entries)
+
+
+def sort_by_score(entries: Sequence[RunEntry]) -> list[RunEntry]:
+    """The results of one query as trec_eval orders them. Each needs a score."""
+    scores = read_as_floats(entries)
+    # Python compares texts by code points, which is how their bytes in UTF-8 compare.
+    ordered = sorted(range(len(entries)), key=lambda at: (scores[at], entries[at].doc_id), reverse=True)
+    return [entries[at] for at in ordered]
+
+
+def read_as_floats(entries: Sequence[RunEntry]) -> list[float]:
+    """The scores as trec_eval holds them: rounded to 32 bits, infinite where they do not fit."""
+    return array("f", [0.0 if entry.score is None else entry.score for entry in entries]).tolist()
+
+
+def order_results(entries: Sequence[RunEntry], order: Order, *, first: int = 1) -> OrderedResults:
+    """Order the results of one query and count their ranks from `first`.
+
+    By rank where `order` says so or a result has no score; every result then needs a rank. The rank that the file
+    gave is kept among the signals (`file_rank`) where it is another.
+    """
+    has_scores = _has_all(entries, "score")
+    contradictions = ties = 0
+    if has_scores and _has_all(entries, "rank"):
+        contradictions, ties = _compare(sort_results(entries, "rank"), sort_by_score(entries))
+    ordered = sort_results(entries, order)
+    return OrderedResults(
+        tuple(_place(entry, rank) for rank, entry in enumerate(ordered, first)),
+        "score" if order == "score" and has_scores else "rank",
+        contradictions,
+        ties,
+    )
+
+
+def _has_all(entries: Sequence[RunEntry], name: Literal["score", "rank"]) -> bool:
+    return all(getattr(entry, name) is not None for entry in entries)
+
+
+def _compare(by_rank: Sequence[RunEntry], by_score: Sequence[RunEntry]) -> tuple[int, int]:
+    """How many places hold another score in the one order than in the other, and how many another result of equal score.
+
+    Results that share a rank say nothing about their order, so they are compared as if they stood as by score.
+    """
+    place = {entry.doc_id: at for at, entry in enumerate(by_score)}
+    by_rank = sorted(by_rank, key=lambda entry: (entry.rank or 0, place[entry.doc_id]))
+    different = sum(
+        one != other for one, other in zip(read_as_floats(by_rank), read_as_floats(by_score), strict=True)
+    )
+    moved = sum(one.doc_id != other.doc_id for one, other in zip(by_rank, by_score, strict=True))
+    return different, 0 if different else moved
+
+
+def _place(entry: RunEntry, rank: int) -> RunEntry:
+    if entry.rank is None or entry.rank == rank:
+        return replace(entry, rank=rank) if entry.rank is None else entry
+    name = FILE_RANK
+    while name in entry.signals:
+        name += "_"
+    return replace(entry, rank=rank, signals={**entry.signals, name: entry.rank})
+
 
 RESERVED = "import"
 OWN_SYSTEMS = (RESERVED, "remap")
@@ -359,3 +459,49 @@ def _note_order(ordered: Sequence[OrderedResults], order: Order, figures: Mappin
 
 def _count(number: int, one: str, several: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+SUFFIXES = (".txt", ".trec", ".run", ".res", ".out", ".json", ".jsonl", ".ndjson")
+
+
+def list_run_files(folder: Path) -> tuple[list[Path], tuple[str, ...]]:
+    """The files of a folder by their names, and a note on what was skipped."""
+    found = sorted(folder.iterdir())
+    paths = [path for path in found if path.is_file() and not path.name.startswith(".")]
+    if not paths:
+        problems = Problems(str(folder))
+        problems.add(None, "at least one run file", "none")
+        problems.raise_if_any()
+    skipped = len(found) - len(paths)
+    what = "hidden file or folder" if skipped == 1 else "hidden files or folders"
+    return paths, ((f"{skipped:,} {what} skipped",) if skipped else ())
+
+
+def name_systems(paths: Iterable[Path], read: Callable[[Path], RunFile]) -> dict[Path, str]:
+    """The system of each file: its tag, or else the file's name. BadInput names every bad line of every file."""
+    problems = Problems("")
+    systems: dict[Path, str] = {}
+    first: dict[str, Path] = {}
+    for path in paths:
+        try:
+            system = find_system(read(path), str(path)) or _name_by_file(path)
+        except BadInput as error:
+            problems.found += error.problems
+            continue
+        systems[path] = system
+        before = first.setdefault(system, path)
+        if before != path:
+            expected = (
+                f"a system of its own in each file (import it alone with --system; {before.name} has it)"
+            )
+            problems.add(None, expected, describe(system), path=str(path))
+    problems.raise_if_any()
+    return systems
+
+
+def _name_by_file(path: Path) -> str:
+    """The file's name without the suffixes that say what kind of file it is."""
+    name = path.name
+    while (suffix := Path(name).suffix).lower() in SUFFIXES and suffix:
+        name = name.removesuffix(suffix)
+    return name

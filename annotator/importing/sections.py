@@ -1,24 +1,341 @@
-"""A page as one document, and a page split at its headings into one document for each.
+"""Split a page at its headings into documents: Markdown, reStructuredText and HTML.
 
 `read_page` finds title, metadata and headings; the YAML front matter of Markdown becomes metadata and is cut
 from the text. `split_sections` gives every section the id `path#heading-slug` and the headings above it as its
 title. Put together, the sections are the page's text again: nothing is lost or moved. A heading with nothing
 under it is no section; it lives on in the titles below it.
+
+Finds the headings h1-h6 of an HTML page and its <title>, with the standard library's tolerant parser.
+
+Headings inside comments, <script>, <style> and <template> are none. The page's text stays its source.
+
+Finds the headings of a Markdown page: ATX (`## Title`) and setext (underlined), not inside code or HTML blocks.
+
+Source: CommonMark 0.31, sections 4.2, 4.3, 4.5, 4.6. Narrower in one place: a setext underline makes a heading
+of a one-line paragraph only, since `---` under a longer one is mostly meant as a rule.
+
+Finds the headings of a reStructuredText page: titles with an underline, or with over- and underline.
+
+Source: docutils' reStructuredText specification, "Sections". Levels are given by the order in which styles of
+adornment appear. Tolerant where real files are: an underline may be too long, or (from four characters) up to
+a third too short; a full-width character counts as two. Code and other literal blocks are indented and so never hold a heading.
+Labels (`.. _name:`) just before a heading belong to its section.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from html.parser import HTMLParser
 from pathlib import PurePosixPath
 from typing import Any
 
 from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import Document
 from annotator.formats.yaml_text import load_yaml, resolve
-from annotator.importing.headings import Heading
-from annotator.importing.html_headings import find_html_headings
-from annotator.importing.markdown_headings import find_markdown_headings
-from annotator.importing.rst_headings import find_rst_headings, has_own_text
+
+# Of a longer title only so many characters are read: the patterns that clean a title take time with its length squared.
+MOST_TITLE_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """`start` and `body` are offsets into the page's text: where its section begins (labels before the heading
+    belong to it) and where what stands under it begins. `level` counts from 1, the outermost."""
+
+    start: int
+    body: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a page: its offset, where the next one begins, and its text without the line end."""
+
+    start: int
+    end: int
+    text: str
+
+
+def split_lines(text: str) -> list[Line]:
+    """The lines of a text, ended by LF or CRLF and nothing else."""
+    return list(_lines(text))
+
+
+def _lines(text: str) -> Iterator[Line]:
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield Line(start, end, text[start:end].rstrip("\r\n"))
+        start = end
+
+
+_LEVELS = {f"h{level}": level for level in range(1, 7)}
+
+
+def find_html_headings(text: str) -> tuple[list[Heading], str]:
+    """The headings in order, and the content of <title> ("" when there is none)."""
+    finder = _Finder(text)
+    finder.feed(text)
+    finder.close()
+    return finder.headings, " ".join(finder.title.split())
+
+
+class _Finder(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.headings: list[Heading] = []
+        self.title = ""
+        self.text = text
+        self.line_starts = [0]
+        for index, character in enumerate(text):
+            if character == "\n":
+                self.line_starts.append(index + 1)
+        self.open: tuple[int, int] | None = None  # (offset, level)
+        self.words: list[str] = []
+        self.in_title = False
+        self.templates = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "template":
+            self.templates += 1
+        if tag == "title" and not self.title:
+            self.in_title = True
+        if tag in _LEVELS and not self.templates:
+            self._finish(self._offset())
+            self.open, self.words = (self._offset(), _LEVELS[tag]), []
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "template":
+            self.templates = max(0, self.templates - 1)
+        if tag == "title":
+            self.in_title = False
+        if tag in _LEVELS and self.open is not None:
+            self._finish(self._end_of_tag())
+
+    def handle_data(self, data: str) -> None:
+        if self.in_title:
+            self.title += data
+        if self.open is not None:
+            self.words.append(data)
+
+    def _finish(self, body: int) -> None:
+        if self.open is not None:
+            start, level = self.open
+            self.headings.append(Heading(start, body, level, " ".join("".join(self.words).split())))
+        self.open = None
+
+    def _offset(self) -> int:
+        line, column = self.getpos()
+        return self.line_starts[line - 1] + column
+
+    def _end_of_tag(self) -> int:
+        return self.text.find(">", self._offset()) + 1 or len(self.text)
+
+
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+_SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*")
+_FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(`{3,}(?=[^`]*$)|~{3,})")
+_NO_PARAGRAPH = re.compile(r" {4}|\t| {0,3}(?:[>|]|[-*+](?:[ \t]|$)|\d+[.)][ \t]|<)|\s*$")
+_HTML_OPEN = re.compile(r" {0,3}<(?:(!--)|(pre|script|style|textarea)(?=[\s>]|$))", re.IGNORECASE)
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+
+def find_markdown_headings(text: str) -> list[Heading]:
+    """The headings of a page in order."""
+    lines = split_lines(text)
+    code = _find_blocks(lines)
+    headings: list[Heading] = []
+    for index, line in enumerate(lines):
+        if index in code:
+            continue
+        atx = _match_atx(line.text)
+        if atx:
+            title = _plain(atx.group(2) or "")
+            headings.append(Heading(line.start, line.end, len(atx.group(1)), title))
+        elif (found := _SETEXT.fullmatch(line.text)) and _is_title(lines, index - 1, code):
+            before = lines[index - 1]
+            level = 1 if found.group(1)[0] == "=" else 2
+            headings.append(Heading(before.start, line.end, level, _plain(before.text)))
+    return headings
+
+
+def _match_atx(line: str) -> re.Match[str] | None:
+    return _ATX.fullmatch(line[:MOST_TITLE_CHARACTERS])
+
+
+def _is_title(lines: Sequence[Line], index: int, code: set[int]) -> bool:
+    """Whether this line is a paragraph of its own, which the underline below makes a heading."""
+    if index < 0 or index in code or _NO_PARAGRAPH.match(lines[index].text) or _match_atx(lines[index].text):
+        return False
+    if index == 0 or index - 1 in code:
+        return True
+    before = lines[index - 1].text
+    return not before.strip() or bool(_match_atx(before)) or bool(_SETEXT.fullmatch(before))
+
+
+def _find_blocks(lines: Sequence[Line]) -> set[int]:
+    """The indexes of the lines inside fenced code, HTML comments, <pre>, <script>, <style>, <textarea>."""
+    inside: set[int] = set()
+    index = 0
+    while index < len(lines):
+        end = _find_end(lines, index)
+        inside.update(range(index, end))
+        index = max(end, index + 1)
+    return inside
+
+
+def _find_end(lines: Sequence[Line], index: int) -> int:
+    """The index after the block that opens on this line; the index itself when none opens."""
+    fence = _FENCE.match(lines[index].text)
+    if fence:
+        closing = re.compile(rf"[ \t>]*{re.escape(fence.group(1))}{re.escape(fence.group(1)[0])}*[ \t]*")
+        for later in range(index + 1, len(lines)):
+            if closing.fullmatch(lines[later].text):
+                return later + 1
+        return len(lines)
+    html = _HTML_OPEN.match(lines[index].text)
+    if html is None:
+        return index
+    ending = "-->" if html.group(1) else f"</{html.group(2).lower()}>"
+    for later in range(index, len(lines)):
+        if ending in lines[later].text.lower():
+            return later + 1
+    return len(lines)
+
+
+def _plain(title: str) -> str:
+    """A title without the marks of links, code and emphasis around all of it, and without escapes."""
+    title = _LINK.sub(r"\1", title[:MOST_TITLE_CHARACTERS].strip()).replace("`", "")
+    for mark in ("**", "__", "*", "_"):
+        if title.startswith(mark) and title.endswith(mark) and len(title) > 2 * len(mark):
+            title = title[len(mark) : -len(mark)]
+    return _ESCAPED.sub(r"\1", title).strip()
+
+
+_ADORNMENT = re.compile(r"(?!(?:::|\.\.)\s*$)([!-/:-@\[-`{-~])\1+\s*")
+_LABEL = re.compile(r"\.\. _(?:`[^`]+`|[^:]+):\s*")
+_EXPLICIT = re.compile(r"\.\.(?:\s|$)")
+_BORDER = re.compile(r"\s*=+(?:\s+=+)+\s*")
+_CONTENTS = re.compile(r"^\.\. contents::.*\n?(?:^[ \t]+.*\n?|^[ \t]*\n)*", re.MULTILINE)
+_ROLE = re.compile(r":[\w:.+-]+:`([^`<]*?)\s*(?:<[^>]*>)?`")
+_RST_LINK = re.compile(r"`([^`<]+?)\s*<[^>]*>`__?")
+
+
+def find_rst_headings(text: str) -> list[Heading]:
+    """The headings of a page in order."""
+    lines = split_lines(text)
+    tables = _find_tables(lines)
+    styles: list[tuple[str, bool]] = []
+    headings: list[Heading] = []
+    index, last = 0, 0
+    while index < len(lines):
+        found = None if index in tables else _match(lines, index)
+        if found is None:
+            index += 1
+            continue
+        title, under, style = found
+        if style not in styles:
+            styles.append(style)
+        start = _find_start(lines, index, last)
+        headings.append(
+            Heading(lines[start].start, lines[under].end, styles.index(style) + 1, _read_plain_rst(title))
+        )
+        index = last = under + 1
+    return headings
+
+
+def has_own_text(body: str) -> bool:
+    """Whether anything but a table of contents stands in what is under a heading."""
+    return bool(_CONTENTS.sub("", body).strip())
+
+
+def _find_tables(lines: Sequence[Line]) -> set[int]:
+    """The indexes of the lines of simple tables, whose rows can look like titles. A table ends with the border
+    that has a blank line after it."""
+    inside: set[int] = set()
+    start: int | None = None
+    for index, line in enumerate(lines):
+        if _BORDER.fullmatch(line.text) and start is None:
+            start = index
+        elif start is not None and _BORDER.fullmatch(line.text) and _is_blank(lines, index + 1):
+            inside.update(range(start, index + 1))
+            start = None
+    return inside
+
+
+def _is_blank(lines: Sequence[Line], index: int) -> bool:
+    return index >= len(lines) or not lines[index].text.strip()
+
+
+def _match(lines: Sequence[Line], index: int) -> tuple[str, int, tuple[str, bool]] | None:
+    """(title, index of the underline, style) when a heading begins on this line."""
+    over = _adornment(lines, index)
+    if over is not None:
+        under = _adornment(lines, index + 2)
+        if under is None or under[0] != over[0] or abs(len(under) - len(over)) > 2:
+            return None
+        title = lines[index + 1].text
+        return (title, index + 2, (over[0], True)) if _fits(title, over) else None
+    under = _adornment(lines, index + 1)
+    title = lines[index].text
+    if under is None or title[:1].isspace() or not _begins_block(lines, index) or not _fits(title, under):
+        return None
+    return title, index + 1, (under[0], False)
+
+
+def _adornment(lines: Sequence[Line], index: int) -> str | None:
+    """The line without white space at its end, when it is a run of one punctuation character."""
+    if index >= len(lines) or not _ADORNMENT.fullmatch(lines[index].text):
+        return None
+    return lines[index].text.rstrip()
+
+
+def _fits(title: str, adornment: str) -> bool:
+    """Whether the title has letters and the adornment is about as wide as it is."""
+    if not any(character.isalnum() for character in title) or _EXPLICIT.match(title):
+        return False
+    width = _width(title.strip())
+    return len(adornment) >= width or len(adornment) >= max(4, width * 2 / 3)
+
+
+def _begins_block(lines: Sequence[Line], index: int) -> bool:
+    """Whether the line before ends something: it is blank, a label, an underline, or there is none."""
+    if index == 0:
+        return True
+    before = lines[index - 1].text
+    return not before.strip() or bool(_EXPLICIT.match(before)) or _adornment(lines, index - 1) is not None
+
+
+def _find_start(lines: Sequence[Line], index: int, last: int) -> int:
+    """Where the section begins: at the first of the labels that stand just before its heading."""
+    start = index
+    for before in range(index - 1, last - 1, -1):
+        if _LABEL.fullmatch(lines[before].text):
+            start = before
+        elif lines[before].text.strip():
+            break
+    return start
+
+
+def _width(text: str) -> int:
+    """Columns in a terminal: full-width characters take two, combining marks none."""
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
+def _read_plain_rst(title: str) -> str:
+    """A title without roles, link targets, double backticks and emphasis around all of it."""
+    title = _RST_LINK.sub(r"\1", _ROLE.sub(r"\1", title[:MOST_TITLE_CHARACTERS].strip())).replace("``", "")
+    for mark in ("**", "*", "`"):
+        if title.startswith(mark) and title.endswith(mark) and len(title) > 2 * len(mark):
+            title = title[len(mark) : -len(mark)]
+    return title.replace("`", "").strip()
+
 
 BETWEEN = " › "
 TITLE_KEYS = ("title", "제목", "タイトル")

@@ -23,14 +23,13 @@ from annotator.domain.import_records import AFTERWARDS, ImportKind, ImportRecord
 from annotator.domain.messages import count_of
 from annotator.domain.people import Actor
 from annotator.formats.grade_scale import GradeScale, parse_mapping
+from annotator.formats.input_tables import read_pairs
 from annotator.formats.judgments import read_judgments
-from annotator.formats.pairs import read_pairs
 from annotator.formats.run_lines import RunFile
 from annotator.formats.runs import read_run_file
 from annotator.formats.source import Source
 from annotator.formats.tables import read_table
-from annotator.importing import import_sql, intake_judgments
-from annotator.importing.document_plan import KnownDocument, plan_documents
+from annotator.importing import import_sql
 from annotator.importing.judgment_plan import (
     JudgmentEvent,
     check_targets,
@@ -42,19 +41,19 @@ from annotator.importing.judgment_plan import (
 )
 from annotator.importing.provenance import read_provenance as read_provenance
 from annotator.importing.provenance import refuse_annotators, split_declaration
-from annotator.importing.qrel_annotators import (
-    check_earlier_names,
-    list_annotator_lines,
-    name_annotators,
-    note_annotators,
-    note_same_names,
-)
-from annotator.importing.qrel_plan import list_imports, note_plan, plan_qrels
-from annotator.importing.qrel_source import (
+from annotator.importing.qrel_plan import (
     QrelFile,
+    check_earlier_names,
     hash_content,
+    list_annotator_lines,
+    list_imports,
     match_judgments,
     match_qrels,
+    name_annotators,
+    note_annotators,
+    note_plan,
+    note_same_names,
+    plan_qrels,
     read_qrel_source,
 )
 from annotator.importing.report import (
@@ -71,10 +70,18 @@ from annotator.importing.report import (
     say_mapped,
     silent,
 )
-from annotator.importing.run_folder import list_run_files, name_systems
-from annotator.importing.run_plan import RESERVED, RunOptions, RunPlan, check_options, check_queries, plan_run
+from annotator.importing.run_plan import (
+    RESERVED,
+    RunOptions,
+    RunPlan,
+    check_options,
+    check_queries,
+    list_run_files,
+    name_systems,
+    plan_run,
+)
 from annotator.importing.sources import read_document_source, read_query_source, read_source
-from annotator.importing.text_plan import KnownQuery, plan_queries
+from annotator.importing.text_plan import KnownDocument, KnownQuery, plan_documents, plan_queries
 from annotator.people.service import require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.import_records import add_import_record, list_import_records
@@ -316,7 +323,7 @@ def import_judgments(
         tell(f"storing {count_of(len(new), 'judgment')}")
         rows, notes = _prepare_judgments(session, place, new, str(path), now=now, simulated=simulated)
         notes = (*scale.note_mapped(), *notes, *note_contradicting(plan.contradicting))
-        revised = intake_judgments.count_revisions(session, rows)
+        revised = import_sql.count_revisions(session, rows)
         added, unchanged = len(new) - revised, len(lines) - len(new)
         report = ImportReport(
             "judgments", str(path), len(lines), added, revised, unchanged, notes, dry_run,
@@ -328,7 +335,7 @@ def import_judgments(
                 session, place, actor, report, path,
                 now=now, format=format_name, options=options, declared=declared,
             )  # fmt: skip
-            intake_judgments.add_judgments(session, place.pk, rows, import_record_pk=record)
+            import_sql.add_judgments(session, place.pk, rows, import_record_pk=record)
             return report
         said = _declare(session, place, actor, "judgments", path, now=now, declared=declared)
         return replace(report, notes=(*report.notes, *said))
@@ -544,7 +551,7 @@ def _store_annotators(
     plan = plan_events(place.name, lines, str(path), now=now)
     new = _choose_new(session, place.name, plan.events)
     rows, notes = _prepare_judgments(session, place, new, str(path), now=now, simulated=False)
-    revised = intake_judgments.count_revisions(session, rows)
+    revised = import_sql.count_revisions(session, rows)
     said = (*note_annotators(lines, new=len(new)), *note_same_names(file, people, records), *notes)
     if rows:
         report = ImportReport(
@@ -557,7 +564,7 @@ def _store_annotators(
             session, place, actor, report, path,
             now=now, format=file.known.name, options=options, declared=told,
         )  # fmt: skip
-        intake_judgments.add_judgments(session, place.pk, rows, import_record_pk=record)
+        import_sql.add_judgments(session, place.pk, rows, import_record_pk=record)
         return said
     return (*said, *_declare(session, place, actor, "judgments", path, now=now, declared=told))
 
@@ -640,7 +647,7 @@ def _record(
 def _choose_new(session: Session, dataset: str, events: Sequence[JudgmentEvent]) -> list[JudgmentEvent]:
     """Return the events that are not stored yet, in their order; and under an id of its own the last line of an annotator on a pair
     that says again, after a new one, what an earlier file said."""
-    known = intake_judgments.find_event_ids(session, [event.event_id for event in events])
+    known = import_sql.find_event_ids(session, [event.event_id for event in events])
     taken = known | {event.event_id for event in events}
     waiting = {event.event_id: event for event in list_overtaken(events, known)}
     again: dict[str, JudgmentEvent] = {}
@@ -648,7 +655,7 @@ def _choose_new(session: Session, dataset: str, events: Sequence[JudgmentEvent])
     while waiting:
         times_said += 1
         named = {event_id: name_again(dataset, event, times_said) for event_id, event in waiting.items()}
-        taken |= intake_judgments.find_event_ids(session, [event.event_id for event in named.values()])
+        taken |= import_sql.find_event_ids(session, [event.event_id for event in named.values()])
         free = {event_id: event for event_id, event in named.items() if event.event_id not in taken}
         again |= free
         waiting = {event_id: event for event_id, event in waiting.items() if event_id not in free}
@@ -671,18 +678,18 @@ def _prepare_judgments(
     """Store the people, documents and pairs that new judgments bring; returns the judgments' rows, and notes."""
     queries = import_sql.map_queries(session, place.pk)
     usernames = list(dict.fromkeys(event.username for event in events))
-    people = intake_judgments.find_people(session, usernames)
+    people = import_sql.find_people(session, usernames)
     newcomers = [name for name in usernames if name not in people]
     check_targets(
         events,
         path,
         query_ids=queries,
-        adjudicated=intake_judgments.list_adjudicated(session, place.pk),
-        namesakes=intake_judgments.find_namesakes(session, newcomers),
+        adjudicated=import_sql.list_adjudicated(session, place.pk),
+        namesakes=import_sql.find_namesakes(session, newcomers),
         real_people=[name for name, (_, known) in people.items() if simulated and not known],
     )
-    intake_judgments.add_annotators(session, place.pk, newcomers, now=now, simulated=simulated)
-    people = intake_judgments.find_people(session, usernames)
+    import_sql.add_annotators(session, place.pk, newcomers, now=now, simulated=simulated)
+    people = import_sql.find_people(session, usernames)
     ids = (event.line.doc_id for event in events)
     documents, by_id_only = import_sql.add_documents_by_id(session, place.pk, ids)
     names = name_pairs(events, queries, documents)

@@ -15,10 +15,24 @@ from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules, most_for, say_overlap
 from annotator.domain.people import Actor, includes
 from annotator.labeling.assignment import Assigned as Assigned
+from annotator.labeling.assignment import (
+    Facts,
+    Held,
+    Limits,
+    Member,
+    PairsAlike,
+    QueryStanding,
+    count_judgments,
+    list_waiting_people,
+    list_waiting_queries,
+)
 from annotator.labeling.assignment import HandedOver as HandedOver
+from annotator.labeling.assignment import Judgments as Judgments
 from annotator.labeling.assignment import Left as Left
 from annotator.labeling.assignment import Selection as Selection
 from annotator.labeling.assignment import Standing as Standing
+from annotator.labeling.assignment import WaitingPerson as WaitingPerson
+from annotator.labeling.assignment import WaitingQuery as WaitingQuery
 from annotator.labeling.assignment_sql import (
     add_assignments,
     count_alike,
@@ -33,19 +47,6 @@ from annotator.labeling.assignment_sql import (
     list_queries_with_work,
     list_running_leases,
 )
-from annotator.labeling.preview import Judgments as Judgments
-from annotator.labeling.preview import PairsAlike, count_judgments
-from annotator.labeling.waiting import (
-    Facts,
-    Held,
-    Limits,
-    Member,
-    QueryStanding,
-    list_waiting_people,
-    list_waiting_queries,
-)
-from annotator.labeling.waiting import WaitingPerson as WaitingPerson
-from annotator.labeling.waiting import WaitingQuery as WaitingQuery
 from annotator.people.service import list_roles, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, find_person, key_of

@@ -9,7 +9,6 @@ from sqlmodel import col
 
 from annotator.domain.clock import find_latest_end
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
-from annotator.storage.bulk import add_rows, split
 from annotator.storage.labeling_tables import (
     AssignmentRow,
     CheckRow,
@@ -18,6 +17,7 @@ from annotator.storage.labeling_tables import (
     QueryAnswersRow,
     QueryWorkRow,
 )
+from annotator.storage.sql import add_rows, split
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     PairRow,

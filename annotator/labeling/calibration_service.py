@@ -15,7 +15,14 @@ from annotator.domain.errors import NotFound, Problems
 from annotator.domain.grades import check_grade
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.labeling.calibration import check_mark, read_marks
+from annotator.labeling.calibration import (
+    Tries,
+    check_mark,
+    read_marks,
+    score_gold,
+    score_repeats,
+    score_training,
+)
 from annotator.labeling.calibration_sql import (
     CheckAnswer,
     Mark,
@@ -30,10 +37,8 @@ from annotator.labeling.calibration_sql import (
     search_pairs,
     write_marks,
 )
-from annotator.labeling.check_choice import draw
-from annotator.labeling.checks_sql import find_training
-from annotator.labeling.domain_calibration import AnnotatorResult, Candidate, MarkedPair, Marking, OwnChecks
-from annotator.labeling.scores import Tries, score_gold, score_repeats, score_training
+from annotator.labeling.checks_sql import draw, find_training
+from annotator.labeling.records import AnnotatorResult, Candidate, MarkedPair, Marking, OwnChecks
 from annotator.people.service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosures import list_to_judge, note_seen

@@ -1,18 +1,23 @@
-"""What an annotator sees of the own work, and what leads see of the time that pairs take.
+"""Show annotators their own work, and leads how long pairs take.
+
+What an annotator sees of the own work, and what leads see of the time that pairs take.
 
 Stands after labeling. Times are shown as medians, never as a ranking of people. Refuses to show anybody else's answers,
 and a pair that one has not answered; an answer that can no longer be changed is refused with the reason.
+
+How long pairs take: medians, and what is left at one's own pace. Pure rules; a median is never a rank.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
+from statistics import median
 
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.judgments import HandedPair, OwnAnswer
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import Handout, count_checks, find_repeats
-from annotator.labeling.handing import read_handed
 from annotator.labeling.my_work_sql import (
     CURRENT,
     find_lock,
@@ -22,15 +27,45 @@ from annotator.labeling.my_work_sql import (
     list_own_seconds,
     list_timed,
 )
-from annotator.labeling.pace import compute_medians, estimate_pace
-from annotator.labeling.records import OwnPage, Pace, Times, WorkFilter
+from annotator.labeling.pair_view_sql import read_handed
+from annotator.labeling.records import Median, OwnPage, Pace, Times, WorkFilter
 from annotator.people.service import require_person, require_role
 from annotator.storage.database import Database
-from annotator.storage.eligibility import find_eligibility
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
-from annotator.storage.open_pairs import count_done, count_open_pairs, make_worklist
+from annotator.storage.open_pairs import count_done, count_open_pairs, find_eligibility, make_worklist
 from annotator.storage.quality_pairs import list_waiting
 from annotator.storage.tables import JudgmentRow
+
+LEAST_TIMED = 10
+
+
+def estimate_pace(done: int, left: int, seconds: Sequence[float]) -> Pace:
+    """What is left, and about how long it takes at the median of these active times; not known below 10 of them."""
+    if len(seconds) < LEAST_TIMED:
+        return Pace(done, left, len(seconds), None, None)
+    typical = median(seconds)
+    return Pace(done, left, len(seconds), typical, typical * left)
+
+
+def compute_medians(timed: Sequence[tuple[str, bool, str | None, float]]) -> Times:
+    """From (annotator, simulated, category, active seconds): medians by category and by annotator, by name."""
+    categories: dict[str, list[float]] = {}
+    annotators: dict[str, list[float]] = {}
+    for annotator, _simulated, category, seconds in timed:
+        categories.setdefault(category or "", []).append(seconds)
+        annotators.setdefault(annotator, []).append(seconds)
+    return Times(
+        len(timed),
+        _median([seconds for *_names, seconds in timed]),
+        {name: _median(categories[name]) for name in sorted(categories)},
+        {name: _median(annotators[name]) for name in sorted(annotators)},
+        frozenset(annotator for annotator, simulated, _category, _seconds in timed if simulated),
+    )
+
+
+def _median(seconds: Sequence[float]) -> Median:
+    return Median(len(seconds), median(seconds) if seconds else None)
+
 
 LATEST_OWN, LATEST_OF_ALL = 200, 20_000
 ANSWERS = ("0", "1", "2", "3", "unrateable", "later")

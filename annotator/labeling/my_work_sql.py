@@ -13,9 +13,8 @@ from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
 from annotator.labeling.records import OwnJudgment, WorkFilter
-from annotator.storage.adjudication_tables import CurrentAdjudicationRow
+from annotator.storage.adjudication_tables import CurrentAdjudicationRow, QualityDrawRow, QualityPairRow
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow
-from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,

@@ -16,20 +16,20 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import TrainingState
-from annotator.domain.order import place
+from annotator.domain.shuffling import place
 from annotator.labeling.checks_sql import Handout, list_training, mix_in
 from annotator.labeling.pair_view_sql import Standing
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
-from annotator.storage.eligibility import Eligibility
 from annotator.storage.labeling_tables import DisclosureRow
-from annotator.storage.leases import list_leased_elsewhere
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import (
+    Eligibility,
     OpenPair,
     Worklist,
     find_bounds,
     find_last_query,
     list_given_queries,
+    list_leased_elsewhere,
     list_open_among,
     list_open_pairs,
     list_open_queries,

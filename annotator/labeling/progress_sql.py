@@ -1,13 +1,19 @@
-"""Reads who has judged what, and how far each query is."""
+"""Read who has judged what, and keep what each annotator was told of their progress.
+
+Keeps what an annotator was told of how far they are, so that it never goes back. The rule is in `labeling/records.py`.
+"""
 
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
+from annotator.labeling.records import OwnProgress, OwnWork, advance
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import key_of
+from annotator.storage.open_pairs import Worklist
+from annotator.storage.sql import prepare, run
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     JudgmentRow,
@@ -92,3 +98,28 @@ def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress
         .order_by(col(QueryRow.position))
     )
     return [QueryProgress(*row) for row in session.execute(statement)]
+
+
+_TOLD = prepare(
+    "SELECT answered, done, total, reserve_until FROM told_progress WHERE dataset_pk = :dataset_pk AND annotator_pk = :annotator_pk"
+)
+_KEEP = prepare(
+    "INSERT INTO told_progress (dataset_pk, annotator_pk, answered, done, total, reserve_until) "
+    "VALUES (:dataset_pk, :annotator_pk, :answered, :done, :total, :reserve_until) "
+    "ON CONFLICT (dataset_pk, annotator_pk) DO UPDATE SET answered = excluded.answered, done = excluded.done, "
+    "total = excluded.total, reserve_until = excluded.reserve_until"
+)
+
+
+def tell_progress(session: Session, worklist: Worklist, work: OwnWork) -> OwnProgress:
+    """How far the annotator is, kept as what they were told."""
+    named = {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
+    row = run(session, _TOLD, named).first()
+    before = OwnProgress(*row) if row else None
+    told = advance(before, work)
+    if told != before:
+        kept = {
+            "answered": told.answered, "done": told.done, "total": told.total, "reserve_until": told.reserve_until,
+        }  # fmt: skip
+        run(session, _KEEP, {**named, **kept})
+    return told

@@ -1,8 +1,26 @@
-"""What annotators see of their own work, and what leads see of the time that pairs take."""
+"""What the services of labeling return: own work and progress, times, and the results of checks.
 
-from collections.abc import Mapping
+What annotators see of their own work, and what leads see of the time that pairs take.
+
+What checks on annotators are and what they show: marked pairs, and each annotator's results.
+
+The results tell a lead where the standard is not yet shared. They are no ranking and stand in nobody's order of merit.
+A figure that is undefined is None, and `why` says the reason.
+
+How far an annotator is, as the labeling page says it: "71 of 100". The one definition of both numbers.
+
+The total is a promise of the next pairs, at most BLOCK at a time, and never taken back: it grows with new work and with the next
+block. What others finish first, and a check that is not needed in the end, counts as done, since nobody waits for the annotator
+any more. So both numbers only go forward, they are equal exactly when nothing is left, and the answer to a check moves them like
+the answer to any other pair. The own answers alone are counted apart (`answered`). docs/counts.md says it for users.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+
+from annotator.domain.judgments import TrainingState
+from annotator.domain.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +91,168 @@ class Times:
     categories: Mapping[str, Median]
     annotators: Mapping[str, Median]
     simulated: frozenset[str]
+
+
+KINDS: tuple[str, ...] = ("training", "gold")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPair:
+    """A pair whose right grade a lead has set. `answered`: how many people have answered it as a check; `marked_by` is
+    None when the operator did it."""
+
+    pair: str
+    query_id: str
+    query: str
+    doc_id: str
+    title: str
+    kind: str
+    grade: int
+    explanation: str
+    marked_by: str | None
+    marked_at: datetime
+    answered: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A pair that could be marked: what its judgments or a lead have settled, and how it is marked now. `hidden`: who asks
+    has still to judge it, so that how it stands is not told."""
+
+    pair: str
+    query_id: str
+    query: str
+    doc_id: str
+    title: str
+    status: str
+    grade: int | None
+    judged: int
+    kind: str | None
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """What marking did: pairs newly marked, marked otherwise than before, and marked just so already."""
+
+    added: int
+    changed: int
+    unchanged: int
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """An annotator's training: `first` is the share right at the first tries, `latest` at the latest ones, both of the
+    pairs answered so far; `required` is the share needed over all `total`."""
+
+    done: int
+    total: int
+    first: float | None
+    latest: float | None
+    required: float
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """An answer on a gold pair that is not the right grade; `given` is None when it could not be rated."""
+
+    query_id: str
+    doc_id: str
+    right: int
+    given: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GoldResult:
+    """An annotator's answers on gold pairs: how many, the share that is exactly right, and the mean of given minus right
+    (above 0: more generous than the lead; over the graded ones)."""
+
+    answered: int
+    exact: float | None
+    difference: float | None
+    misses: tuple[Miss, ...] = ()
+    why: Message | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """An annotator's answers on repeats against their own first ones: how many, the share that is equal, and the mean
+    absolute difference (over those graded both times)."""
+
+    n: int
+    equal: float | None
+    difference: float | None
+    why: Message | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorResult:
+    """What the checks show of one annotator. `training` is None where no pair is marked for it."""
+
+    annotator: str
+    name: str
+    simulated: bool
+    training: Trained | None
+    gold: GoldResult
+    repeats: Consistency
+
+
+@dataclass(frozen=True, slots=True)
+class OwnChecks:
+    """What annotators see of their own checks; which pairs were gold or repeats is not told. `training` as the hand-out
+    sees it, None when there is none or real pairs have come."""
+
+    training: TrainingState | None
+    trained: Trained | None
+    repeats: Consistency
+
+
+BLOCK = 100
+SOON = 20
+"""The next block is promised when fewer pairs than this are left of the one before: before a browser that looks ahead ends it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProgress:
+    """What the annotator was told last. `answered`: the most answers that they
+    had so far, checks included, so that an answer put off and given again counts once; `reserve_until`: up to how many
+    answered checks the total holds room for, None before the last block."""
+
+    answered: int
+    done: int
+    total: int
+    reserve_until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWork:
+    """How an annotator's work stands. `answered`: pairs answered, checks included; `checks`: those of them that are checks;
+    `open`: pairs that they may still be given as work or for quality control, those in the browser included; `held`: checks in
+    the browser; `possible`: how many checks can come yet at the most beside them, asked for only in the last block."""
+
+    answered: int
+    checks: int
+    open: int
+    held: int
+    possible: Callable[[], int]
+
+
+def advance(told: OwnProgress | None, work: OwnWork) -> OwnProgress:
+    """What is to be told now, after `told` (None: nothing yet)."""
+    if told is None:
+        told = OwnProgress(work.answered, work.answered, work.answered)
+    done = told.done + max(0, work.answered - told.answered)
+    total, reserve = max(told.total, done), told.reserve_until
+    if work.open >= BLOCK:
+        left, reserve = BLOCK, None
+    elif work.open + work.held == 0:
+        left, reserve = 0, None
+    else:
+        reserve = max(reserve or 0, work.checks + work.held + work.possible())
+        left = work.open + reserve - work.checks
+    done = max(done, total - left) if left < BLOCK else done
+    if total - done < min(left, SOON):
+        total = done + min(left, BLOCK)
+    return OwnProgress(max(told.answered, work.answered), done, total, reserve)

@@ -23,20 +23,28 @@ from annotator.domain.judgments import (
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import count_checks, count_possible_checks, find_training
 from annotator.labeling.events import read_events
-from annotator.labeling.handing import find_whole_text, read_handed
 from annotator.labeling.next_pairs_sql import MOST_OF_A_QUERY, Ask, choose_pairs, choose_whole_query
-from annotator.labeling.own_progress import OwnProgress, OwnWork
-from annotator.labeling.pair_view_sql import find_needless, read_standings
-from annotator.labeling.progress_sql import count_pairs, list_annotator_progress, list_query_progress
-from annotator.labeling.storage_own_progress import tell_progress
+from annotator.labeling.pair_view_sql import find_needless, find_whole_text, read_handed, read_standings
+from annotator.labeling.progress_sql import (
+    count_pairs,
+    list_annotator_progress,
+    list_query_progress,
+    tell_progress,
+)
+from annotator.labeling.records import OwnProgress, OwnWork
 from annotator.labeling.submit_sql import store_events
 from annotator.people.service import require_person, require_role
 from annotator.storage.current_judgments import CurrentJudgment, list_current_judgments
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.eligibility import find_eligibility
-from annotator.storage.leases import drop_expired_leases, take_leases
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
-from annotator.storage.open_pairs import Worklist, count_work, make_worklist
+from annotator.storage.open_pairs import (
+    Worklist,
+    count_work,
+    drop_expired_leases,
+    find_eligibility,
+    make_worklist,
+    take_leases,
+)
 from annotator.storage.quality_pairs import list_waiting
 
 MOST_WANTED = 50
@@ -49,7 +57,7 @@ class Exchange:
 
     `judged` are pairs of `have` that need nothing any more: the annotator judged them elsewhere (in another
     tab, on another device), or a lead has settled them.
-    `done` and `total` only go forward, and nothing in them tells a check (`labeling/own_progress.py`); `answered` counts the
+    `done` and `total` only go forward, and nothing in them tells a check (`labeling/records.py`); `answered` counts the
     annotator's current judgments and answered checks. `feedback`: what is
     shown after answers in training. `surplus`: acknowledged events that came after their lease had run out, when
     others had done what the pair needs; they are kept. `training`: how far it is, None when there is none.

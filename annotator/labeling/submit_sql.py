@@ -16,16 +16,20 @@ from sqlmodel import col
 from annotator.domain.judgments import Feedback, JudgmentEvent, Refusal
 from annotator.domain.overlap import conditional_distance
 from annotator.labeling.checks_sql import find_training, note_repeats_answered, read_explanations
-from annotator.labeling.handing import Stored, find_stored, list_rubric_versions, list_text_hashes
-from annotator.labeling.pair_view_sql import Standing, is_others_repeat
-from annotator.storage.bulk import add_rows
-from annotator.storage.current_judgments import derive_current
+from annotator.labeling.pair_view_sql import (
+    Standing,
+    Stored,
+    find_stored,
+    is_others_repeat,
+    list_rubric_versions,
+    list_text_hashes,
+)
+from annotator.storage.current_judgments import COUNTED, derive_current, mark_late
 from annotator.storage.disagreements import derive_disputes
-from annotator.storage.leases import drop_leases
 from annotator.storage.lookup import key_of
-from annotator.storage.open_pairs import Worklist
+from annotator.storage.open_pairs import Worklist, drop_leases
 from annotator.storage.quality_pairs import follow_answers
-from annotator.storage.receipt_order import COUNTED, mark_late
+from annotator.storage.sql import add_rows
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, JudgmentRow
 
 _WHY = {

@@ -11,10 +11,9 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from annotator.adjudication.queue_counts import list_waiting_for
-from annotator.adjudication.queue_pace import QueuePace
-from annotator.adjudication.queue_records import QueueSummary
+from annotator.adjudication.queue_records import QueuePace, QueueSummary
 from annotator.adjudication.queue_service import compute_queue_pace, summarize_queue
+from annotator.adjudication.queue_sql import list_waiting_for
 from annotator.agreement.records import AgreementReport
 from annotator.agreement.service import compute_agreement
 from annotator.dataset.coverage_service import ROWS_OF_DOCUMENTS, measure_dataset_coverage
@@ -26,9 +25,8 @@ from annotator.guideline.service import count_outdated
 from annotator.labeling.calibration_sql import list_marked
 from annotator.labeling.questions_service import count_open_questions
 from annotator.labeling.service import Progress, compute_progress
-from annotator.overview.next_steps import Standing, suggest_steps
+from annotator.overview.next_steps import Standing, Waiting, suggest_steps
 from annotator.overview.next_steps import Step as Step
-from annotator.overview.queue_step import Waiting
 from annotator.overview.records import CountedPair, PairCounts, count_pairs
 from annotator.people.service import require_role
 from annotator.releases.releases_sql import list_published_grades, list_releases_of_dataset

@@ -1,7 +1,11 @@
-"""Passwords: what is accepted, how they are kept, and how one-time passwords are made.
+"""What may be a username or a password, and how passwords are kept.
+
+Passwords: what is accepted, how they are kept, and how one-time passwords are made.
 
 Kept as argon2id (RFC 9106) hashes. A password is brought into Unicode NFC first, as RFC 8265's OpaqueString
 profile asks, so that it is the same password on every keyboard. Refuses short, over-long and given-away ones.
+
+What may be a username or a person's name. Names are brought into Unicode NFC; nothing else is changed.
 """
 
 import secrets
@@ -70,3 +74,35 @@ def make_one_time_password() -> str:
 
 def _encode(password: str) -> bytes:
     return unicodedata.normalize("NFC", password).encode("utf-8", "surrogatepass")
+
+
+LONGEST_USERNAME = 100
+LONGEST_NAME = 200
+
+
+def check_username(username: str) -> str:
+    """The username in NFC. ValidationError when it is empty, too long, holds white space, a control
+    character or "/", or starts with "-" (it could not be named on a command line)."""
+    normal = unicodedata.normalize("NFC", username)
+    bad = any(character.isspace() or _is_control(character) or character == "/" for character in normal)
+    if not normal or len(normal) > LONGEST_USERNAME or bad or normal.startswith("-"):
+        raise ValidationError(
+            say(
+                "expected a username without white space, '/' or a leading '-', up to {most} characters, found {found!r}",
+                most=LONGEST_USERNAME,
+                found=username[:LONGEST_USERNAME],
+            )
+        )
+    return normal
+
+
+def check_name(name: str) -> str:
+    """A person's name as people write it, in NFC and without surrounding white space."""
+    normal = unicodedata.normalize("NFC", name).strip()
+    if len(normal) > LONGEST_NAME or any(_is_control(character) for character in normal):
+        raise ValidationError(say("expected a name of one line, up to {most} characters", most=LONGEST_NAME))
+    return normal
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cs")

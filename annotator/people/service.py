@@ -16,20 +16,25 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.accounts import (
+from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
+from annotator.domain.messages import LANGUAGES, say
+from annotator.domain.people import (
+    ROLE_NAMES,
+    ROLES,
+    Actor,
     LoginSession,
     Membership,
     Person,
     PersonChange,
     SignedIn,
     WrongSignIn,
+    includes,
 )
-from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
-from annotator.domain.messages import LANGUAGES, say
-from annotator.domain.people import ROLE_NAMES, ROLES, Actor, includes
 from annotator.people.credentials import (
     NOBODYS_HASH,
+    check_name,
     check_new_password,
+    check_username,
     hash_password,
     is_outdated,
     is_password,
@@ -57,10 +62,9 @@ from annotator.people.sign_in_limits import (
     group_address,
     refuse_too_many,
 )
-from annotator.people.usernames import check_name, check_username
 from annotator.storage.database import Database
-from annotator.storage.leases import drop_every_lease
 from annotator.storage.lookup import find_dataset, find_person, key_of
+from annotator.storage.open_pairs import drop_every_lease
 from annotator.storage.roles import (
     delete_role,
     is_username_taken,

@@ -7,8 +7,8 @@ from sqlalchemy import CursorResult, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.accounts import DEVICE_LIFETIME, Membership
 from annotator.domain.clock import CLOCK_SLACK
+from annotator.domain.people import DEVICE_LIFETIME, Membership
 from annotator.storage.sql import prepare, read_json, read_time, run
 from annotator.storage.tables import KnownDeviceRow, LoginAttemptRow, LoginSessionRow, PersonRow
 

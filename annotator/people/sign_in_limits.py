@@ -17,7 +17,7 @@ import ipaddress
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from annotator.domain.accounts import TooManyAttempts
+from annotator.domain.people import TooManyAttempts
 
 WINDOW = timedelta(minutes=15)
 PER_DEVICE = 10

@@ -1,10 +1,21 @@
-"""BM25 over character n-grams, for teams that have no run yet. bm25s scores (its default, Lucene's variant:
+"""BM25 over character n-grams, for teams that have no run yet.
+
+BM25 over character n-grams, for teams that have no run yet. bm25s scores (its default, Lucene's variant:
 k1 1.5, b 0.75); Lù (2024), BM25S: Orders of magnitude faster lexical search via eager sparse scoring.
 
 Only grams that some query has are indexed, while each document keeps its full length in grams: the scores
 are those of an index of everything, for a small part of its memory. Texts are read once, as they come.
+
+Character 2-grams and 3-grams of texts: what our own retriever matches, in any language, without a tokenizer.
+
+For matching only, texts are put in Unicode form NFKC and lower case; what is stored and shown stays as it
+was. A gram lies within a run of characters that are neither white space nor punctuation, so that
+`nablarch.fw.web.HttpRequest`, 국토의 계획 and トランザクション all fall into grams of their own words. Counted in
+arrays: a gram is one 64-bit number, three code points of 21 bits.
 """
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,7 +23,64 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.pooling.ngrams import Codes, Grams, list_grams
+Codes = NDArray[np.uint64]
+BETWEEN_TEXTS, BREAK = "\x00", "\x01"
+BREAKS = re.compile(
+    r"[\x00-/:-@\[-^`{-\x7f\u0080-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7"
+    r"\u2000-\u206f\u2190-\u2bff\u3000-\u3004\u3008-\u3020\u3030\u30fb\s]+"
+)
+BITS = np.uint64(21)
+BATCH = 1_000_000
+
+
+class Grams(NamedTuple):
+    """Grams in no particular order: `codes[i]` belongs to the text numbered `texts[i]`."""
+
+    texts: NDArray[np.int64]
+    codes: Codes
+
+
+def normalize(text: str) -> str:
+    """NFKC, lower case, and every run of white space and punctuation as one BREAK."""
+    return BREAKS.sub(BREAK, unicodedata.normalize("NFKC", text).lower())
+
+
+def list_grams(texts: Iterable[str]) -> Iterator[Grams]:
+    """The grams of the texts, numbered from 0, in batches of about a million: a long text spans several."""
+    batch: list[str] = []
+    size = first = 0
+    for text in texts:
+        batch.append(normalize(text))
+        size += len(batch[-1])
+        if size >= BATCH:
+            yield from _cut(batch, first)
+            first, size, batch = first + len(batch), 0, []
+    yield from _cut(batch, first)
+
+
+def _cut(texts: list[str], first: int) -> Iterator[Grams]:
+    """Grams that begin in each window of BATCH characters; a window sees the two characters after it."""
+    joined = BETWEEN_TEXTS.join(texts).encode("utf-32-le", "surrogatepass")
+    points = np.frombuffer(joined, dtype=np.uint32)
+    for start in range(0, len(points), BATCH):
+        window = points[start : start + BATCH + 2]
+        number = np.cumsum(window == ord(BETWEEN_TEXTS)) + first
+        yield _cut_window(window.astype(np.uint64), number)
+        first = int(number[:BATCH][-1])
+
+
+def _cut_window(points: Codes, number: NDArray[np.int64]) -> Grams:
+    inside = points > ord(BREAK)
+    two = inside[:-1] & inside[1:]
+    three = two[:-1] & inside[2:]
+    two = two[:BATCH]
+    couples = (points[:-1] << BITS) | points[1:]
+    triples = (couples[:-1] << BITS) | points[2:]
+    return Grams(
+        np.concatenate([number[: len(two)][two], number[: len(three)][three]]),
+        np.concatenate([couples[: len(two)][two], triples[three]]),
+    )
+
 
 SYSTEM = "annotator:bm25"
 Scores = NDArray[np.float64]

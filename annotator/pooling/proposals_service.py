@@ -1,12 +1,16 @@
-"""What an annotator does when the pool has missed a document: search the documents, propose one with a first grade.
+"""Propose documents that the pool has missed, each with a first grade.
+
+What an annotator does when the pool has missed a document: search the documents, propose one with a first grade.
 
 Stands beside labeling. The pair joins the pool with the provenance PROPOSED, the grade is an ordinary judgment, and the
 others are handed the pair as any other; leads see what proposals add. Refuses a document that is in the pool already, a
 query that is not the annotator's, and proposals before training is passed. Nobody is told a rank, a score or a grade.
+
+How much proposals add to a pool: of the relevant documents, the share that no system had found. Pure rules.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -17,11 +21,9 @@ from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateEr
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import find_training
-from annotator.labeling.handing import find_stored, list_rubric_versions, list_text_hashes
+from annotator.labeling.pair_view_sql import find_stored, list_rubric_versions, list_text_hashes
 from annotator.people.service import require_person, require_role
 from annotator.pooling.first_grade import FirstGrade, read_first_grade
-from annotator.pooling.gains import QueryGain as QueryGain
-from annotator.pooling.gains import count_gains
 from annotator.pooling.proposals_sql import (
     Standing,
     add_first_judgment,
@@ -42,6 +44,36 @@ from annotator.storage.open_pairs import make_worklist
 from annotator.storage.pair_states import list_pair_states
 from annotator.storage.pool import Candidate, add_candidates
 from annotator.storage.tables import DatasetRow, DocumentRow, QueryRow
+
+
+@dataclass(frozen=True, slots=True)
+class QueryGain:
+    """Of the settled relevant documents of a query (or of all, `query_id` None): how many there are, and how many of
+    those no system had found."""
+
+    query_id: str | None
+    proposed: int
+    relevant: int
+    only_proposed: int
+
+
+def count_gains(
+    settled: Iterable[tuple[str, int | None, bool]], proposed: Mapping[str, int]
+) -> tuple[tuple[QueryGain, ...], QueryGain]:
+    """Per query that has a proposal, and in total. `settled`: (query_id, grade, whether only a proposal put it into
+    the pool) of every pair, the grade None where there is none; `proposed`: how many proposals a query has."""
+    relevant: dict[str, int] = {}
+    alone: dict[str, int] = {}
+    for query_id, grade, only_proposed in settled:
+        if grade is not None and grade >= RELEVANT_FROM:
+            relevant[query_id] = relevant.get(query_id, 0) + 1
+            alone[query_id] = alone.get(query_id, 0) + only_proposed
+    queries = tuple(
+        QueryGain(query_id, number, relevant.get(query_id, 0), alone.get(query_id, 0))
+        for query_id, number in proposed.items()
+    )
+    return queries, QueryGain(None, sum(proposed.values()), sum(relevant.values()), sum(alone.values()))
+
 
 PROPOSED = "proposed by an annotator"
 MOST_FOUND, SNIPPET_OF, SHOWN_CHARACTERS = 50, 30_000, 200_000

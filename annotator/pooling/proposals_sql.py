@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.clock import find_latest_end
-from annotator.storage.eligibility import find_eligibility
 from annotator.storage.labeling_tables import DisclosureRow, LeaseRow, ProposalRow
 from annotator.storage.lookup import key_of
+from annotator.storage.open_pairs import find_eligibility
 from annotator.storage.sql import run
 from annotator.storage.tables import (
     CurrentJudgmentRow,

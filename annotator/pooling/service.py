@@ -1,12 +1,14 @@
-"""The pool: which candidates become pairs to be judged, and the list of them.
+"""Make the pool: which candidates become pairs to be judged, and the list of them.
 
 Stands after importing and before labeling. Candidates are the first results of imported runs, and what our
 own retrievers find for teams that have no run yet; each pair keeps who proposed it, at what rank and score.
 Everything is read and computed before the dataset is locked; pooling twice changes nothing.
+
+What each system contributes: to the candidates of one pooling, or to the pool as it stands. Pure rules.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,25 +19,58 @@ from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.service import require_role
 from annotator.pooling import bm25
-from annotator.pooling.counting import SystemCounts, count_systems
-from annotator.pooling.search_keeper import SearchKeeper
+from annotator.pooling.search_index import SearchKeeper
 from annotator.pooling.search_sql import SearchedTexts
-from annotator.storage.candidates import (
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pair_states import list_pair_states
+from annotator.storage.pool import (
     AskedQuery,
+    Candidate,
     Provenance,
+    add_candidates,
     count_documents,
     list_first_results,
+    list_pair_pks,
     list_provenance,
     list_queries,
     list_runs,
     list_titles,
     read_documents,
 )
-from annotator.storage.database import Database, lock_dataset
-from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.pool import Candidate, add_candidates, list_pair_pks
 from annotator.storage.tables import DatasetRow
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCounts:
+    """What one system proposed: in how many queries, how many pairs, and how many that no other proposed.
+
+    In the report of a pooling, `candidates` are the best `depth` per query; in the pool, the pairs it is named for.
+    """
+
+    system: str
+    queries: int
+    candidates: int
+    only_here: int
+
+
+def count_systems(proposals: Iterable[tuple[str, object, object]]) -> tuple[SystemCounts, ...]:
+    """By system name, from (system, query, pair): who proposed which pair of which query."""
+    proposed: dict[object, set[str]] = {}
+    queries: dict[str, set[object]] = {}
+    for system, query, pair in proposals:
+        proposed.setdefault(pair, set()).add(system)
+        queries.setdefault(system, set()).add(query)
+    candidates, alone = dict.fromkeys(queries, 0), dict.fromkeys(queries, 0)
+    for by in proposed.values():
+        for system in by:
+            candidates[system] += 1
+            alone[system] += len(by) == 1
+    return tuple(
+        SystemCounts(system, len(queries[system]), candidates[system], alone[system])
+        for system in sorted(queries)
+    )
+
 
 RETRIEVERS = ("bm25",)
 MAX_DEPTH = 10_000

@@ -1,35 +1,40 @@
-"""Reads what could be drawn for quality control and for whom, writes draws, and reads what came of them.
+"""Read what can be drawn for quality control, write draws, and read what came of them.
 
 For `quality/service.py`, whose transaction this is. What is settled is read by `quality/settled_sql.py`, what waits for an
 expert by `storage/quality_pairs.py`. A draw is never changed: its pairs keep the grade they had.
+
+What was settled after a draw, or settled otherwise: of that its sample says nothing.
+
+Reads only what came since, and how those pairs stood when it was drawn; never the pool as a whole.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.settling import PAIR_STATUSES
+from annotator.domain.settling import PAIR_STATUSES, Settlement, read_decision, settle
 from annotator.quality.records import QualityDraw, SampledPair
 from annotator.quality.settled_sql import LATER, find_places, read_states
-from annotator.storage.bulk import add_rows
+from annotator.storage.adjudication_tables import AdjudicationRow, QualityDrawRow, QualityPairRow
 from annotator.storage.columns import UtcDateTime
-from annotator.storage.eligibility import find_eligibility
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import key_of
-from annotator.storage.plain import run_plain
+from annotator.storage.open_pairs import find_eligibility
+from annotator.storage.pair_states import list_pair_states
 from annotator.storage.quality_pairs import CAN_JUDGE, DECIDED_SINCE
-from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
-from annotator.storage.sql import prepare, run
-from annotator.storage.tables import PersonRow
+from annotator.storage.sql import add_rows, prepare, run, run_plain, split
+from annotator.storage.tables import CurrentJudgmentRow, ImportedQrelRow, JudgmentRow, PairRow, PersonRow
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from annotator.quality.settled_sql import Ints
+
 
 _NOT_CURRENT = prepare("""
 SELECT j.annotator_pk, j.pair_pk FROM judgment j CROSS JOIN pair p
@@ -213,3 +218,75 @@ def add_draw(
             for pair_pk, grade, status in pairs
         ],
     )
+
+
+CHUNK = 500
+
+
+def count_settled_since(session: Session, dataset_pk: int, since: datetime, sampled: Collection[int]) -> int:
+    """How many pairs have a settled grade now that they had not then; those in the sample (pair_pk) are left out."""
+    touched = sorted(_list_touched(session, dataset_pk, since) - set(sampled))
+    before = {}
+    for chunk in split(touched, CHUNK):
+        before.update(_settle_then(session, chunk, since))
+    return sum(
+        state.settlement.grade is not None and state.settlement.grade != before[state.pair_pk].grade
+        for state in list_pair_states(session, dataset_pk, touched)
+    )
+
+
+def _list_touched(session: Session, dataset_pk: int, since: datetime) -> set[int]:
+    """The pairs that somebody has judged or decided since, or a grade was brought in for; checks are left out."""
+    last = session.scalar(
+        select(col(JudgmentRow.pk))
+        .where(col(JudgmentRow.received_at) <= since)
+        .order_by(col(JudgmentRow.pk).desc())
+        .limit(1)
+    )
+    judged = select(col(CurrentJudgmentRow.pair_pk)).where(
+        col(CurrentJudgmentRow.dataset_pk) == dataset_pk, col(CurrentJudgmentRow.judgment_pk) > (last or 0)
+    )
+    found = set(session.scalars(judged))
+    for row, at in (
+        (AdjudicationRow, AdjudicationRow.decided_at),
+        (ImportedQrelRow, ImportedQrelRow.imported_at),
+    ):
+        statement = select(col(row.pair_pk)).join(PairRow, col(PairRow.pk) == col(row.pair_pk))
+        found.update(session.scalars(statement.where(col(PairRow.dataset_pk) == dataset_pk, col(at) > since)))
+    return found - set(session.scalars(select(col(CheckRow.pair_pk))))
+
+
+def _settle_then(session: Session, pair_pks: Sequence[int], then: datetime) -> dict[int, Settlement]:
+    """How these pairs were settled when nothing later had been received, by pair_pk."""
+    answers: dict[int, dict[int, JudgmentRow]] = {}
+    judged = select(JudgmentRow).where(
+        col(JudgmentRow.pair_pk).in_(pair_pks),
+        col(JudgmentRow.purpose).in_(["independent", "conditional"]),
+        col(JudgmentRow.received_at) <= then,
+        col(JudgmentRow.late).is_(False),
+    )
+    for row in session.scalars(judged.order_by(col(JudgmentRow.pk))):
+        answers.setdefault(row.pair_pk, {})[row.annotator_pk] = row
+    decided = select(
+        col(AdjudicationRow.pair_pk), col(AdjudicationRow.outcome), col(AdjudicationRow.grade)
+    ).where(col(AdjudicationRow.pair_pk).in_(pair_pks), col(AdjudicationRow.decided_at) <= then)
+    decisions = {
+        row.pair_pk: read_decision(row.outcome, row.grade)
+        for row in session.execute(decided.order_by(col(AdjudicationRow.revision)))
+    }
+    imported = select(col(ImportedQrelRow.pair_pk), col(ImportedQrelRow.grade)).where(
+        col(ImportedQrelRow.pair_pk).in_(pair_pks),
+        col(ImportedQrelRow.imported_at) <= then,
+        col(ImportedQrelRow.keep),
+    )
+    imports = {row.pair_pk: row.grade for row in session.execute(imported.order_by(col(ImportedQrelRow.pk)))}
+    found = {}
+    for pk in pair_pks:
+        counted = [
+            row
+            for row in answers.get(pk, {}).values()
+            if row.purpose == "independent" and row.outcome != "later"
+        ]
+        grades = [row.grade for row in counted if row.grade is not None]
+        found[pk] = settle(grades, len(counted) - len(grades), decisions.get(pk), imports.get(pk))
+    return found

@@ -1,18 +1,47 @@
-"""What a checked sample says, by both readings: the rate that it happens to show, and the bound that it proves.
+"""Say what a checked sample shows and proves, and what came of every draw.
+
+What a checked sample says, by both readings: the rate that it happens to show, and the bound that it proves.
 
 By the rate, as teams state the rule: 10 % of the settled pairs (or whatever more was drawn) are checked to the last one,
 and fewer than 5 % of them are errors. It is *failed* as soon as the pairs still waiting cannot bring the rate below.
 By the bound: *passed* when at most so many errors as would be fewer than 5 % of the population are not excluded,
 *failed* when fewer are excluded. A pair that the expert cannot rate, or cannot answer any more, is neither right nor
 wrong; it stays in the population.
+
+What the state of quality control means, in sentences that a lead can act on, most important first.
+
+The trail of quality control: what came of every draw of every round, and each error with what became of it.
+
+Pure. Figures and verdict speak of the present round alone; what earlier rounds found stays on record beside them.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import ceil
 
-from annotator.quality.bounds import compute_bound, compute_interval, count_further, is_disproven, is_proven
-from annotator.quality.records import DEFAULT_RATE, LIMIT, ErrorKind, ErrorRate, Verdict
-from annotator.quality.sampling import find_target
+from annotator.domain.messages import Message, say, say_n
+from annotator.quality.records import (
+    DEFAULT_RATE,
+    LIMIT,
+    ErrorKind,
+    ErrorRate,
+    QualityDraw,
+    QualityError,
+    QualityRule,
+    SampledPair,
+    Verdict,
+)
+from annotator.quality.sampling import (
+    compute_bound,
+    compute_interval,
+    count_further,
+    find_chance_of_passing,
+    find_target,
+    is_disproven,
+    is_proven,
+)
 
 IS_ERROR: dict[ErrorKind, Callable[[int, int], bool]] = {
     "any": lambda settled, expert: settled != expert,
@@ -82,3 +111,215 @@ def find_further(sample: Checked) -> int | None:
     checked = len(sample.grades)
     left = sample.population - checked - sample.unrateable - sample.barred
     return count_further(sample.count("any"), checked, sample.population, left=left)
+
+
+_VERDICTS = {
+    ("bound", "passed"): say(
+        "Passed: the sample proves that fewer than 5 % of the settled grades are errors."
+    ),
+    ("bound", "failed"): say("Failed: the sample proves that 5 % or more of the settled grades are errors."),
+    ("bound", "undecided"): say(
+        "Not decided: the sample proves neither that fewer than 5 % of the settled grades are errors nor that more are."
+    ),
+    ("rate", "passed"): say("Passed by the rate: fewer than 5 % of the sample are errors."),
+    ("rate", "failed"): say("Failed by the rate: 5 % or more of the sample are errors."),
+    ("rate", "undecided"): say("Not decided by the rate: the sample is not yet checked to the last pair."),
+}
+
+
+def say_nothing_drawn(dataset: str) -> tuple[Message, ...]:
+    """What there is to say before the first draw."""
+    return (
+        say("No sample was drawn yet: nothing is known of the errors among the settled grades."),
+        say(
+            "Draw one for somebody who judged none of the pairs: {command}",
+            command=f"annotator qc draw {dataset} --annotator USER",
+        ),
+    )
+
+
+def say_status(
+    dataset: str,
+    rule: QualityRule,
+    sample: Checked,
+    rate: ErrorRate,
+    *,
+    verdicts: dict[str, Verdict],
+    further: int | None,
+    draws: Sequence[QualityDraw],
+    errors: tuple[QualityError, ...],
+    since: int,
+) -> tuple[Message, ...]:
+    """The verdict, both readings, what would decide it, and what the sample says nothing of. `draws`: of the round,
+    `errors`: of every round."""
+    draw = draws[-1]
+    too_small = rule == "rate" and sample.drawn - sample.barred < find_target(sample.population, DEFAULT_RATE)
+    verdict = _VERDICTS[rule, verdicts[rule]]
+    if too_small:
+        verdict = say("Not decided by the rate: that rule asks for a sample of 10 % of the settled pairs.")
+    said = [
+        verdict,
+        *_say_readings(rate, sample),
+        *_say_further(dataset, sample, draw, verdicts["bound"], further),
+    ]
+    if sample.waiting:
+        said.append(say_n(
+            "{n:,} drawn pair still waits to be checked; all this is said of those that are.",
+            "{n:,} drawn pairs still wait to be checked; all this is said of those that are.",
+            sample.waiting,
+        ))  # fmt: skip
+    if len(draws) > 1:
+        said.append(_say_looks(draws))
+    reopened = sum(error.state == "reopened" for error in errors)
+    if reopened:
+        said.append(say_n(
+            "{n:,} error waits for a lead's decision among the disagreements.",
+            "{n:,} errors wait for a lead's decision among the disagreements.",
+            reopened,
+        ))  # fmt: skip
+    retired = sum(error.state == "retired" and error.round == draw.round for error in errors)
+    if retired:
+        said.append(say_n(
+            "{n:,} error is in a pair that has left the pool since: nobody has to decide it, and it stays an error of the sample.",
+            "{n:,} errors are in pairs that have left the pool since: nobody has to decide them, and they stay errors of the sample.",
+            retired,
+        ))  # fmt: skip
+    return (*said, *_say_limits(sample, draw, since))
+
+
+def show_percent(share: float, *, at_most: bool = False) -> str:
+    """The percentage without its sign, to one decimal, or to more where one would hide on which side of 5 % it lies.
+    `at_most`: rounded up."""
+    for digits in (1, 2, 3, 4):
+        power = 10**digits
+        rounded = ceil(100 * power * share - 1e-9) / power if at_most else round(100 * share, digits)
+        if (rounded < 100 * LIMIT) == (share < LIMIT):
+            break
+    return f"{rounded:g}"
+
+
+def _say_readings(rate: ErrorRate, sample: Checked) -> list[Message]:
+    if rate.rate is None or rate.bound is None:
+        return [say("No pair of the sample is checked yet.")]
+    shown = {"rate": show_percent(rate.rate), "errors": rate.errors}
+    if rate.rate < LIMIT:
+        first = say_n(
+            "The rule as teams state it: {errors:,} of {n:,} checked pair is an error, {rate} %, which is below 5 %.",
+            "The rule as teams state it: {errors:,} of {n:,} checked pairs are errors, {rate} %, which is below 5 %.",
+            rate.checked, **shown,
+        )  # fmt: skip
+    else:
+        first = say_n(
+            "The rule as teams state it: {errors:,} of {n:,} checked pair is an error, {rate} %, which is not below 5 %.",
+            "The rule as teams state it: {errors:,} of {n:,} checked pairs are errors, {rate} %, which is not below 5 %.",
+            rate.checked, **shown,
+        )  # fmt: skip
+    second = say_n(
+        "What the sample proves: with 95 % confidence at most {bound} % of the {n:,} settled grade are errors.",
+        "What the sample proves: with 95 % confidence at most {bound} % of the {n:,} settled grades are errors.",
+        sample.population, bound=show_percent(rate.bound, at_most=True),
+    )  # fmt: skip
+    return [first, second]
+
+
+def _say_further(
+    dataset: str, sample: Checked, draw: QualityDraw, verdict: Verdict, further: int | None
+) -> list[Message]:
+    if verdict == "passed":
+        return []
+    if verdict == "failed" or further is None:
+        return [say(
+            "No further sample of these pairs can prove fewer than 5 %: decide the errors, look at what they have in common, and begin a new round: {command}",
+            command=f"annotator qc draw {dataset} --annotator {draw.annotator} --new-round",
+        )]  # fmt: skip
+    missing = further - sample.waiting
+    said = [say_n(
+        "{n:,} more pair without an error would prove it.",
+        "{n:,} more pairs without an error would prove it.",
+        further,
+    )]  # fmt: skip
+    if missing > 0:
+        said.append(say_n(
+            "For that {n:,} pair more has to be drawn: {command}",
+            "For that {n:,} pairs more have to be drawn: {command}",
+            missing,
+            command=f"annotator qc draw {dataset} --annotator {draw.annotator} --size {sample.drawn + missing}",
+        ))  # fmt: skip
+    return said
+
+
+def _say_looks(draws: Sequence[QualityDraw]) -> Message:
+    sizes = list(accumulate(draw.pairs for draw in draws))
+    return say(
+        "This sample was drawn in {steps:,} steps: whoever looks at it after each and draws more until it passes lets too many errors pass in up to {chance} % of cases, not 5 %.",
+        steps=len(draws), chance=show_percent(find_chance_of_passing(sizes, draws[-1].population), at_most=True),
+    )  # fmt: skip
+
+
+def _say_limits(sample: Checked, draw: QualityDraw, since: int) -> list[Message]:
+    """What the sample says nothing of."""
+    said = []
+    if sample.unrateable:
+        said.append(say_n(
+            "{n:,} pair could not be rated by the expert; it counts neither as right nor as an error.",
+            "{n:,} pairs could not be rated by the expert; they count neither as right nor as errors.",
+            sample.unrateable,
+        ))  # fmt: skip
+    if sample.barred:
+        said.append(say_n(
+            "{n:,} drawn pair can no longer be judged by the one it was drawn for; it counts neither way.",
+            "{n:,} drawn pairs can no longer be judged by the one they were drawn for; they count neither way.",
+            sample.barred,
+        ))  # fmt: skip
+    if since:
+        said.append(say_n(
+            "{n:,} pair was settled since the last draw: the sample says nothing of it.",
+            "{n:,} pairs were settled since the last draw: the sample says nothing of them.",
+            since,
+        ))  # fmt: skip
+    if draw.outside:
+        said.append(say_n(
+            "{n:,} settled pair is outside: {annotator} has judged, proposed or seen it, or does not judge its query. The sample says nothing of it.",
+            "{n:,} settled pairs are outside: {annotator} has judged, proposed or seen them, or does not judge their queries. The sample says nothing of them.",
+            draw.outside, annotator=draw.annotator,
+        ))  # fmt: skip
+    return said
+
+
+def tell_draws(draws: Iterable[QualityDraw], pairs: Sequence[SampledPair]) -> tuple[QualityDraw, ...]:
+    """The draws with what came of their pairs."""
+    checked = Counter(pair.draw for pair in pairs if pair.grade is not None)
+    unrateable = Counter(pair.draw for pair in pairs if pair.outcome == "unrateable")
+    errors = Counter(pair.draw for pair in pairs if _is_error(pair))
+    return tuple(
+        replace(
+            draw, checked=checked[draw.number], unrateable=unrateable[draw.number], errors=errors[draw.number]
+        )
+        for draw in draws
+    )
+
+
+def list_undecided(pairs: Iterable[SampledPair]) -> list[int]:
+    """The pairs (pair_pk) with an error that no lead has decided on, and that are in the pool."""
+    return [pair.pair_pk for pair in pairs if _is_error(pair) and pair.decided is None and not pair.retired]
+
+
+def list_errors(pairs: Iterable[SampledPair], present: Mapping[int, int | None]) -> tuple[QualityError, ...]:
+    """Those that still wait for a lead first, of them those of the latest round, the furthest apart first. `present`: the
+    settled grade of the undecided now, by pair_pk: where it is the expert's, nothing is left to decide."""
+    found = []
+    for pair in pairs:
+        if not _is_error(pair) or pair.grade is None or pair.answered_at is None:
+            continue
+        error = QualityError(
+            pair.key, pair.query_id, pair.doc_id, pair.category, pair.settled_grade, pair.settled_by, pair.grade,
+            pair.note, pair.draw, pair.round, pair.answered_at, "retired" if pair.retired else "reopened",
+        )  # fmt: skip
+        agreed = pair.grade if present.get(pair.pair_pk) == pair.grade else None
+        decided = agreed if pair.decided is None else pair.decided
+        found.append(error if decided is None else replace(error, state="decided", decided_grade=decided))
+    return tuple(sorted(found, key=lambda error: (error.state != "reopened", -error.round, -error.distance)))
+
+
+def _is_error(pair: SampledPair) -> bool:
+    return pair.grade is not None and pair.grade != pair.settled_grade

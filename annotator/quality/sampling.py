@@ -1,20 +1,45 @@
-"""Draws a stratified random sample of settled pairs: the same from the same data and seed, whatever the order of the rows.
+"""Draw a stratified sample of settled pairs, and bound the error rate that it proves.
+
+Draws a stratified random sample of settled pairs: the same from the same data and seed, whatever the order of the rows.
 
 A stratum is a query category with a settled grade. Each gets its share of the sample, in whole pairs one more or less:
 which strata get one more is drawn too, by systematic sampling with a chance equal to the fraction that is left (a
 fixed rule, such as the largest remainder, would never draw from a small stratum, and then the sample would prove
 nothing about it). So every pair has the same chance. What a sample holds already counts for its stratum.
+
+What a random sample proves about the errors of a finite population: exact, from the hypergeometric distribution.
+
+`population` pairs hold an unknown number of errors; of `checked` drawn at random, `errors` were found to be wrong. A
+number of errors is excluded when a sample as good as this one (or better) has at most a probability of 1 - confidence
+under it. `population` None: without end, then the distribution is the binomial. Everything is counted in whole pairs:
+in 1,000 pairs "less than 5 %" means at most 49 errors.
+
+Sources: Clopper & Pearson 1934 (interval); Wright 1991, *Exact confidence bounds when sampling from small finite
+universes* (its counterpart by inverting the hypergeometric distribution). See docs/statistics.md.
+
+How often a claim passes wrongly when its sample is drawn in several steps and looked at after each.
+
+Each look is exact for itself (`sampling.py`); whoever draws more whenever it does not pass has several chances.
+
+How the bound falls if no more errors come: what a lead sees of how many further pairs would decide it.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from heapq import nsmallest
+from itertools import pairwise
 from math import ceil
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from annotator.domain.order import place as order_of
-from annotator.quality.records import QualityStratum
+from annotator.agreement.records import Interval
+from annotator.domain.shuffling import place as order_of
+from annotator.quality.records import CONFIDENCE, LIMIT, QualityStratum
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 Stratum = tuple[str, int]
 """A category (empty: none) and a settled grade."""
@@ -120,3 +145,211 @@ def _round_at_random(shares: Sequence[Fraction], start: Fraction) -> list[int]:
 def _draw(seed: int, sample_round: int, name: str) -> bytes:
     """8 bytes that look drawn at random and are the same every time; others in every round."""
     return order_of(seed, f"quality control, round {sample_round}", name)
+
+
+LARGEST = 1_000_000  # further samples that are looked for without an end of the population
+ROUNDING = 1e-9  # by which a probability may be off: 1 of 20 is 0.05
+
+
+def compute_interval(errors: int, checked: int, *, confidence: float = CONFIDENCE) -> Interval:
+    """The exact two-sided interval of the share of errors (Clopper & Pearson 1934)."""
+    from scipy.stats import beta
+
+    tail = (1 - confidence) / 2
+    low = 0.0 if errors == 0 else float(beta.ppf(tail, errors, checked - errors + 1))
+    high = 1.0 if errors == checked else float(beta.ppf(1 - tail, errors + 1, checked - errors))
+    return low, high
+
+
+def compute_bound(
+    errors: int, checked: int, population: int | None, *, confidence: float = CONFIDENCE
+) -> float:
+    """The largest share of errors in the population that the sample does not exclude (one-sided)."""
+    if population is not None:
+        return find_most(errors, checked, population, confidence=confidence) / population
+    if errors == checked:
+        return 1.0
+    from scipy.stats import beta
+
+    return float(beta.ppf(confidence, errors + 1, checked - errors))
+
+
+def find_most(errors: int, checked: int, population: int, *, confidence: float = CONFIDENCE) -> int:
+    """The largest number of errors in the population that the sample does not exclude."""
+    highest = population - (checked - errors)
+    excluded = _find_first(
+        errors + 1,
+        highest,
+        lambda all_errors: _few(errors, checked, population, all_errors) <= 1 - confidence + ROUNDING,
+    )
+    return highest if excluded is None else excluded - 1
+
+
+def find_least(errors: int, checked: int, population: int, *, confidence: float = CONFIDENCE) -> int:
+    """The smallest number of errors in the population that the sample does not exclude; never less than were found."""
+    highest = population - (checked - errors)
+    found = _find_first(
+        errors,
+        highest,
+        lambda all_errors: _many(errors, checked, population, all_errors) > 1 - confidence + ROUNDING,
+    )
+    return highest if found is None else found
+
+
+def count_first_too_many(population: int, *, limit: float = LIMIT) -> int:
+    """The smallest number of errors at which the claim "fewer than `limit` of the population" is wrong."""
+    return max(1, ceil(Fraction(str(limit)) * population))
+
+
+def is_proven(
+    errors: int,
+    checked: int,
+    population: int | None,
+    *,
+    limit: float = LIMIT,
+    confidence: float = CONFIDENCE,
+) -> bool:
+    """Whether the sample proves that fewer than `limit` of the population are errors."""
+    return checked > 0 and _chance_of_few(errors, checked, population, limit) <= 1 - confidence + ROUNDING
+
+
+def is_disproven(
+    errors: int, checked: int, population: int, *, limit: float = LIMIT, confidence: float = CONFIDENCE
+) -> bool:
+    """Whether the sample proves that `limit` of the population or more are errors."""
+    too_many = count_first_too_many(population, limit=limit)
+    return checked > 0 and find_least(errors, checked, population, confidence=confidence) >= too_many
+
+
+def count_further(
+    errors: int,
+    checked: int,
+    population: int | None,
+    *,
+    left: int | None = None,
+    limit: float = LIMIT,
+    confidence: float = CONFIDENCE,
+) -> int | None:
+    """How many more pairs without an error would prove it: 0 when it is proven, None when not even all that are `left`
+    to be checked (None: the whole rest of the population) would."""
+    rest = LARGEST if population is None else population - checked
+    most = rest if left is None else min(left, rest)
+    return _find_first(
+        0,
+        most,
+        lambda more: is_proven(errors, checked + more, population, limit=limit, confidence=confidence),
+    )
+
+
+def _chance_of_few(errors: int, checked: int, population: int | None, limit: float) -> float:
+    """The probability of at most so many errors in the sample if the population held just too many."""
+    if population is not None:
+        return _few(errors, checked, population, count_first_too_many(population, limit=limit))
+    from scipy.stats import binom
+
+    return float(binom.cdf(errors, checked, limit))
+
+
+def _few(errors: int, checked: int, population: int, all_errors: int) -> float:
+    """The probability of at most `errors` in the sample when the population holds `all_errors`."""
+    if all_errors > population - (checked - errors):
+        return 0.0  # more are right in the sample than there would be
+    from scipy.stats import hypergeom
+
+    return float(hypergeom.cdf(errors, population, all_errors, checked))
+
+
+def _many(errors: int, checked: int, population: int, all_errors: int) -> float:
+    """The probability of at least `errors` in the sample when the population holds `all_errors`."""
+    from scipy.stats import hypergeom
+
+    return float(hypergeom.sf(errors - 1, population, all_errors, checked))
+
+
+def _find_first(low: int, high: int, holds: Callable[[int], bool]) -> int | None:
+    """The first number from `low` to `high` of which it holds, when it holds of all after one of which it does; None
+    when there is none."""
+    if high < low or not holds(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+NEGLIGIBLE = 1e-12  # a number of errors less likely than that is left out
+
+
+def find_chance_of_passing(
+    sizes: Sequence[int], population: int, *, limit: float = LIMIT, confidence: float = CONFIDENCE
+) -> float:
+    """The probability that the claim passes at one of these sizes of the sample (ascending), when the population holds
+    just too many errors for it. With one size at most 1 - confidence."""
+    import numpy as np
+
+    too_many = count_first_too_many(population, limit=limit)
+    passes = [_count_allowed(size, population, limit=limit, confidence=confidence) for size in sizes]
+    kept = max(passes) + 1  # with more errors than that it passes at no look any more
+    chances = np.zeros(kept)  # of each number of errors, as long as it has not passed
+    if kept:
+        chances[0] = 1.0
+    passed = 0.0
+    for (before, size), allowed in zip(pairwise([0, *sizes]), passes, strict=True):
+        after = np.zeros(kept)
+        for errors in np.nonzero(chances > NEGLIGIBLE)[0]:
+            drawn = _list_chances(
+                kept - int(errors), population - before, too_many - int(errors), size - before
+            )
+            after[errors:] += chances[errors] * drawn
+        passed += float(after[: allowed + 1].sum())
+        after[: allowed + 1] = 0.0
+        chances = after
+    return passed
+
+
+def _list_chances(first: int, population: int, errors: int, size: int) -> "NDArray[np.float64]":
+    """The probabilities of 0 to `first` - 1 errors in a sample (hypergeometric; scipy's own takes 20 times as long)."""
+    import numpy as np
+    from scipy.special import gammaln
+
+    def log_ways(there: "NDArray[np.int64] | int", taken: "NDArray[np.int64] | int") -> "NDArray[np.float64]":
+        ways: NDArray[np.float64] = (
+            gammaln(np.add(there, 1.0))
+            - gammaln(np.add(taken, 1.0))
+            - gammaln(np.subtract(there, taken) + 1.0)
+        )
+        return ways
+
+    found = np.zeros(first)
+    drawn = np.arange(max(0, size - (population - errors)), min(first - 1, errors, size) + 1)
+    found[drawn] = np.exp(
+        log_ways(errors, drawn) + log_ways(population - errors, size - drawn) - log_ways(population, size)
+    )
+    return found
+
+
+def _count_allowed(size: int, population: int, *, limit: float, confidence: float) -> int:
+    """The most errors in a sample of this size with which the claim passes; -1 when it cannot."""
+    low, high = -1, size
+    while low < high:
+        middle = (low + high + 1) // 2
+        if is_proven(middle, size, population, limit=limit, confidence=confidence):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+BEYOND = 1.25  # how far past the deciding number the curve goes
+STEPS = 32
+
+
+def project(errors: int, checked: int, population: int, further: int) -> tuple[tuple[int, float], ...]:
+    """(further pairs without an error, bound) from none on, past `further`, which is one of them; evenly apart."""
+    last = min(population - checked, max(further + 1, ceil(BEYOND * further)))
+    step = max(1, ceil(last / STEPS))
+    numbers = sorted({*range(0, last, step), further, last})
+    return tuple((number, compute_bound(errors, checked + number, population)) for number in numbers)

@@ -1,8 +1,10 @@
-"""What leads do to check settled grades: draw a random sample for a third expert, and read what it proves.
+"""Check settled grades: draw a sample for a third expert, and read what it proves.
 
 Stands after adjudication: what is settled is drawn (`sampling.py`), judged once more in the labeling panel, blind, and
-counted here (`report.py`, `wording.py`). Whoever is not a lead is refused, an expert who cannot judge here, and a draw
+counted here (`report.py`, `report.py`). Whoever is not a lead is refused, an expert who cannot judge here, and a draw
 that would add nothing: what was drawn is never drawn again.
+
+Why nothing is drawn, in sentences that name what would help.
 """
 
 from collections import Counter
@@ -12,16 +14,15 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import StateError
-from annotator.domain.messages import say
+from annotator.domain.errors import StateError, ValidationError
+from annotator.domain.messages import Message, say, say_n
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.service import require_role
-from annotator.quality.projection import project
-from annotator.quality.quality_since import count_settled_since
 from annotator.quality.quality_sql import (
     SettledPairs,
     add_draw,
+    count_settled_since,
     find_free,
     list_categories,
     list_draws,
@@ -44,17 +45,92 @@ from annotator.quality.records import (
     SampledPair,
     Verdict,
 )
-from annotator.quality.refusals import check_numbers, say_all_outside, say_nothing_missing, say_too_many
-from annotator.quality.report import Checked, compute_rates, find_further, judge_by_bound, judge_by_rate
-from annotator.quality.sampling import Settled, Stratum, count_strata, draw_pairs, find_seats, find_target
-from annotator.quality.trail import list_errors, list_undecided, tell_draws
-from annotator.quality.wording import say_nothing_drawn, say_status
+from annotator.quality.report import (
+    Checked,
+    compute_rates,
+    find_further,
+    judge_by_bound,
+    judge_by_rate,
+    list_errors,
+    list_undecided,
+    say_nothing_drawn,
+    say_status,
+    tell_draws,
+)
+from annotator.quality.sampling import (
+    Settled,
+    Stratum,
+    count_strata,
+    draw_pairs,
+    find_seats,
+    find_target,
+    project,
+)
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.pair_states import list_pair_states
 from annotator.storage.roles import list_people_here, list_present_roles
 from annotator.storage.tables import DatasetRow
+
+MOST_SEED = 2**31 - 1
+
+
+def check_numbers(rate: float, size: int | None, seed: int) -> None:
+    """Refuse a share, a number of pairs or a seed that cannot be one."""
+    if not 0 < rate <= 1:
+        raise ValidationError(
+            say("rate: expected a share above 0 and at most 1, such as 0.1, found {found}", found=rate)
+        )
+    if size is not None and size < 1:
+        raise ValidationError(say("size: expected a number of pairs from 1 on, found {found}", found=size))
+    if not 0 <= seed <= MOST_SEED:
+        raise ValidationError(
+            say("seed: expected a number from 0 to {most}, found {found}", most=MOST_SEED, found=seed)
+        )
+
+
+def say_nothing_missing(found: QualityPreview) -> Message:
+    """The round's sample is as large as was asked for; what is drawn is not drawn again."""
+    if found.drawn >= found.population:
+        return say_n(
+            "nothing to draw: the sample of round {round} holds {n:,} pair, all that {annotator} can check; begin a new round with --new-round, or name somebody else",
+            "nothing to draw: the sample of round {round} holds all {n:,} pairs that {annotator} can check; begin a new round with --new-round, or name somebody else",
+            found.drawn, round=found.round, annotator=found.annotator,
+        )  # fmt: skip
+    return say_n(
+        "nothing to draw: the sample of round {round} holds {drawn:,} of {n:,} pair already, and what is drawn is not drawn again; more are drawn from --rate {rate} or --size {size} on, a sample from nothing with --new-round",
+        "nothing to draw: the sample of round {round} holds {drawn:,} of {n:,} pairs already, and what is drawn is not drawn again; more are drawn from --rate {rate} or --size {size} on, a sample from nothing with --new-round",
+        found.population, drawn=found.drawn, round=found.round, size=found.drawn + 1,
+        rate=find_higher_rate(found.drawn, found.population),
+    )  # fmt: skip
+
+
+def say_all_outside(annotator: str, settled: int) -> Message:
+    """There are settled pairs, and none of them is for this person to check."""
+    return say_n(
+        "{annotator} cannot check the {n:,} settled pair: they judged, proposed or saw it, or do not judge its query; name somebody else",
+        "{annotator} cannot check any of the {n:,} settled pairs: they judged, proposed or saw them, or do not judge their queries; name somebody else",
+        settled, annotator=annotator,
+    )  # fmt: skip
+
+
+def say_too_many(annotator: str, size: int, population: int) -> Message:
+    """More pairs were asked for than there are."""
+    return say_n(
+        "size: expected at most {n:,}, the pair that {annotator} can check, found {size:,}",
+        "size: expected at most {n:,}, the pairs that {annotator} can check, found {size:,}",
+        population, annotator=annotator, size=size,
+    )  # fmt: skip
+
+
+def find_higher_rate(drawn: int, population: int) -> str:
+    """A short share of the population that is more than what is drawn."""
+    for digits in (2, 3, 4, 5, 6, 7):
+        rate = (drawn * 10**digits // population + 1) / 10**digits
+        if rate <= 1 and (digits > 2 or rate < 1):
+            return f"{rate:g}"
+    return "1"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,8 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.settling import Decided, Settlement
 from annotator.storage.imported_grades import list_kept_grades
-from annotator.storage.pair_states import settle_again
-from annotator.storage.plain import run_plain
-from annotator.storage.reopened import list_open_errors
-from annotator.storage.sql import prepare, run
+from annotator.storage.pair_states import list_open_errors, settle_again
+from annotator.storage.sql import prepare, run, run_plain
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,9 +6,9 @@ Tables are cut after 200 rows and say how many there are in all; `release diff` 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-from annotator.adjudication.decisions import CAUSE_NAMES
+from annotator.adjudication.records import CAUSE_NAMES
 from annotator.formats.markdown import escape_markdown, write_table
-from annotator.releases.compared import Change, ReleaseDiff, Renames
+from annotator.releases.records import Change, ReleaseDiff, Renames
 from annotator.releases.versions import compare_versions
 
 SHOWN = 200

@@ -16,7 +16,7 @@ from annotator.releases.published_service import (
     collect_query,
     summarise,
 )
-from annotator.releases.trail import JudgedPair
+from annotator.releases.records import JudgedPair
 
 QUERIES_AT_ONCE = 200
 ReadQrels = Callable[[Sequence[str]], Mapping[str, dict[str, PublishedQrel]]]

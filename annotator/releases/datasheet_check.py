@@ -14,6 +14,7 @@ from typing import Any
 from annotator.domain.messages import count_of
 from annotator.formats.markdown import escape_markdown
 from annotator.formats.markdown_tables import read_cell, read_rows, read_shown
+from annotator.releases.datasheet import CONTENT_COLUMNS, ORIGINS
 from annotator.releases.datasheet_figures import (
     COUPLE_COLUMNS,
     FIGURE_COLUMNS,
@@ -22,7 +23,6 @@ from annotator.releases.datasheet_figures import (
     PART_COLUMNS,
     list_agreement_figures,
 )
-from annotator.releases.datasheet_sections import CONTENT_COLUMNS, ORIGINS
 from annotator.releases.files import DATASHEET, MANIFEST
 from annotator.releases.read_back import Fault
 

@@ -9,14 +9,14 @@ from annotator.dataset.records import Coverage
 from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord, find_declared
 from annotator.domain.people import name_annotator, name_lead
 from annotator.quality.records import QualityStatus
+from annotator.releases.counts import Snapshot
 from annotator.releases.datasheet import (
     Datasheet,
     PoolSystem,
     SheetPerson,
     write_datasheet,
 )
-from annotator.releases.datasheet_imports import SheetImport, list_runs
-from annotator.releases.snapshot import Snapshot
+from annotator.releases.datasheet_figures import SheetImport, list_runs
 from annotator.releases.write import Given
 
 

@@ -1,18 +1,72 @@
-"""What changed between two releases, pair by pair. Pure rules.
+"""Find what changed between two releases, pair by pair, following renamed documents.
 
 Stands behind `release diff`, CHANGES.md and the preview of a release. A pair is known by its ids; a document that
 `remap` renamed in between is the same one. A grade's reason is read from what each release says its qrel
 rests on. Works query by query, so that a million qrels are never held at once.
+
+Which qrel of an older release is which of a newer one, when documents got other ids in between. Pure rules.
+
+Follows documents through the remaps between two releases. Pure rules.
+
+One `remap` renames everything it names in one go (a swap is two rows of the same moment); the next one starts from
+what the one before has left.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
 
 from annotator.domain.messages import say
-from annotator.releases.compared import Change, PublishedQrel, Reason, ReleaseDiff, ReleaseFacts
-from annotator.releases.matching import follow_grounds, give_present_ids
+from annotator.releases.records import Change, PublishedQrel, Reason, ReleaseDiff, ReleaseFacts, Renames
 from annotator.releases.versions import advise
+
+
+def give_present_ids(
+    before: Mapping[str, PublishedQrel], renamed: Mapping[str, str], parted: Collection[str]
+) -> dict[str, PublishedQrel]:
+    """The older qrels by the id that their document has now. Where two would meet, the one that kept its id, else
+    the first by old id, has it; what was split or merged gives its id up."""
+    if not renamed:
+        return dict(before)
+    given = {renamed[doc_id] for doc_id in before.keys() & renamed.keys()}
+    found = {
+        doc_id: qrel
+        for doc_id, qrel in before.items()
+        if doc_id not in renamed and not (doc_id in parted and doc_id in given)
+    }
+    for doc_id in sorted(before.keys() & renamed.keys()):
+        found.setdefault(renamed[doc_id], before[doc_id])
+    return found
+
+
+def follow_grounds(
+    before: Mapping[str, PublishedQrel], after: Mapping[str, PublishedQrel], renamed: Mapping[str, str]
+) -> dict[str, str]:
+    """The id that a document has now by the id it had (they may be the same), where a qrel's grounds tell. What is
+    the same in both is left out, unless `renamed` says otherwise of it."""
+    differing = [(doc_id, old) for doc_id, old in before.items() if after.get(doc_id) != old]
+    owners = {
+        key: doc_id for doc_id, new in after.items() if before.get(doc_id) != new for key in _list_keys(new)
+    }
+    found = {doc_id: doc_id for doc_id in renamed.keys() & before.keys() if before[doc_id].judgments}
+    for doc_id, old in differing:
+        found.pop(doc_id, None)
+        now = next((owners[key] for key in _list_keys(old) if key in owners), None)
+        if now is not None:
+            found[doc_id] = now
+    return found
+
+
+def _list_keys(qrel: PublishedQrel) -> Iterator[tuple[str, str]]:
+    """What belongs to one pair only: its judgments, its decision, its imported grade."""
+    yield from (("judgment", key) for key in (qrel.judgments or "").split())
+    if qrel.adjudication_pk is not None:
+        yield "adjudication", str(qrel.adjudication_pk)
+    if qrel.imported_qrel_pk is not None:
+        yield "imported", str(qrel.imported_qrel_pk)
+
 
 NO_NAMES: Mapping[str, str] = {}
 ReadDecisions = Callable[[Collection[int]], Mapping[int, tuple[str | None, str]]]
@@ -181,3 +235,41 @@ def _list_texts(
         old = before.get(query_id)
         if old is not None and new is not None and old != new:
             yield query_id, old, new
+
+
+@dataclass(frozen=True, slots=True)
+class Remap:
+    """One document that got another id. `kind`: "renamed", "split" or "merged"."""
+
+    old_doc_id: str
+    new_doc_id: str
+    kind: str
+    at: datetime
+
+
+def follow(remaps: Sequence[Remap]) -> Renames:
+    """What these remaps, in the order in which they were made, did altogether."""
+    present: dict[str, str] = {}  # by the id at the beginning, the id now
+    parted: set[str] = set()
+    joined: set[str] = set()
+    for _, rows in groupby(remaps, key=lambda row: row.at):
+        step = list(rows)
+        renamed = {row.old_doc_id: row.new_doc_id for row in step if row.kind == "renamed"}
+        gone = {row.old_doc_id for row in step if row.kind != "renamed"}
+        begun = {now: then for then, now in present.items()}
+        present = {then: renamed.get(now, now) for then, now in present.items() if now not in gone}
+        for old, new in renamed.items():
+            if old not in begun and old not in present:
+                present[old] = new
+        parted |= {begun.get(old, old) for old in gone}
+        joined = {renamed.get(doc_id, doc_id) for doc_id in joined}
+        joined |= {row.new_doc_id for row in step if row.kind != "renamed"}
+    renames = {then: now for then, now in present.items() if then != now}
+    listed = tuple((row.old_doc_id, row.new_doc_id, row.kind) for row in remaps)
+    return Renames(renames, frozenset(parted), frozenset(joined), listed)
+
+
+def turn_round(renames: Renames) -> Renames:
+    """The way back: from the ids afterwards to those before."""
+    back = {now: then for then, now in renames.renamed.items()}
+    return Renames(back, renames.joined, renames.parted, renames.rows)

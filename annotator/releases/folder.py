@@ -22,8 +22,7 @@ from pathlib import Path
 
 from annotator.domain.errors import ConflictError, StateError
 from annotator.domain.messages import say
-from annotator.releases.files import SUMS
-from annotator.releases.output import PartialFile, make_private_folder, sync_folder
+from annotator.releases.files import SUMS, PartialFile, make_private_folder, sync_folder
 from annotator.releases.verify import find_faults
 
 STALE_AFTER = timedelta(days=1)

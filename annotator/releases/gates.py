@@ -1,12 +1,22 @@
-"""The gates of a release: what it needs, what was measured, and what a lead overrode and why. Pure rules.
+"""The gates of a release: what it needs, what was measured, and what a lead overrode.
 
 In this order: `kappa` (the verdict on the dataset's Cohen's kappa is that it reaches the setting `kappa_target`: what is
 not known is not met), `disagreements` (none is open, also of those that quality control reopened), `overlap` (no pair is short of judgments), `quality_control` (done and
-passed: `quality_gate.py`), `coverage` (what the dataset declares as required, counted over what the files would hold),
+passed: `gates.py`), `coverage` (what the dataset declares as required, counted over what the files would hold),
 `unjudged_queries` (every query of the dataset has a settled grade, so that the files hold it), `relevant` (every judged query has a relevant
 document, or is listed as having none), `stale` (nothing rests on an older meaning of the grades, or on an older text).
 A gate that is not met stops a release unless a lead overrides it by name with a reason, which the manifest
 keeps. Overriding a gate that is met changes nothing and is not kept: nothing was overridden.
+
+The gate `quality_control`: what a third expert's sample says, by the reading that the dataset's `quality_rule` names.
+
+By `bound` it is measured by the largest share of errors that the sample leaves possible, by `rate` by the share that it
+happens to show. Either way its words tell both. Pure; the verdict is the stage quality's.
+
+Whether a settled pair rests on a standard or a text that is not in force any more. Pure; one of the gates' rules.
+
+A decided pair rests on its decision, a unanimous or single one on every one of its judgments; a kept import on
+neither.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,15 +25,123 @@ from typing import Any
 
 from annotator.agreement.records import Verdict
 from annotator.domain.errors import ValidationError
-from annotator.domain.messages import join_sentences, say, say_n
-from annotator.quality.records import QualityStatus
-from annotator.releases.quality_gate import check_quality
+from annotator.domain.messages import Message, join, join_sentences, say, say_n
+from annotator.quality.records import LIMIT, QualityStatus
 from annotator.releases.records import DIGITS, Names
 from annotator.releases.records import Gate as Gate
 from annotator.releases.records import Override as Override
-from annotator.releases.staleness import find_meaning_since as find_meaning_since
-from annotator.releases.staleness import is_stale as is_stale
-from annotator.releases.staleness import say_stale
+
+NAME = "quality_control"
+
+
+def check_quality(status: QualityStatus | None, *, dataset: str) -> Gate:
+    """Met when the verdict by the dataset's own rule is "passed". None, or no draw: nothing was checked."""
+    if status is None or not status.round:
+        why = say("not done: draw a sample (annotator qc draw {dataset} --annotator USER)", dataset=dataset)
+        return Gate(NAME, LIMIT, None, False, why=why)
+    found = status.rates["any"]
+    measured = found.bound if status.rule == "bound" else found.rate
+    measured = None if measured is None else round(measured, DIGITS)
+    if status.verdict == "passed":
+        return Gate(NAME, LIMIT, measured, True, why=say_found(status))
+    return Gate(NAME, LIMIT, measured, False, why=join((say_found(status), _say_work(status, dataset)), ": "))
+
+
+def say_found(status: QualityStatus) -> Message:
+    """What the sample shows and what it proves."""
+    found = status.rates["any"]
+    if found.rate is None or found.bound is None:
+        return say_n(
+            "{n:,} pair is drawn, and none is checked yet",
+            "{n:,} pairs are drawn, and none is checked yet",
+            status.drawn,
+        )
+    return say_n(
+        "{n:,} error among {checked:,} pairs checked ({rate:.2%}), so up to {bound:.2%} of all {population:,} may be errors",
+        "{n:,} errors among {checked:,} pairs checked ({rate:.2%}), so up to {bound:.2%} of all {population:,} may be errors",
+        found.errors,
+        checked=found.checked,
+        rate=found.rate,
+        bound=found.bound,
+        population=status.population,
+    )
+
+
+def _say_work(status: QualityStatus, dataset: str) -> Message:
+    if status.verdict == "undecided" and status.waiting:
+        return say_n(
+            "{n:,} of those drawn waits for the expert on the page Label (annotator qc status {dataset})",
+            "{n:,} of those drawn wait for the expert on the page Label (annotator qc status {dataset})",
+            status.waiting,
+            dataset=dataset,
+        )
+    if status.verdict == "undecided" and status.further:
+        return say_n(
+            "{n:,} more without an error would pass, so draw more (annotator qc draw {dataset} --annotator USER)",
+            "{n:,} more without an error would pass, so draw more (annotator qc draw {dataset} --annotator USER)",
+            status.further,
+            dataset=dataset,
+        )
+    return say(
+        "look at the errors, sharpen the guideline, and when the grades are better begin a new sample "
+        "(annotator qc draw {dataset} --annotator USER --new-round)",
+        dataset=dataset,
+    )
+
+
+def find_meaning_since(versions: Iterable[tuple[int, str]]) -> int | None:
+    """The latest guideline version that changed what a grade means; None when it is the first: nothing is older.
+
+    `versions`: (version, change) of the dataset's rubrics, change being "minor" or "semantic".
+    """
+    latest = max((version for version, change in versions if change == "semantic"), default=1)
+    return latest if latest > 1 else None
+
+
+def is_stale(
+    meaning_since: int | None, *, status: str, judged_under: Iterable[int], decided_under: int | None
+) -> bool:
+    """Whether a settled pair rests on an older meaning of the grades. `judged_under`, `decided_under`: guideline
+    versions."""
+    if meaning_since is None:
+        return False
+    if status == "adjudicated":
+        return decided_under is not None and decided_under < meaning_since
+    return status in ("unanimous", "single") and any(version < meaning_since for version in judged_under)
+
+
+def is_on_older_text(status: str, *, judged: bool, decided: bool) -> bool:
+    """Whether a settled pair rests on an older text of its document: of a judgment (`judged`) or the decision."""
+    return decided if status == "adjudicated" else judged and status in ("unanimous", "single")
+
+
+def say_stale(stale: int, *, on_text: int, on_both: int, since: int | None, dataset: str) -> Message:
+    """What stale pairs rest on, and what to do about it. `on_text`: of them, those on an older text; `on_both`: those
+    on an older guideline as well."""
+    on_guideline, parts = stale - on_text + on_both, []
+    if on_guideline:
+        parts.append(
+            say_n(
+                "{n:,} settled pair rests on a guideline older than version {since}, which changed what a grade means",
+                "{n:,} settled pairs rest on a guideline older than version {since}, which changed what a grade means",
+                on_guideline,
+                since=since,
+            )
+        )
+    if on_text:
+        parts.append(
+            say_n(
+                "{n:,} settled pair rests on an older text of its document",
+                "{n:,} settled pairs rest on an older text of their documents",
+                on_text,
+            )
+        )
+    return say(
+        "{what}: decide them anew (annotator adjudicate {dataset} FILE --as LEAD), or have them judged again",
+        what=join(parts, "; "),
+        dataset=dataset,
+    )
+
 
 MAX_REASON = 10_000
 SHOWN = 20
@@ -37,7 +155,7 @@ class GateFigures:
     many as `overlap`. `requirements` and
     `requirements_met`: how many are declared and met; `unmet`: the others as (requirement, required, measured).
     `unjudged`: queries without a settled grade, which no file holds. `without_relevant`: queries with a settled grade, but none from 1 on, that are not declared to have none.
-    `stale`: settled pairs that are stale (`staleness.py`), `stale_text` of them on an older text, `stale_both` on an
+    `stale`: settled pairs that are stale (`gates.py`), `stale_text` of them on an older text, `stale_both` on an
     older guideline as well; `meaning_since`: the latest guideline version with another
     meaning of the grades, None when the first one still holds. `quality`: None where nothing was ever drawn.
     """

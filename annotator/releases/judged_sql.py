@@ -13,17 +13,22 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.ground_truth import NOTHING, Document, Query
-from annotator.releases.trail import GivenJudgment, JudgedPair, KeptGrade
+from annotator.releases.records import GivenJudgment, JudgedPair, KeptGrade
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow
-from annotator.storage.bulk import split
 from annotator.storage.document_order import list_orders
 from annotator.storage.import_records import IMPORT
 from annotator.storage.imported_grades import ImportedQrel, list_imported_places, list_kept_imports
 from annotator.storage.lookup import key_of
-from annotator.storage.pair_states import QUERIES_AT_ONCE, list_query_pks, read_queries, settle_again
-from annotator.storage.plain import fetch_plain
+from annotator.storage.pair_states import (
+    QUERIES_AT_ONCE,
+    OpenError,
+    list_open_errors,
+    list_query_pks,
+    read_queries,
+    settle_again,
+)
 from annotator.storage.pool import select_documents_left
-from annotator.storage.reopened import OpenError, list_open_errors
+from annotator.storage.sql import fetch_plain, split
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,

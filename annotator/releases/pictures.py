@@ -8,10 +8,9 @@ a title and a description with every number for those who do not see it. Contras
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from annotator.domain.cell_colours import colour_cell
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import count_of
-from annotator.domain.svg import clean, cut, draw_text, frame_picture
+from annotator.domain.svg import clean, colour_cell, cut, draw_text, frame_picture
 
 STYLE = (
     "<style>text{font-family:system-ui,sans-serif;font-size:14px;fill:#1c2326}.head{font-size:16px;font-weight:600}"

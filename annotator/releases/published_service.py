@@ -16,43 +16,41 @@ from annotator.domain.people import Actor, name_annotator, name_lead
 from annotator.people.service import require_role
 from annotator.releases.changes import say_advice as say_advice
 from annotator.releases.changes import write_changes as write_changes
-from annotator.releases.compared import Change as Change
-from annotator.releases.compared import PublishedQrel as PublishedQrel
-from annotator.releases.compared import ReleaseDiff as ReleaseDiff
-from annotator.releases.compared import ReleaseFacts as ReleaseFacts
-from annotator.releases.compared import Renames as Renames
 from annotator.releases.diff import Collected as Collected
 from annotator.releases.diff import ReadDecisions as ReadDecisions
+from annotator.releases.diff import Remap, follow, turn_round
 from annotator.releases.diff import compare_query as compare_query
 from annotator.releases.diff import summarise as summarise
-from annotator.releases.published_records import Guideline as Guideline
-from annotator.releases.published_records import QrelPage as QrelPage
-from annotator.releases.published_records import QrelRow as QrelRow
-from annotator.releases.published_records import Trace as Trace
-from annotator.releases.published_records import TracedDecision as TracedDecision
-from annotator.releases.published_records import TracedImport as TracedImport
-from annotator.releases.published_records import TracedJudgment as TracedJudgment
 from annotator.releases.published_sql import (
     QUERIES_AT_ONCE,
+    find_decision_until,
+    find_imported_qrel,
+    find_pair,
     find_qrel,
     find_release,
+    find_traced_decision,
     iterate_published_qrels,
+    list_decision_words,
+    list_judgments_until,
     list_published_queries,
     list_qrels_on_page,
     list_query_texts,
     list_remaps,
     list_rubrics,
-)
-from annotator.releases.renames import Remap, follow, turn_round
-from annotator.releases.trails import (
-    find_decision_until,
-    find_imported_qrel,
-    find_pair,
-    find_traced_decision,
-    list_decision_words,
-    list_judgments_until,
     list_traced_judgments,
 )
+from annotator.releases.records import Change as Change
+from annotator.releases.records import Guideline as Guideline
+from annotator.releases.records import PublishedQrel as PublishedQrel
+from annotator.releases.records import QrelPage as QrelPage
+from annotator.releases.records import QrelRow as QrelRow
+from annotator.releases.records import ReleaseDiff as ReleaseDiff
+from annotator.releases.records import ReleaseFacts as ReleaseFacts
+from annotator.releases.records import Renames as Renames
+from annotator.releases.records import Trace as Trace
+from annotator.releases.records import TracedDecision as TracedDecision
+from annotator.releases.records import TracedImport as TracedImport
+from annotator.releases.records import TracedJudgment as TracedJudgment
 from annotator.releases.versions import suggest_next as suggest_next
 from annotator.storage.database import Database
 from annotator.storage.disclosures import find_published, find_released, note_seen

@@ -11,13 +11,12 @@ from sqlalchemy import ColumnElement, exists, func, insert, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import SQLModel, col
 
-from annotator.releases.trail import Participant
-from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow
+from annotator.releases.records import Participant
+from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, QualityDrawRow
 from annotator.storage.current_judgments import list_current_adjudications
 from annotator.storage.lookup import key_of
 from annotator.storage.outdated import OLDER_STANDARD, OLDER_TEXT
-from annotator.storage.quality_tables import QualityDrawRow
-from annotator.storage.reopened import list_open_errors
+from annotator.storage.pair_states import list_open_errors
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,

@@ -39,11 +39,11 @@ from annotator.guideline.feedback_sql import count_causes, count_led
 from annotator.people.service import require_person, require_role
 from annotator.quality.records import QualityStatus
 from annotator.releases.comparison import Comparison
-from annotator.releases.content import count_content, list_settled
-from annotator.releases.counts import Survey, list_figures
+from annotator.releases.content import assign_numbers, count_content, list_settled
+from annotator.releases.counts import Snapshot, Survey, list_figures, list_scale
 from annotator.releases.datasheet_facts import fill_sheet
-from annotator.releases.datasheet_quality import hide_people
-from annotator.releases.files import MANIFEST, SIGNATURE, SUMS, WITHOUT_GRADES
+from annotator.releases.datasheet_figures import hide_people
+from annotator.releases.files import MANIFEST, SIGNATURE, SUMS, WITHOUT_GRADES, without_cycle_search
 from annotator.releases.folder import (
     check_free,
     discard,
@@ -57,8 +57,6 @@ from annotator.releases.folder import (
 from annotator.releases.gates import Gate, explain, find_meaning_since, override_gates, to_gate
 from annotator.releases.gates import check_gates as compare_gates
 from annotator.releases.judged_sql import iterate_documents, iterate_judged_queries
-from annotator.releases.output import without_cycle_search
-from annotator.releases.pseudonyms import assign_numbers
 from annotator.releases.published_service import ReleaseDiff as ReleaseDiff
 from annotator.releases.published_service import (
     ReleaseFacts,
@@ -69,6 +67,7 @@ from annotator.releases.published_service import (
     read_qrels,
     read_renames,
 )
+from annotator.releases.published_sql import list_decision_words
 from annotator.releases.release_records import OpenedRelease as OpenedRelease
 from annotator.releases.release_records import Release as Release
 from annotator.releases.release_records import ReleaseCheck as ReleaseCheck
@@ -88,19 +87,17 @@ from annotator.releases.releases_sql import (
     list_secrets,
     list_systems,
 )
-from annotator.releases.releases_versions import check_version, suggest_version
 from annotator.releases.signing import check_key, sign
-from annotator.releases.snapshot import Snapshot, list_scale
-from annotator.releases.trails import list_decision_words
 from annotator.releases.verified_files import VerifiedFile as VerifiedFile
 from annotator.releases.verified_files import find_misplaced, list_checksums, open_verified, refuse_file
 from annotator.releases.verify import Verification, verify_folder
+from annotator.releases.versions import check_version, suggest_version
 from annotator.releases.write import Made, Order, write_release
-from annotator.storage.candidates import count_documents
 from annotator.storage.database import Database, lock_releases
 from annotator.storage.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.pair_states import PairState, iterate_pair_states, list_queries
+from annotator.storage.pool import count_documents
 from annotator.storage.tables import DatasetRow, ReleaseRow
 
 KEPT_CHANGES = 200  # how many changes of each kind CHANGES.md lists; every one is counted

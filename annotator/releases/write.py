@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from annotator.domain.ground_truth import Document, Query
 from annotator.releases.comparison import Comparison
 from annotator.releases.content import Ties, list_keys, list_settled, to_qrel, write_canonical
+from annotator.releases.counts import Snapshot, describe_files, describe_release, list_grade_names, list_scale
 from annotator.releases.files import (
     CHANGES,
     CONFUSION_PICTURE,
@@ -24,6 +25,8 @@ from annotator.releases.files import (
     MANIFEST,
     SIGNATURE,
     SUMS,
+    ContentDigest,
+    Spool,
     TruthWriter,
     list_files,
     write_json,
@@ -31,17 +34,9 @@ from annotator.releases.files import (
     write_sums,
 )
 from annotator.releases.folder import PartialFolder
-from annotator.releases.output import ContentDigest, Spool
 from annotator.releases.pictures import draw_confusion, draw_grades
 from annotator.releases.published_service import ReleaseDiff, ReleaseFacts, Renames, write_changes
-from annotator.releases.snapshot import (
-    Snapshot,
-    describe_files,
-    describe_release,
-    list_grade_names,
-    list_scale,
-)
-from annotator.releases.trail import JudgedPair
+from annotator.releases.records import JudgedPair
 
 
 class Given(NamedTuple):

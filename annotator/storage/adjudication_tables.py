@@ -1,7 +1,13 @@
-"""The tables of the queue and of what leads and annotators do about it: decisions, disputes, holds, discussions, objections, the trail.
+"""The tables of adjudication and quality control: decisions, disagreements, holds, discussions, draws.
 
-`current_adjudication`, `dispute` and the scores are derived: by `adjudication/decided.py`, `storage/disagreements.py` and
+The tables of the queue and of what leads and annotators do about it: decisions, disputes, holds, discussions, objections, the trail.
+
+`current_adjudication`, `dispute` and the scores are derived: by `adjudication/decisions_sql.py`, `storage/disagreements.py` and
 `storage/impact_scores.py`, and by nothing else. `adjudication`, `document_order` and `audit_event` are append-only.
+
+The tables of quality control: which settled pairs were drawn for whom, and what the third expert said.
+
+A draw and its pairs are never changed by a later draw; a pair's answer follows the judgments (`quality/quality_sql.py`).
 """
 
 from datetime import datetime
@@ -93,7 +99,7 @@ class CurrentAdjudicationRow(SQLModel, table=True):
 
 
 class DisputeRow(SQLModel, table=True):
-    """A pair that waits for a lead (`open`), or that one has decided. `reasons`: why, as bits (`domain/disputes.py`);
+    """A pair that waits for a lead (`open`), or that one has decided. `reasons`: why, as bits (`domain/settling.py`);
     `waiting`: those of them that it still waits for; `low`,
     `high`, `distance`: of the grades that speak against each other; `since`: the first of them that did. `impact` (nDCG),
     `recall_impact`, `mrr_impact`: how far the choice moves the system it moves most, on the pair's query; null without
@@ -271,3 +277,52 @@ class AuditEventRow(SQLModel, table=True):
     before: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
     after: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
     at: datetime = time_column()
+
+
+class QualityDrawRow(SQLModel, table=True):
+    """One draw of settled pairs for a third expert. `round`: draws of one round make up one sample; a new round begins
+    from nothing. `population`: how many settled pairs the sample of the round speaks for, `outside`: how many it cannot
+    (the expert judged or saw them). `rate`: the share of the population that the round's sample shall reach."""
+
+    __tablename__ = "quality_draw"
+    __table_args__ = (
+        UniqueConstraint("dataset_pk", "number"),
+        CheckConstraint("rate > 0 AND rate <= 1", name="rate"),
+        CheckConstraint("population >= 1", name="population"),
+        CheckConstraint("outside >= 0", name="outside"),
+        CheckConstraint("round >= 1", name="round"),
+    )
+
+    pk: int | None = Field(default=None, primary_key=True)
+    dataset_pk: int = Field(foreign_key="dataset.pk")
+    number: int
+    round: int
+    annotator_pk: int = Field(foreign_key="person.pk")
+    drawn_by_pk: int | None = Field(default=None, foreign_key="person.pk")
+    rate: float
+    seed: int
+    population: int
+    outside: int
+    drawn_at: datetime = time_column()
+
+
+class QualityPairRow(SQLModel, table=True):
+    """A settled pair that was drawn, with the grade it had then, and what the expert says of it: nothing yet (`outcome`
+    null), a grade, or that it cannot be rated. `answered_at`: when the answer that holds was received."""
+
+    __tablename__ = "quality_pair"
+    __table_args__ = (
+        CheckConstraint("settled_grade IN (0, 1, 2, 3)", name="settled_grade"),
+        CheckConstraint("outcome IN ('graded', 'unrateable')", name="outcome"),
+        CheckConstraint("grade IN (0, 1, 2, 3)", name="grade"),
+        Index("ix_quality_pair_pair_pk", "pair_pk"),
+    )
+
+    draw_pk: int = Field(primary_key=True, foreign_key="quality_draw.pk")
+    pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
+    settled_grade: int
+    settled_by: str
+    judgment_pk: int | None = Field(default=None, foreign_key="judgment.pk")
+    outcome: str | None = None
+    grade: int | None = None
+    answered_at: datetime | None = time_column(nullable=True)

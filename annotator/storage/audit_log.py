@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from sqlalchemy.orm import Session
 
 from annotator.storage.adjudication_tables import AuditEventRow
-from annotator.storage.bulk import add_rows
+from annotator.storage.sql import add_rows
 
 Action = Literal[
     "decided", "proposed", "withdrew", "settled by policy", "undid policy", "decided from file", "assigned", "put off",

@@ -1,25 +1,178 @@
-"""The engine and its transactions: the same code on SQLite and PostgreSQL.
+"""The engine and its transactions on SQLite and PostgreSQL, its file, and why it cannot work now.
 
 SQLite runs in WAL mode with foreign keys on, a busy timeout and full synchronisation (an acknowledged
 judgment survives a power cut); a write transaction takes the write lock at its start (BEGIN IMMEDIATE),
 so that it never fails half way with "database is locked". On PostgreSQL a write transaction that must
 exclude others on the same dataset says so with `lock_dataset`.
+
+Tell a database that cannot work now from a mistake of the program.
+
+The drivers use one class (OperationalError) for both: a locked file and a misspelled column. What tells them apart is
+SQLite's result code and PostgreSQL's SQLSTATE. Only `storage/` calls this; everybody else sees `DatabaseUnavailable`.
+
+Ask a database whether it can be read and written, apart from everybody's work.
+
+A probe has connections of its own and waits for no lock longer than a second, so that its answer tells about the
+database and not about how busy this program is.
+
+The file of a SQLite database: whether there can be one, and who may read it.
 """
 
+import os
+import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Protocol
 
 from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import DatabaseUnavailable, ValidationError
-from annotator.storage.sqlite_file import check_sqlite_file, create_private_file
-from annotator.storage.unavailable import BUSY, explain_unavailable
+from annotator.domain.errors import AnnotatorError, DatabaseUnavailable, StateError, ValidationError
+from annotator.domain.messages import Message, say
+
+BUSY = say("the database is locked by other work")
+FULL = say("the disk of the database is full")
+READ_ONLY = say("the database can only be read")
+UNREACHABLE = say("the database cannot be reached")
+REFUSED = say("the database refuses this user")
+DAMAGED = say("the database file is damaged, or it is not a database")
+DISK_ERROR = say("the disk of the database reports an error")
+OVERLOADED = say("the database has more to do than it can take")
+
+# https://www.sqlite.org/rescode.html; the lower eight bits are the primary result code
+_SQLITE = {
+    sqlite3.SQLITE_PERM: UNREACHABLE,
+    sqlite3.SQLITE_BUSY: BUSY,
+    sqlite3.SQLITE_LOCKED: BUSY,
+    sqlite3.SQLITE_NOMEM: OVERLOADED,
+    sqlite3.SQLITE_READONLY: READ_ONLY,
+    sqlite3.SQLITE_IOERR: DISK_ERROR,
+    sqlite3.SQLITE_CORRUPT: DAMAGED,
+    sqlite3.SQLITE_FULL: FULL,
+    sqlite3.SQLITE_CANTOPEN: UNREACHABLE,
+    sqlite3.SQLITE_PROTOCOL: BUSY,
+    sqlite3.SQLITE_NOTADB: DAMAGED,
+}
+# https://www.postgresql.org/docs/current/errcodes-appendix.html; a whole class by its first two characters
+_POSTGRESQL = {
+    "08": UNREACHABLE,  # connection exceptions
+    "28": REFUSED,  # the user, or the password
+    "42501": REFUSED,  # no right to do this
+    "3D": UNREACHABLE,  # there is no such database
+    "53": OVERLOADED,  # insufficient resources
+    "57": UNREACHABLE,  # shut down, starting, or the query was cancelled
+    "58": DISK_ERROR,  # system error
+    "XX": DAMAGED,  # internal error or corrupted data
+    "53100": FULL,
+    "55P03": BUSY,  # lock_timeout ran out
+    "40001": BUSY,  # serialization failure
+    "40P01": BUSY,  # deadlock
+}
+_WRITE_REFUSED = "25006"  # read-only transaction
+
+
+@contextmanager
+def explain_unavailable(shown_url: str, *, write: bool) -> Iterator[None]:
+    """Raise DatabaseUnavailable for what the driver raises within the block because the database cannot work now.
+
+    Everything else goes through unchanged. `write`: whether the block may write; a refused write in a read transaction is
+    a mistake of the program.
+    """
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        why = find_reason(error, write=write)
+        if why is None:
+            raise
+        raise DatabaseUnavailable(why, database=shown_url, detail=find_detail(error)) from error
+
+
+def find_reason(error: BaseException, *, write: bool) -> Message | None:
+    """Why the database cannot work now; None for every other error."""
+    if isinstance(error, PoolTimeout):
+        return OVERLOADED
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if isinstance(cause, sqlite3.Error):
+        code = getattr(cause, "sqlite_errorcode", None)
+        return None if code is None else _SQLITE.get(code & 0xFF)
+    state = getattr(cause, "sqlstate", None)
+    if state is not None:
+        if state == _WRITE_REFUSED:
+            return READ_ONLY if write else None
+        return _POSTGRESQL.get(state) or _POSTGRESQL.get(state[:2])
+    # psycopg without an SQLSTATE: no connection could be made, it broke, or the address has an option libpq does not know
+    lost = isinstance(error, DBAPIError) and (
+        error.connection_invalidated
+        or error.statement is None
+        or type(cause).__name__ in ("OperationalError", "InterfaceError")
+    )
+    return UNREACHABLE if lost else None
+
+
+def find_detail(error: BaseException) -> str:
+    """The first line of what the driver says; it names neither password nor statement."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    lines = str(cause).strip().splitlines()
+    return lines[0] if lines else type(cause).__name__
+
+
+OTHERS = 0o077  # the rights of everybody but the owner
+BESIDE = (
+    "",
+    "-wal",
+    "-shm",
+)  # what SQLite keeps beside the file; it gives them the rights of the file itself
+
+
+def find_sqlite_file(url: URL) -> Path | None:
+    """The file that the address names; None where there is none (in memory, or an address with options of its own)."""
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return None
+    if url.database == ":memory:" or url.database.startswith("file:"):
+        return None
+    return Path(url.database).absolute()
+
+
+def check_sqlite_file(url: URL) -> None:
+    """StateError when the address names a folder, or a file in a folder that does not exist."""
+    path = find_sqlite_file(url)
+    if path is None:
+        return
+    if path.is_dir():
+        raise StateError(f"expected a file as the database, found a folder: {path}")
+    if not path.parent.is_dir():
+        raise StateError(f"the folder of the database does not exist: {path.parent}")
+
+
+def create_private_file(url: URL) -> None:
+    """Create the file, empty and readable by its owner only, unless it exists. What cannot be created, SQLite reports."""
+    path = find_sqlite_file(url)
+    if path is not None:
+        with suppress(OSError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+
+
+def list_database_files(url: URL) -> list[Path]:
+    """Return the files of the database: none where it is on a server."""
+    path = find_sqlite_file(url)
+    return [] if path is None else [path.with_name(path.name + ending) for ending in BESIDE]
+
+
+def list_open_to_others(paths: Iterable[Path]) -> list[Path]:
+    """Return those of the paths that exist and give other users of the machine any right."""
+    found = []
+    for path in paths:
+        with suppress(OSError):
+            if path.stat().st_mode & OTHERS:
+                found.append(path)
+    return found
+
 
 PATIENCE_SECONDS = 30
 """How long a command waits for a lock that somebody else holds."""
@@ -219,3 +372,43 @@ def _begin_sqlite(connection: Any) -> None:
     wait = round(options.get("annotator_wait", PATIENCE_SECONDS) * 1_000)
     connection.connection.dbapi_connection.execute(f"PRAGMA busy_timeout={wait}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("annotator_write", True) else "BEGIN")
+
+
+PROBE_SECONDS = 1.0
+_READ = text("SELECT version_num FROM alembic_version")
+_WRITE = text("UPDATE alembic_version SET version_num = version_num")
+_LOCK_AS_A_JUDGMENT_DOES = text("LOCK TABLE judgment IN ROW EXCLUSIVE MODE")
+
+
+class Probe:
+    """See the module. Safe to use from several threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = Database(database.url, patience=PROBE_SECONDS, beside=database)
+
+    def find_read_problem(self) -> str | None:
+        """Read a row. Why that failed, for the log; None when it did not. Waits for no writer."""
+        try:
+            with self._database.read() as session:
+                session.execute(_READ).scalar()
+        except (AnnotatorError, SQLAlchemyError) as error:
+            return _explain(error)
+        return None
+
+    def find_write_problem(self) -> str | None:
+        """Commit a write that changes nothing. Why that failed, for the log; None when it did not."""
+        try:
+            with self._database.write() as session:
+                if not self._database.is_sqlite:
+                    session.execute(_LOCK_AS_A_JUDGMENT_DOES)
+                session.execute(_WRITE)
+        except (AnnotatorError, SQLAlchemyError) as error:
+            return _explain(error)
+        return None
+
+    def dispose(self) -> None:
+        self._database.dispose()
+
+
+def _explain(error: Exception) -> str:
+    return error.describe() if isinstance(error, DatabaseUnavailable) else find_detail(error)

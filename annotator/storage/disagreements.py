@@ -1,4 +1,4 @@
-"""Which pairs are disputes: derives `dispute` from what was said and decided, with the rule of `domain/disputes.py`.
+"""Which pairs are disputes: derives `dispute` from what was said and decided, with the rule of `domain/settling.py`.
 
 Called in the transaction of whatever changes a pair: a judgment, a decision, quality control, a question, an objection, a new
 standard. One statement reads what is known of the pairs, so that a press that makes no dispute costs one read.
@@ -14,12 +14,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.disputes import Dispute, Reason, Standing, find_dispute
-from annotator.domain.settling import Decided, read_decision, settle
+from annotator.domain.settling import Decided, Dispute, Reason, Standing, find_dispute, read_decision, settle
 from annotator.storage.adjudication_tables import DisputeRow
-from annotator.storage.bulk import add_rows
 from annotator.storage.impact_scores import note_due
-from annotator.storage.sql import Prepared, prepare, read_time, run, run_many
+from annotator.storage.sql import Prepared, add_rows, prepare, read_time, run, run_many
 
 CHUNK = 500
 PART = 20_000

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.adjudication_tables import DocumentOrderRow
-from annotator.storage.bulk import add_rows, split
 from annotator.storage.lookup import key_of
+from annotator.storage.sql import add_rows, split
 from annotator.storage.tables import PairRow
 
 QUERIES_AT_ONCE = 500

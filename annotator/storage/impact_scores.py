@@ -12,8 +12,7 @@ from sqlmodel import col
 
 from annotator.domain.impact_scores import Scores, Totals, Weight
 from annotator.storage.adjudication_tables import QueryScoreRow, ScoreDueRow, ScoreTotalRow
-from annotator.storage.bulk import add_rows, split
-from annotator.storage.sql import prepare, read_json, run
+from annotator.storage.sql import add_rows, prepare, read_json, run, split
 
 CHUNK = 500
 # An update that changes nothing: it waits for whoever computes the query's scores just now, and outlasts their removal.

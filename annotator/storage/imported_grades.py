@@ -14,11 +14,10 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.adjudication_tables import AdjudicationRow
-from annotator.storage.bulk import add_rows, split
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.lookup import key_of
 from annotator.storage.missing_judgments import derive_lacking
-from annotator.storage.plain import fetch_plain
+from annotator.storage.sql import add_rows, fetch_plain, split
 from annotator.storage.tables import ImportedQrelRow, PairRow
 
 CHUNK = 500

@@ -133,7 +133,7 @@ class QuestionRow(SQLModel, table=True):
 
 
 class ToldProgressRow(SQLModel, table=True):
-    """How far an annotator was told to be (`labeling/own_progress.py`): what is told next never goes back behind it."""
+    """How far an annotator was told to be (`labeling/records.py`): what is told next never goes back behind it."""
 
     __tablename__ = "told_progress"
     __table_args__ = (CheckConstraint("done <= total", name="done"),)

@@ -1,23 +1,86 @@
-"""Which pairs are open to an annotator, and how many.
+"""Find which pairs are open to an annotator: eligibility, what is left, and leases.
 
 A pair is open to somebody who has no current answer on it (or put it off), while it lacks more judgments than
 others hold it just now (`pair.lacking`, derived by `storage/missing_judgments.py`), if its query is theirs
-(`storage/eligibility.py`), and they neither proposed it nor saw others' answers, nor check it for quality control
+(`storage/open_pairs.py`), and they neither proposed it nor saw others' answers, nor check it for quality control
 (`storage/quality_pairs.py`). Nothing here reads more than a query's
 pairs; what is left over all queries is read from counters. CROSS JOIN: SQLite then starts from the smaller table.
+
+Which queries are a person's: by the categories and languages of their roles, and by whom a query was given to.
+
+A role on the dataset or on every dataset that allows a query is enough. A query that was given to people is theirs alone.
+
+The leases that keep two people from overshooting what a pair wants, and two tabs of one person from showing the same.
+
+A lease counts until it expires, unless it would last longer than leases do (domain/clock.py); it belongs to an annotator, and knows which browser tab holds it.
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from sqlalchemy.orm import Session
 
 from annotator.domain.clock import find_latest_end
-from annotator.storage.eligibility import Eligibility
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import prepare, run
+from annotator.storage.sql import Prepared, prepare, read_json, run
 from annotator.storage.tables import DatasetRow
+
+_GIVEN = """
+  (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})
+    OR EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query} AND s.person_pk = :annotator_pk))"""
+_HELD = prepare(
+    "SELECT EXISTS (SELECT 1 FROM assignment) AS given, categories, languages FROM membership "
+    "WHERE person_pk = :person_pk AND (dataset_pk = :dataset_pk OR dataset_pk IS NULL)"
+)
+_EXPERTISE = " AND EXISTS (SELECT 1 FROM query e WHERE e.pk = {query} AND ({allowed}))"
+
+
+@dataclass(frozen=True, slots=True)
+class Eligibility:
+    """The queries of a person as a condition in SQL, and the values that it names. `given`: queries are given to people."""
+
+    given: bool = True
+    allowed: str = ""
+    values: Mapping[str, list[str]] = field(default_factory=dict)
+
+    def prepare(self, statement: str, *, query: str) -> Prepared:
+        """A statement whose {eligible} stands for the condition; `query`: the column that holds the query's key."""
+        return _prepare(statement, query, self.given, self.allowed, tuple(self.values))
+
+    def only_expertise(self) -> "Eligibility":
+        """The same, to whomever the queries were given."""
+        return replace(self, given=False)
+
+
+@lru_cache(maxsize=256)
+def _prepare(statement: str, query: str, given: bool, allowed: str, names: tuple[str, ...]) -> Prepared:
+    condition = _GIVEN.format(query=query) if given else "1 = 1"
+    if allowed:
+        condition += _EXPERTISE.format(query=query, allowed=allowed)
+    lists = (*names, "chosen") if ":chosen" in statement else names
+    return prepare(statement.replace("{eligible}", condition), lists=lists)
+
+
+def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligibility:
+    """What the person's roles allow; what was given to whom is looked up by the condition itself."""
+    given = True
+    allowed: list[str] = []
+    values: dict[str, list[str]] = {}
+    held = run(session, _HELD, {"dataset_pk": dataset_pk, "person_pk": person_pk}).all()
+    for number, (any_given, *limits) in enumerate(held):
+        given = bool(any_given)
+        parts = []
+        for name, limit in zip(("category", "language"), map(read_json, limits), strict=True):
+            if limit is not None:
+                values[f"{name}_{number}"] = list(limit)
+                parts.append(f"e.{name} IN :{name}_{number}")
+        if not parts:
+            return Eligibility(given)
+        allowed.append(f"({' AND '.join(parts)})")
+    return Eligibility(given, " OR ".join(allowed), values)
+
 
 LATEST = 10_000  # judgments of everybody among which an annotator's own latest is looked for
 MAY_COME = """
@@ -224,3 +287,47 @@ def count_work(session: Session, worklist: Worklist, eligibility: Eligibility) -
 def count_done(session: Session, worklist: Worklist) -> int:
     """How many pairs of the dataset the annotator has a current judgment of."""
     return int(run(session, _COUNT_DONE, worklist.values).scalar_one())
+
+
+_TAKE = prepare(
+    "INSERT INTO lease (pair_pk, annotator_pk, expires_at, tab) "
+    "SELECT pk, :annotator_pk, :until, :tab FROM pair WHERE pk IN :pairs "
+    "ON CONFLICT (pair_pk, annotator_pk) DO UPDATE SET expires_at = excluded.expires_at, tab = excluded.tab",
+    lists=["pairs"],
+)
+_ELSEWHERE = prepare(
+    "SELECT pair_pk FROM lease WHERE annotator_pk = :annotator_pk AND tab NOT IN ('', :tab) "
+    "AND expires_at > :now AND expires_at <= :latest",
+)
+_DROP = prepare("DELETE FROM lease WHERE annotator_pk = :annotator_pk AND pair_pk IN :pairs", lists=["pairs"])
+_DROP_ALL = prepare("DELETE FROM lease WHERE annotator_pk = :annotator_pk")
+_DROP_EXPIRED = prepare(
+    "DELETE FROM lease WHERE annotator_pk = :annotator_pk AND (expires_at <= :now OR expires_at > :latest)"
+)
+
+
+def take_leases(session: Session, worklist: Worklist, pair_pks: Collection[int], *, until: datetime) -> None:
+    """Lease these pairs to the annotator until then; leases the annotator has already are prolonged."""
+    if pair_pks:
+        mine = {"annotator_pk": worklist.annotator_pk, "tab": worklist.tab, "until": until}
+        run(session, _TAKE, {**mine, "pairs": list(pair_pks)})
+
+
+def list_leased_elsewhere(session: Session, worklist: Worklist) -> set[int]:
+    """The pairs (pair_pk) that another tab of this annotator holds, on this device or another."""
+    return set(run(session, _ELSEWHERE, {**worklist.values, "tab": worklist.tab}).scalars())
+
+
+def drop_leases(session: Session, worklist: Worklist, pair_pks: Sequence[int]) -> None:
+    """End the annotator's leases of these pairs."""
+    run(session, _DROP, {"annotator_pk": worklist.annotator_pk, "pairs": list(pair_pks)})
+
+
+def drop_every_lease(session: Session, person_pk: int) -> None:
+    """End all leases of this person, on every dataset: what they hold goes to others at once."""
+    run(session, _DROP_ALL, {"annotator_pk": person_pk})
+
+
+def drop_expired_leases(session: Session, worklist: Worklist) -> None:
+    """Clear away the annotator's own leases that have run out, and those that a clock ahead of the present one made."""
+    run(session, _DROP_EXPIRED, worklist.values)

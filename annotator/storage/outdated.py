@@ -14,10 +14,9 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import Outdated
-from annotator.storage.bulk import split
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import Worklist
-from annotator.storage.sql import prepare, run
+from annotator.storage.sql import prepare, run, split
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,

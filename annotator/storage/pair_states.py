@@ -1,29 +1,71 @@
-"""The state of every pair of a dataset, read a few hundred queries at a time whatever its size.
+"""Read the state of every pair of a dataset, with what quality control has reopened.
+
+The state of every pair of a dataset, read a few hundred queries at a time whatever its size.
 
 Stands between judging and everything that follows: the list of pairs, the queue of disagreements, the
 gates and the releases all ask here, so that they cannot differ. The rule itself is `domain/settling.py`;
 what is current is `storage/current_judgments.py`; which grade of an earlier ground truth is kept, `storage/imported_grades.py`; what
-quality control reopened, `storage/reopened.py`.
+quality control reopened, `storage/pair_states.py`.
 Pairs that a remap retired have left the pool and are in none of it.
+
+Which pairs quality control has reopened: a third expert's grade contradicts the settled one, and nobody decided since.
+
+The one home of this rule, read once for a dataset: `quality_pair` holds a sample, so it is small. An answer that the
+expert takes back is no error any more; a decision made at its time or later ends it, whatever the lead decided. Whether
+the grade that holds now is the expert's after all is for `domain/settling.py` to say.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.ground_truth import Query
 from annotator.domain.settling import Decided, Settlement, settle
-from annotator.storage.bulk import split
+from annotator.storage.adjudication_tables import CurrentAdjudicationRow, QualityDrawRow, QualityPairRow
 from annotator.storage.imported_grades import list_kept_grades
 from annotator.storage.lookup import key_of
-from annotator.storage.plain import run_plain
-from annotator.storage.reopened import OpenError, list_open_errors
-from annotator.storage.sql import Prepared, prepare
+from annotator.storage.sql import Prepared, prepare, run_plain, split
 from annotator.storage.tables import QueryRow
+
+
+class OpenError(NamedTuple):
+    """The expert's grade, and when it was received."""
+
+    grade: int
+    answered_at: datetime
+
+
+def list_open_errors(
+    session: Session, dataset_pk: int, pair_pks: Collection[int] | None = None
+) -> dict[int, tuple[OpenError, ...]]:
+    """The errors that no lead has decided on since, by pair_pk, the first one first. `pair_pks`: of these few only."""
+    decided_since = exists().where(
+        col(CurrentAdjudicationRow.pair_pk) == col(QualityPairRow.pair_pk),
+        col(CurrentAdjudicationRow.decided_at) >= col(QualityPairRow.answered_at),
+    )
+    statement = (
+        select(col(QualityPairRow.pair_pk), col(QualityPairRow.grade), col(QualityPairRow.answered_at))
+        .join(QualityDrawRow, col(QualityDrawRow.pk) == col(QualityPairRow.draw_pk))
+        .where(
+            col(QualityDrawRow.dataset_pk) == dataset_pk,
+            col(QualityPairRow.grade) != col(QualityPairRow.settled_grade),
+            ~decided_since,
+        )
+        .order_by(col(QualityPairRow.answered_at), col(QualityPairRow.draw_pk))
+    )
+    if pair_pks is not None:
+        statement = statement.where(col(QualityPairRow.pair_pk).in_(sorted(pair_pks)))
+    found: dict[int, tuple[OpenError, ...]] = {}
+    rows: Any = session.execute(statement)
+    for pair_pk, grade, answered_at in rows:
+        found[pair_pk] = (*found.get(pair_pk, ()), OpenError(grade, answered_at))
+    return found
+
 
 FEW = 500
 QUERIES_AT_ONCE = 200

@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, Select, delete, func, or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.accounts import Membership
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
+from annotator.domain.people import Membership
 from annotator.storage.database import lock_dataset
 from annotator.storage.labeling_tables import AssignmentRow, QueryAnswersRow
 from annotator.storage.sql import prepare, run

@@ -1,20 +1,34 @@
-"""Statements written out once and run often: what every press of a key asks the database.
+"""Run prepared SQL, read many plain rows, and insert many at once.
+
+Statements written out once and run often: what every press of a key asks the database.
 
 SQLAlchemy builds an expression, its cache key and its result anew at each use, which takes longer than the database needs
 for the answer (benchmarks/at_a_million.py). These are made when the program starts and handed to the driver as they are:
 names become those of the driver, lists as many of them as there are items. Elsewhere expressions read better and are used.
+
+Reads many rows of numbers and texts as the driver gives them: tuples, without a row object or a conversion each.
+
+For what is read by the million. Only for columns that need no converting on either database: numbers, texts.
+
+Inserts many rows at once: one compiled statement, each value prepared by its column's type, no work per row beyond that.
+
+For imports and pools of a hundred thousand rows: SQLAlchemy's own bulk insert takes half as long again, and the
+ORM's twice as long.
 """
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import CursorResult
+from sqlalchemy import CursorResult, Executable, Table, insert
+from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.schema import ScalarElementColumnDefault
+from sqlmodel import SQLModel
 
 LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _NAME = re.compile(r"(?<![:\w]):(\w+)")
@@ -110,3 +124,81 @@ def _render(statement: Prepared, lengths: tuple[int, ...], dialect: str) -> tupl
 
 def _mark(name: str, dialect: str) -> str:
     return f":{name}" if dialect == "sqlite" else f"%({name})s"
+
+
+def fetch_plain(session: Session, statement: Executable) -> list[Any]:
+    """Every row of this statement."""
+    session.flush()
+    with session.connection().execute(statement) as result:
+        return list(result.cursor.fetchall()) if result.cursor is not None else []
+
+
+def run_plain(session: Session, statement: Prepared, values: Mapping[str, Any]) -> list[Any]:
+    """Every row of a statement that is written out (`storage/sql.py`). What the session holds back is not written
+    first."""
+    with run(session, statement, values) as result:
+        return list(result.cursor.fetchall()) if result.cursor is not None else []
+
+
+CHUNK = 5_000
+T = TypeVar("T")
+Prepare = Callable[[Any], Any]
+
+
+def add_rows(session: Session, row_class: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows of one table; all of them name the same columns. A column that none names gets its default."""
+    if not rows:
+        return
+    session.flush()
+    connection = session.connection()
+    table = SQLModel.metadata.tables[str(row_class.__tablename__)]
+    constants = {
+        column.name: column.default.arg
+        for column in table.c
+        if column.name not in rows[0] and isinstance(column.default, ScalarElementColumnDefault)
+    }
+    statement, positional, steps = _compile(table, (*rows[0], *constants), connection.dialect)
+    for chunk in split(rows, CHUNK):
+        whole = [{**constants, **row} for row in chunk] if constants else chunk
+        connection.exec_driver_sql(statement, _parameters(whole, steps, positional=positional))
+
+
+@lru_cache(maxsize=256)
+def _compile(
+    table: Table, names: tuple[str, ...], dialect: Dialect
+) -> tuple[str, bool, list[tuple[str, Prepare | None]]]:
+    """The statement, whether it takes its values by position, and how each of them is prepared."""
+    compiled = insert(table).compile(dialect=dialect, column_keys=list(names))
+    order = compiled.positiontup or names
+    kinds = {name: table.c[name].type.dialect_impl(dialect) for name in order}
+    steps: list[tuple[str, Prepare | None]] = [
+        (name, kind.bind_processor(dialect)) for name, kind in kinds.items()
+    ]
+    return str(compiled), bool(compiled.positional), steps
+
+
+def split(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items in slices of at most `size`."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _parameters(
+    rows: Sequence[Mapping[str, Any]], steps: Sequence[tuple[str, Prepare | None]], *, positional: bool
+) -> list[Any]:
+    """Prepared column by column: a fifth of the time that row by row takes."""
+    columns = [_prepare_column(rows, name, step) for name, step in steps]
+    if positional:
+        return list(zip(*columns, strict=True))
+    names = [name for name, _ in steps]
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def _prepare_column(rows: Sequence[Mapping[str, Any]], name: str, step: Prepare | None) -> Sequence[Any]:
+    values = [row[name] for row in rows]
+    if step is None:
+        return values
+    first = values[0]
+    if all(value is first for value in values):  # the time of an import, for instance
+        return [step(first)] * len(values)
+    return [step(value) for value in values]

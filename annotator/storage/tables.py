@@ -3,7 +3,7 @@ validation; build rows with `model_validate`.
 
 `judgment` and `adjudication` are append-only and `release*` rows are immutable: triggers in the migrations
 refuse UPDATE and DELETE on both databases. `current_judgment` is derived (see `storage/current_judgments.py`). The tables
-that serve only the work of labeling are in `labeling_tables.py`, those of quality control in `quality_tables.py`.
+that serve only the work of labeling are in `labeling_tables.py`, those of quality control in `adjudication_tables.py`.
 Names ending in `_pk` are our own integer keys; `query_id` and `doc_id` are always the outside world's ids.
 """
 
@@ -341,7 +341,7 @@ class JudgmentRow(SQLModel, table=True):
 
     `event_id` makes a repeated delivery harmless. `judged_at` is when the key was pressed (never later
     than `received_at`). `browser` and `browser_number`: which of the annotator's browsers it was pressed in, and its place
-    among the presses there; null when that was not said. `late`: it never holds (see `storage/receipt_order.py`). `document_sha256` is the text it was made on, null when there was none.
+    among the presses there; null when that was not said. `late`: it never holds (see `storage/current_judgments.py`). `document_sha256` is the text it was made on, null when there was none.
     `purpose` is "independent" for an ordinary judgment; only those count for agreement and qrels. "conditional":
     asked for because the first two differed; "training", "gold", "repeat": checks on the annotator; "quality": a third
     expert's, on a pair that was settled without them. `reason`: why it

@@ -14,8 +14,8 @@ from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from annotator.domain.accounts import SignedIn
 from annotator.domain.messages import say
+from annotator.domain.people import SignedIn
 from annotator.domain.texts import holds_no_text
 from annotator.web.kit.messages import tr
 from annotator.web.navigation import PAGES

@@ -1,6 +1,12 @@
-"""The ASGI application: the gate, the REST routes, and Streamlit behind them.
+"""Put together the ASGI application: the gate, the REST routes, and Streamlit behind them.
 
 Everything that is served is put together here. `main_page.py` is what it runs.
+
+Answers Streamlit's `host-config` ourselves, for a setting that has no option: no dialogs over the page. (And no
+page of others may steer ours by messages: `allowedOrigins` is empty.)
+
+When the server cannot be reached, Streamlit lays a dialog over everything and makes the page below inert; but the
+labeling panel goes on without a server, and says itself what is kept. The other pages say it in a line (app.css).
 """
 
 import asyncio
@@ -13,8 +19,9 @@ import structlog
 from anyio import to_thread
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.starlette import App
 
 from annotator.domain.errors import AnnotatorError, DatabaseUnavailable
@@ -23,28 +30,53 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web import auth, health
 from annotator.web.adjudication import api as adjudication_api
+from annotator.web.adjudication import downloads
 from annotator.web.adjudication import downloads as adjudication_downloads
-from annotator.web.adjudication import trail_download
 from annotator.web.admission import Admission
 from annotator.web.agreement import routes
 from annotator.web.gate import Gate
+from annotator.web.guideline import api as changes_api
 from annotator.web.guideline import api as guideline_api
-from annotator.web.guideline import changes_api
-from annotator.web.host_config import HostConfig
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.text import escape_markdown
 from annotator.web.labeling import api as labeling_api
-from annotator.web.labeling import questions_api, work_api
+from annotator.web.labeling import api as questions_api
+from annotator.web.labeling import api as work_api
 from annotator.web.navigation import find_home
-from annotator.web.no_outgoing import forbid_outgoing_requests
 from annotator.web.outage import note_outage, say_outage
+from annotator.web.page_context import set_served
 from annotator.web.pooling import api as pooling_api
-from annotator.web.process import set_served
 from annotator.web.quality import downloads as quality_downloads
 from annotator.web.releases import downloads as releases_downloads
 from annotator.web.rendering import api as rendering_api
+from annotator.web.serve import forbid_outgoing_requests
 from annotator.web.session import require_signed_in
 from annotator.web.uploads import UploadGuard, free_files_of_ended_sessions
+
+PATH = "/_stcore/host-config"
+CONFIG = {
+    "allowedOrigins": [],
+    "useExternalAuthToken": False,
+    "enableCustomParentMessages": False,
+    "enforceDownloadInNewTab": False,
+    "metricsUrl": "",
+    "blockErrorDialogs": True,
+    "resourceCrossOriginMode": None,
+}
+
+
+class HostConfig:
+    """ASGI middleware: answers PATH, and leaves everything else alone."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == PATH:
+            await JSONResponse(CONFIG)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
 
 SCRIPT = Path(__file__).parent / "script" / "main.py"
 
@@ -79,15 +111,15 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *labeling_api.routes(database),
         *routes.routes(database),
         *adjudication_api.routes(database),
-        *changes_api.routes(database),
+        *changes_api.change_routes(database),
         *guideline_api.routes(database),
         *pooling_api.routes(database),
         *quality_downloads.routes(database),
         *adjudication_downloads.routes(database),
-        *trail_download.routes(database),
-        *questions_api.routes(database),
+        *downloads.audit_log_routes(database),
+        *questions_api.question_routes(database),
         *rendering_api.routes(database),
-        *work_api.routes(database),
+        *work_api.own_work_routes(database),
         *releases_downloads.routes(database, settings),
     ]
 

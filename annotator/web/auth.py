@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from annotator.domain.accounts import TooManyAttempts, WrongSignIn
 from annotator.domain.errors import DatabaseUnavailable
+from annotator.domain.people import TooManyAttempts, WrongSignIn
 from annotator.people.service import know_device, sign_in, sign_out
 from annotator.settings import Settings
 from annotator.storage.database import Database

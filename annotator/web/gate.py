@@ -1,18 +1,28 @@
-"""The gate before everything that is served: who comes in, and what goes out with every response.
+"""The gate before everything that is served: who comes in, how large a body may be, and security headers.
 
 A pure ASGI middleware, outside of Streamlit: it also sees the websocket, and never buffers a body. It looks
 the session up once per request and leaves the person in `scope["state"]["signed_in"]`. Refuses whoever is not
 signed in, except on OPEN paths; what another site makes a browser send, requests and websockets alike; and
 everything but the account page's own traffic while a one-time password has not been replaced. Headers by which a
 proxy could say who somebody is are taken off: the cookie alone says it.
+
+The security headers of every response, and what may be cached.
+
+How large the body of a request may be, by where it goes. What is larger is refused before, or while, it comes.
 """
 
+import base64
+import hashlib
+import re
 import secrets
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 from urllib.parse import quote
 
+import streamlit
 import structlog
 from anyio import to_thread
 from starlette.datastructures import MutableHeaders
@@ -20,17 +30,93 @@ from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from annotator.domain.accounts import SignedIn
 from annotator.domain.errors import DatabaseUnavailable, NotAllowed
+from annotator.domain.people import SignedIn
 from annotator.people.service import find_session
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.body_limits import BodyTooLarge, limit_body
-from annotator.web.headers import OWN_FILES, secure
 from annotator.web.language import use_language_of
 from annotator.web.outage import answer_outage, note_outage
 from annotator.web.plain_page import wants_page
 from annotator.web.session import COOKIE, is_https, require_own_page, require_same_origin
+from annotator.web.uploads import MOST_BYTES
+
+OWN_FILES = ("/login.css", "/favicon.png")
+INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+
+
+ELSE = "; ".join(
+    (
+        "default-src 'self'",
+        "style-src 'self' 'unsafe-inline'",  # Streamlit styles by inline elements
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "worker-src 'self' blob:",
+        "frame-src 'self'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+
+
+@cache
+def make_policy() -> str:
+    """The Content-Security-Policy: our own scripts, and the inline ones of Streamlit's page by their hashes."""
+    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
+    digests = [hashlib.sha256(script).digest() for script in INLINE_SCRIPT.findall(page)]
+    inline = "".join(f" 'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    return f"script-src 'self' blob: 'wasm-unsafe-eval'{inline}; {ELSE}"
+
+
+def secure(headers: MutableHeaders, path: str, *, https: bool) -> None:
+    """Add them. Only the program's own files may be kept by a cache."""
+    headers["Content-Security-Policy"] = make_policy()
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["X-Frame-Options"] = "DENY"
+    headers["Referrer-Policy"] = "same-origin"
+    headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    if https:
+        headers["Strict-Transport-Security"] = "max-age=31536000"
+    if not path.startswith("/static/") and path not in OWN_FILES:
+        headers["Cache-Control"] = "no-store"
+
+
+OF_ADDRESSES = {"/login": 20_000, "/logout": 1_000, "/api/judgments": 2_000_000}
+OF_FOLDERS = {"/api/": 100_000, "/_stcore/upload_file/": MOST_BYTES}
+ELSEWHERE = 1_000
+
+
+class BodyTooLarge(Exception):
+    """The request's body is larger than its address takes."""
+
+
+def find_most_bytes(path: str) -> int:
+    """The largest body that is taken at this address."""
+    of_folder = (most for folder, most in OF_FOLDERS.items() if path.startswith(folder))
+    return OF_ADDRESSES.get(path) or next(of_folder, ELSEWHERE)
+
+
+def limit_body(request: HTTPConnection, receive: Receive) -> Receive:
+    """`receive` that raises BodyTooLarge as soon as more has come than the address takes; at once when the head says so."""
+    most = find_most_bytes(request.scope["path"])
+    said = request.headers.get("content-length", "0")
+    if not said.isdigit() or len(said) > 15 or int(said) > most:
+        raise BodyTooLarge
+    received = 0
+
+    async def receive_limited() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > most:
+            raise BodyTooLarge
+        return message
+
+    return receive_limited
+
 
 HEALTH = ("/healthz", "/readyz")
 OPEN = frozenset({"/login", "/logout", *HEALTH, *OWN_FILES})

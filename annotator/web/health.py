@@ -10,8 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from annotator import __version__
-from annotator.storage.database import Database
-from annotator.storage.probe import Probe
+from annotator.storage.database import Database, Probe
 from annotator.web.shared_attempt import SharedAttempt
 
 READY_SECONDS = 5.0

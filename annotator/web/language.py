@@ -5,7 +5,7 @@ Set on every request (by the gate) and on every run of a page (by page_context.p
 
 from starlette.requests import HTTPConnection
 
-from annotator.domain.accounts import SignedIn
+from annotator.domain.people import SignedIn
 from annotator.web.kit.messages import LANGUAGES, use_language
 from annotator.web.session import find_signed_in
 

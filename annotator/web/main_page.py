@@ -1,23 +1,45 @@
-"""One run of the app: checks the session, then draws the sidebar and the page asked for. Called by script/main.py.
+"""One run of the app: check the session, draw the sidebar and the page asked for, import in the background.
+
+One run of the app: checks the session, then draws the sidebar and the page asked for. Called by script/main.py.
 
 The pages stand in navigation.py.
+
+Imports in the background what the agreement page needs, as soon as a lead has opened any page.
+
+The libraries take about two seconds of a core to import. A server that nobody has signed in to, or only annotators, does without
+them (about 100 MB).
 """
 
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 import streamlit as st
 
 from annotator.domain.people import includes
 from annotator.web.kit.messages import tr
-from annotator.web.kit.roles import name_role
-from annotator.web.language_choice import declare_language
+from annotator.web.kit.words import name_role
 from annotator.web.navigation import PAGES, Page, list_pages
 from annotator.web.page_context import PageContext, draw_signed_out, find_context
-from annotator.web.preload import preload
-from annotator.web.sidebar import draw_sidebar, list_parameters
+from annotator.web.sidebar import declare_language, draw_sidebar, list_parameters
 from annotator.web.uploads import note_file_fields
+
+NEEDED = ("annotator.web.agreement.page", "scipy.sparse", "annotator.web.agreement.report_view", "altair")
+
+
+@cache
+def preload() -> Thread:
+    """Begin, once in a process; the thread that does it."""
+    thread = Thread(target=_import_all, name="preload", daemon=True)
+    thread.start()
+    return thread
+
+
+def _import_all() -> None:
+    for name in NEEDED:
+        import_module(name)
+
 
 HERE = Path(__file__).parent
 

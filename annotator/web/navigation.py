@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from annotator.dataset.service import list_datasets
-from annotator.domain.accounts import SignedIn
 from annotator.domain.messages import Message, say
-from annotator.domain.people import Role, includes
+from annotator.domain.people import Role, SignedIn, includes
 from annotator.storage.database import Database
 
 

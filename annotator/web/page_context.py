@@ -1,7 +1,11 @@
-"""What a page gets: the database, who is signed in, and the chosen dataset; found anew on every run of the script.
+"""What a page gets: the database, the settings, who is signed in, and the chosen dataset.
 
 The reader's language is set here too. An open websocket outlives a session, so the cookie is looked up on each run, and a fragment (which runs
 without the rest of the script) begins with `require_context` too. Refuses to go on once signed out.
+
+What this process serves: the database and the settings that the Streamlit scripts work on.
+
+Streamlit runs a page as a script without arguments, so this one place holds what `make_app` was given.
 """
 
 from dataclasses import dataclass
@@ -11,8 +15,9 @@ from html import escape
 import streamlit as st
 
 from annotator.dataset.service import Dataset, list_datasets
-from annotator.domain.accounts import SignedIn
-from annotator.domain.people import Actor
+from annotator.domain.errors import StateError
+from annotator.domain.messages import say
+from annotator.domain.people import Actor, SignedIn
 from annotator.domain.texts import holds_no_text
 from annotator.people.service import find_session
 from annotator.settings import Settings
@@ -20,8 +25,30 @@ from annotator.storage.database import Database
 from annotator.web.kit.messages import tr, use_language
 from annotator.web.language import find_language
 from annotator.web.navigation import choose_dataset
-from annotator.web.process import find_served
 from annotator.web.session import COOKIE
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The one database and the settings of a serving process."""
+
+    database: Database
+    settings: Settings
+
+
+_served: dict[str, Served] = {}
+
+
+def set_served(database: Database, settings: Settings) -> None:
+    """Say what is served from now on; called once, by `make_app`."""
+    _served["now"] = Served(database, settings)
+
+
+def find_served() -> Served:
+    """What `make_app` was given. StateError when no app has been made."""
+    if "now" not in _served:
+        raise StateError(say("this page belongs to a running server: annotator serve"))
+    return _served["now"]
 
 
 @dataclass(frozen=True, slots=True)

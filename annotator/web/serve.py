@@ -1,4 +1,14 @@
-"""Runs the application in this process until it is told to stop."""
+"""Run the application in this process until it is told to stop, and configure Streamlit.
+
+Keeps Streamlit from asking an outside service for this machine's addresses.
+
+Streamlit asks when it meets a websocket origin that it does not know, and when it prints its own address: an HTTP request
+to checkip.amazonaws.com, made on the event loop, so that nothing is answered meanwhile. No option turns that off.
+What else in Streamlit 1.67 makes requests: usage statistics (the browser; off by `browser.gatherUsageStats`), the e-mail
+prompt and `streamlit run URL` (its command line, not used here), a theme named by a URL in the operator's own config.toml.
+
+How the app looks and how Streamlit is told to behave. Colours reach a contrast of 4.5:1 for text, 3:1 for controls.
+"""
 
 import asyncio
 import gc
@@ -7,21 +17,23 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import structlog
+from streamlit import net_util
 
 from annotator.domain.errors import StateError
 from annotator.log import set_up_logs
 from annotator.settings import Settings
-from annotator.storage.database import Database
-from annotator.storage.sqlite_file import list_database_files, list_open_to_others
+from annotator.storage.database import Database, list_database_files, list_open_to_others
+from annotator.web.uploads import MOST_MB
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
     from uvicorn import Config, Server
+
 
 OPEN_FILES = 8_192  # connections, downloads and the database; many systems begin with 1,024 and let a process ask for more
 BACKLOG = 2_048  # connections that the system keeps until they are accepted
@@ -47,7 +59,6 @@ def serve_app(
     set_up_logs(settings.log_format, settings.log_level)
     from annotator.web.app import make_app
     from annotator.web.outage import PATIENCE_SECONDS
-    from annotator.web.theme import make_config
 
     warn_of_open_files(database, settings)
     raise_open_files(OPEN_FILES)
@@ -223,3 +234,85 @@ def is_loopback(host: str) -> bool:
 def _stop(_number: int, _frame: FrameType | None) -> None:
     """uvicorn has closed everything by then, and gives the signal back."""
     sys.exit(0)
+
+
+def forbid_outgoing_requests() -> None:
+    """From now on Streamlit knows no address of this machine, and asks nobody for one."""
+    net_util.get_external_ip = net_util.get_internal_ip = _find_no_address
+
+
+def _find_no_address() -> str | None:
+    return None
+
+
+FONT = (
+    "system-ui, -apple-system, 'Segoe UI', Roboto, 'Hiragino Sans', 'Yu Gothic UI', Meiryo, "
+    "'Apple SD Gothic Neo', 'Malgun Gothic', 'Noto Sans CJK JP', 'Noto Sans CJK KR', sans-serif"
+)
+CODE_FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'Noto Sans Mono CJK JP', monospace"
+
+LIGHT = {
+    "primaryColor": "#19616b",
+    "backgroundColor": "#ffffff",
+    "secondaryBackgroundColor": "#f1f3ef",
+    "textColor": "#1c2326",
+    "linkColor": "#155a64",
+    "borderColor": "#d3d8d3",
+    "sidebar.backgroundColor": "#f4f5f1",
+    "sidebar.secondaryBackgroundColor": "#e7eae4",
+}
+DARK = {
+    "primaryColor": "#25808c",
+    "backgroundColor": "#14181a",
+    "secondaryBackgroundColor": "#1f2629",
+    "textColor": "#e8ebe8",
+    "linkColor": "#7cc4cd",
+    "borderColor": "#39433f",
+    "sidebar.backgroundColor": "#1a1f22",
+    "sidebar.secondaryBackgroundColor": "#262e31",
+}
+
+
+# What a config.toml or a variable of the environment must not open: options given to the app go before both.
+CLOSED = {
+    "global.developmentMode": False,
+    "browser.gatherUsageStats": False,
+    "server.showEmailPrompt": False,
+    "server.enableCORS": True,
+    "server.corsAllowedOrigins": [],
+    "server.enableXsrfProtection": True,
+    "server.enableAgentApi": False,
+    "server.enableStaticServing": False,
+    "server.scriptHealthCheckEnabled": False,
+    "server.trustedUserHeaders": {},
+    "client.allowedOrigins": [],
+}
+
+
+def make_config(host: str, port: int) -> Mapping[str, Any]:
+    """Streamlit's options, by name. The garbage collection after each run is off: it took two thirds of a run."""
+    return {
+        **CLOSED,
+        "server.address": host,
+        "server.port": port,
+        "server.headless": True,
+        "server.fileWatcherType": "none",
+        "server.runOnSave": False,
+        "server.maxUploadSize": MOST_MB,
+        "server.maxWidgetStateSize": 5,  # MB, of a message from a browser: what is typed into a page's fields
+        "runner.postScriptGC": False,
+        "runner.magicEnabled": False,
+        "client.toolbarMode": "minimal",
+        "client.showErrorDetails": "none",
+        "client.showErrorLinks": False,
+        "client.showSidebarNavigation": False,
+        "logger.hideWelcomeMessage": True,
+        "logger.enableRich": False,  # else it prints a traceback for every refusal, past our log
+        "theme.font": FONT,
+        "theme.codeFont": CODE_FONT,
+        "theme.headingFontSizes": ["1.875rem", "1.375rem", "1.125rem", "1rem", "1rem", "1rem"],
+        "theme.baseRadius": "medium",
+        "theme.showSidebarBorder": False,
+        **{f"theme.light.{name}": value for name, value in LIGHT.items()},
+        **{f"theme.dark.{name}": value for name, value in DARK.items()},
+    }

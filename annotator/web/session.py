@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from annotator.domain.accounts import DEVICE_LIFETIME, SignedIn
 from annotator.domain.errors import NotAllowed
+from annotator.domain.people import DEVICE_LIFETIME, SignedIn
 from annotator.settings import Settings
 
 COOKIE = "annotator_session"

@@ -1,19 +1,58 @@
-"""The sidebar: the name, the dataset, the pages open to the person, who is signed in, and the way out."""
+"""The sidebar: the dataset, the pages open to the person, the language, and the way out.
+
+The choice of a language by its reader, and the page telling the browser which one it speaks.
+"""
 
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
 from annotator.adjudication.discussion_service import count_news
-from annotator.web.kit.messages import tr
-from annotator.web.kit.roles import name_role
-from annotator.web.kit.shown_value import find_key, read_choice
-from annotator.web.language_choice import draw_language_choice
+from annotator.people.service import choose_language
+from annotator.web.kit.controls import find_key, read_choice
+from annotator.web.kit.messages import LANGUAGES, current_language, tr
+from annotator.web.kit.words import name_role
 from annotator.web.navigation import list_pages
-from annotator.web.page_context import PageContext
+from annotator.web.page_context import PageContext, find_context
+
+BROWSER = "browser"
+DECLARE = "export default function ({ data }) { document.documentElement.lang = data.language; }"
+
+
+def draw_language_choice(name: str, *, label_visibility: Literal["visible", "collapsed"] = "visible") -> None:
+    """A select of the languages, each in its own name; what is chosen is kept and spoken at once."""
+    key, language = find_key(name, current_language())
+    st.selectbox(
+        tr("Language"), list(LANGUAGES), list(LANGUAGES).index(language), key=key, format_func=LANGUAGES.__getitem__,
+        on_change=_choose_language, args=(name, key), label_visibility=label_visibility,
+    )  # fmt: skip
+
+
+def forget_choice() -> None:
+    """Follow the browser again."""
+    context = find_context()
+    if context is not None:
+        choose_language(context.database, context.actor, None)
+
+
+def declare_language() -> None:
+    """Let screen readers, fonts and the browser's own translation know in which language the page is."""
+    _declaring()(key="language", data={"language": current_language()})
+
+
+def _choose_language(name: str, key: str) -> None:
+    context, chosen = find_context(), read_choice(name, key)
+    if context is not None and isinstance(chosen, str):
+        choose_language(context.database, context.actor, chosen)
+
+
+@cache
+def _declaring() -> Any:
+    return st.components.v2.component("annotator_language", js=DECLARE)
+
 
 NAME = '<div class="annotator-name"><img src="/favicon.png" alt="" width="32" height="32"><span>Annotator</span></div>'
 SIGN_OUT = (

@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Page, Route
 
 from annotator.web.labeling.panel.component import FOLDER
-from annotator.web.labeling.panel.document_words import document_words
+from annotator.web.labeling.panel.words import document_words
 
 ADDRESS = "http://view.test/"
 SCRIPTS = ("elements.js", "empty_words.js", "marks.js", "sheet.js", "document.js")

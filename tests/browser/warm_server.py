@@ -13,8 +13,8 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import ModuleType
 
+from annotator.web.main_page import NEEDED
 from annotator.web.navigation import PAGES
-from annotator.web.preload import NEEDED
 
 WARM = multiprocessing.get_context("forkserver")
 WARM.set_forkserver_preload(

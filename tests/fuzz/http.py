@@ -38,8 +38,7 @@ from annotator.domain.people import OPERATOR
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pairs import pair_key
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import Candidate, add_candidates, pair_key
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import (
     CurrentJudgmentRow,

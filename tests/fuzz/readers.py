@@ -23,22 +23,19 @@ from typing import Any
 
 import yaml
 
-from annotator.adjudication.decisions_file import read_decisions
-from annotator.adjudication.order_file import read_order
+from annotator.adjudication.bulk_files import read_decisions, read_order
 from annotator.dataset.coverage_requirements import read_requirements
 from annotator.dataset.coverage_service import check_file
 from annotator.dataset.rubric_file import read_rubric
 from annotator.domain.errors import AnnotatorError, BadInput, Problems
-from annotator.formats.documents import read_documents
-from annotator.formats.input_tables import read_queries
+from annotator.formats.input_tables import read_documents, read_pairs, read_queries
 from annotator.formats.judgments import read_judgments
-from annotator.formats.pairs import read_pairs
 from annotator.formats.registry import FORMATS, read_truth
 from annotator.formats.runs import read_run_file
 from annotator.formats.source import Source
 from annotator.formats.text import read_text
 from annotator.importing.provenance import read_provenance
-from annotator.importing.remap_file import read_remap
+from annotator.importing.remapping import read_remap
 from annotator.importing.sections import read_page, split_sections
 from annotator.labeling.calibration import read_marks
 

@@ -8,17 +8,15 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.decided import derive_decided
+from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR, Actor
-from annotator.storage.adjudication_tables import AdjudicationRow
+from annotator.storage.adjudication_tables import AdjudicationRow, QualityDrawRow, QualityPairRow
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.pairs import pair_key
-from annotator.storage.pool import Candidate, add_candidates
-from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
+from annotator.storage.pool import Candidate, add_candidates, pair_key
 from annotator.storage.tables import (
     DocumentRow,
     DocumentTextRow,

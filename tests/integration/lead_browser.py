@@ -6,8 +6,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from annotator.domain.accounts import SignedIn
-from annotator.domain.people import Actor
+from annotator.domain.people import Actor, SignedIn
 from annotator.storage.database import Database
 from annotator.web.adjudication import api as adjudication_api
 from annotator.web.labeling import api as labeling_api

@@ -8,10 +8,9 @@ from sqlmodel import col
 from annotator.adjudication.queue_records import QueueFilter
 from annotator.adjudication.service import hand_out_cases
 from annotator.domain.people import Actor
-from annotator.storage.adjudication_tables import AuditEventRow
+from annotator.storage.adjudication_tables import AuditEventRow, QualityDrawRow, QualityPairRow
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow
-from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.tables import PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.decided import derive_decided
-from annotator.adjudication.decisions import Outcome
+from annotator.adjudication.decisions_sql import derive_decided
+from annotator.adjudication.records import Outcome
 from annotator.guideline.feedback_sql import Named
 from annotator.guideline.service import Version, publish_version, read_version
 from annotator.storage.adjudication_tables import AdjudicationRow

@@ -8,7 +8,7 @@ from zlib import crc32
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.decided import derive_decided
+from annotator.adjudication.decisions_sql import derive_decided
 from annotator.domain.people import Actor
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.lookup import find_rubric, key_of

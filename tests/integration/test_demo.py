@@ -10,10 +10,9 @@ import pytest
 
 from annotator.dataset.service import change_settings, create_dataset, read_current_rubric, show_dataset
 from annotator.demo import DATASET, FOLDER, build_demo
-from annotator.domain.accounts import WrongSignIn
 from annotator.domain.errors import ConflictError
 from annotator.domain.judgments import TrainingState
-from annotator.domain.people import OPERATOR, Actor
+from annotator.domain.people import OPERATOR, Actor, WrongSignIn
 from annotator.importing.service import import_judgments
 from annotator.labeling.calibration_service import compute_results, list_checks, unmark_pair
 from annotator.labeling.questions_service import list_questions

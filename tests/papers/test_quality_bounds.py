@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from annotator.quality.bounds import (
+from annotator.quality.sampling import (
     compute_bound,
     compute_interval,
     count_first_too_many,
     count_further,
+    find_chance_of_passing,
     find_least,
     find_most,
     is_disproven,
     is_proven,
 )
-from annotator.quality.looks import find_chance_of_passing
 
 ALPHA = Fraction(1, 20)
 

@@ -6,8 +6,7 @@ import io
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from annotator.adjudication.bulk_files import QueueLine, write_queue
-from annotator.adjudication.decisions_file import read_decisions
+from annotator.adjudication.bulk_files import QueueLine, read_decisions, write_queue
 from annotator.domain.errors import Problems
 from tests.properties.test_formats import NASTY, TEXTS
 

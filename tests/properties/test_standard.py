@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.guideline.compare import compare_lines
-from annotator.guideline.examples import read_examples, write_examples
 from annotator.guideline.merge import OPENS, merge_texts
 from annotator.guideline.text_diff import match
+from annotator.guideline.validation import read_examples, write_examples
 
 ITEMS = st.lists(st.sampled_from("abcd"), max_size=12)
 LINES = st.lists(st.sampled_from(["", "一", "둘 셋", "four five six", "four five sixty"]), max_size=10)

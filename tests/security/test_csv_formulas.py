@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from annotator.adjudication.history_service import iterate_trail, write_csv
 from annotator.agreement.records import Selection
-from annotator.agreement.report_file import write_estimate_rows
+from annotator.agreement.report import write_estimate_rows
 from annotator.agreement.service import compute_consensus
 from annotator.domain.people import OPERATOR
 from annotator.formats.spreadsheet import mark_cell, mark_id, unmark, write_sheet

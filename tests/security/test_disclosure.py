@@ -40,9 +40,8 @@ from annotator.agreement.service import (
 )
 from annotator.cli.main import app as commands
 from annotator.dataset.service import change_settings
-from annotator.domain.accounts import SignedIn
 from annotator.domain.errors import AnnotatorError, NotAllowed, StateError
-from annotator.domain.people import OPERATOR, Actor
+from annotator.domain.people import OPERATOR, Actor, SignedIn
 from annotator.guideline.feedback_service import list_decisions_behind, list_lessons
 from annotator.labeling.calibration_service import compute_results, find_candidates, list_checks, mark_pair
 from annotator.labeling.service import list_judgments
@@ -54,8 +53,8 @@ from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.lookup import key_of
 from annotator.storage.tables import PairRow, ReleaseQrelRow, ReleaseRow
+from annotator.web.adjudication import downloads
 from annotator.web.adjudication import downloads as adjudication_downloads
-from annotator.web.adjudication import trail_download
 from annotator.web.agreement import routes as agreement_routes
 from annotator.web.app import make_app
 from annotator.web.navigation import PAGES
@@ -344,7 +343,7 @@ class Browser:
 
     def __init__(self, database: Database, actor: Actor) -> None:
         self.actor = actor
-        parts = (agreement_routes, quality_downloads, adjudication_downloads, trail_download)
+        parts = (agreement_routes, quality_downloads, adjudication_downloads, downloads)
         self.app = Starlette(routes=[route for part in parts for route in part.routes(database)])
         self.client = TestClient(self._serve)
 

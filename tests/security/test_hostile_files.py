@@ -17,9 +17,8 @@ from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import FORMATS, read_truth
 from annotator.formats.source import MAX_LINE, Source
 from annotator.formats.tables import MAX_CELL, read_rows
-from annotator.importing.folder import read_folder
 from annotator.importing.provenance import read_provenance
-from annotator.importing.sources import read_query_source, read_source
+from annotator.importing.sources import read_folder, read_query_source, read_source
 
 DEEP = {
     "law": '{"queries":' + '{"a":' * 3_000,

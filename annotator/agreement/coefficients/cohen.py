@@ -1,4 +1,4 @@
-"""Cohen's kappa, plain and weighted, from confusion tables.
+"""Cohen's kappa, plain and weighted, at every cut, of one table or of many at once.
 
 Cohen (1960), A coefficient of agreement for nominal scales, Educ. Psychol. Meas. 20(1);
 Cohen (1968), Weighted kappa, Psychol. Bull. 70(4).
@@ -6,11 +6,19 @@ Cohen (1968), Weighted kappa, Psychol. Bull. 70(4).
 scikit-learn's `cohen_kappa_score` is the reference that the tests hold this to. It is not called here: it
 starts from lists of judgments and would be called for every resample, where all resamples of a table are one
 array operation here; and it gives NaN or a warning where this program must say why.
+
+Cohen's kappa of each kind and at each cut, by name; and all of them at once, of the many tables of many resamples.
+
+Observed and expected disagreement of a table are whole numbers, which 64 bits hold exactly, and both ways divide the same two: so both
+give the same kappa to the last digit.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 
-from annotator.agreement.judgment_table import CATEGORIES, Floats, divide, flatten
+from annotator.agreement.judgment_table import CATEGORIES, CELLS, Floats, divide, flatten
+from annotator.domain.grades import GRADES
 
 _APART = np.abs(np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES))).astype(np.float64)
 DISAGREEMENT: dict[str, Floats] = {
@@ -54,3 +62,58 @@ def cut_at(confusion: Floats, relevant_from: int) -> Floats:
     cells = np.zeros((size * size, 4))
     cells[np.arange(size * size), (2 * side[:, None] + side).ravel()] = 1.0
     return np.asarray((flatten(confusion) @ cells).reshape(*confusion.shape[:-2], 2, 2))
+
+
+CUTS: tuple[int, ...] = tuple(GRADES[1:])
+TWO_BY_TWO = np.array([[0.0, 1.0], [1.0, 0.0]])
+_FIRST, _SECOND = np.divmod(np.arange(CELLS), CATEGORIES)
+_REACHED = np.array([start <= _FIRST for start in CUTS]), np.array([start <= _SECOND for start in CUTS])
+_SUMMED = np.vstack([
+    np.ones(CELLS), _FIRST != _SECOND, (_FIRST - _SECOND) ** 2, _FIRST**2 + _SECOND**2,
+    *_REACHED, _REACHED[0] != _REACHED[1],
+]).astype(np.float64)  # fmt: skip
+
+
+def name_cut(relevant_from: int) -> str:
+    """The name of the kappa of grades read as relevant from this one on, or not."""
+    return f"relevant from {relevant_from}"
+
+
+NAMES: tuple[str, ...] = (*DISAGREEMENT, *map(name_cut, CUTS))
+
+
+def compute_at(tables: Floats, name: str) -> Floats:
+    """Cohen's kappa of each table (… x 4 x 4), of a kind or at a cut by its name."""
+    if name in DISAGREEMENT:
+        return cohen_kappa(tables, DISAGREEMENT[name])
+    cut = next(start for start in CUTS if name_cut(start) == name)
+    return cohen_kappa(cut_at(tables, cut), TWO_BY_TWO)
+
+
+def compute_all(cells: Floats) -> Iterator[tuple[str, Floats]]:
+    """Each of `NAMES` with the kappas of tables whose cells come before the resamples (t x 16 x r): t x r; NaN where it is
+    undefined, as `compute_at` says."""
+    sums = (_SUMMED @ cells.astype(np.float64, copy=False)).transpose(1, 0, 2)
+    shared, differing, squared, squares = sums[:4]
+    first, second, apart = np.split(
+        sums[4:], 3
+    )  # at each cut: how many of the one, of the other, of one only reach it
+    same = (shared - first[0]) * (shared - second[0]) + first[-1] * second[-1]
+    for lower, upper in zip(range(len(CUTS) - 1), range(1, len(CUTS)), strict=True):
+        same += (first[lower] - first[upper]) * (second[lower] - second[upper])
+    chances = shared * (first + second) - 2 * first * second
+    yield "unweighted", _divide(differing, shared, shared * shared - same)
+    yield (
+        "linear",
+        _divide(apart.sum(axis=0), shared, chances.sum(axis=0)),
+    )  # grades lie apart as many cuts as part them
+    means = first.sum(axis=0) * second.sum(axis=0)
+    yield "quadratic", _divide(squared, shared, shared * squares - 2 * means)
+    for place, start in enumerate(CUTS):
+        yield name_cut(start), _divide(apart[place], shared, chances[place])
+
+
+def _divide(observed: Floats, shared: Floats, chance: Floats) -> Floats:
+    """Kappa from whole numbers. Where nothing is expected to differ nothing does, and 0 / 0 is NaN."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(1.0 - observed * shared / chance)

@@ -1,6 +1,14 @@
-"""The verdict and every signal of one dataset, in one call: what the service wires into the report.
+"""Assess a dataset: every signal, the verdict, and the findings in plain sentences.
 
-Intervals here are drawn from the queries' influences (agreement/claims.py), not from resamples, so that no seed is needed.
+The verdict and every signal of one dataset, in one call: what the service wires into the report.
+
+Intervals here are drawn from the queries' influences (agreement/intervals.py), not from resamples, so that no seed is needed.
+
+What the figures mean and what to do about it: findings in plain sentences, the verdict first.
+
+Rules only: the figures come measured (agreement/records.py) and the signals found (drift.py, speed.py, unusual_annotators.py,
+grade_confusion.py). No sentence appears unless the data carry it (agreement/intervals.py), every sentence names the figure it rests on, and
+each finding points to the pairs it is about. Without a shared pair nothing but the verdict says so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,26 +16,99 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotator.agreement.diagnosis.checks import find_failing
-from annotator.agreement.diagnosis.constant import find_constants
-from annotator.agreement.diagnosis.diagnosis import diagnose
 from annotator.agreement.diagnosis.drift import Change, complete, find_changes, find_periods
-from annotator.agreement.diagnosis.extremes import find_extremes
-from annotator.agreement.diagnosis.grade_confusion import find_confused
-from annotator.agreement.diagnosis.leniency import find_leaning, leave_one_out
-from annotator.agreement.diagnosis.rest import leave_out
-from annotator.agreement.diagnosis.speed import find_quick
+from annotator.agreement.diagnosis.grade_confusion import Confused, find_confused
+from annotator.agreement.diagnosis.grade_findings import say_categories, say_confused, say_order, say_paradox
+from annotator.agreement.diagnosis.leniency import Lean, find_leaning, leave_one_out
+from annotator.agreement.diagnosis.people_findings import (
+    say_agrees_less,
+    say_annotator_pairs,
+    say_changes,
+    say_constants,
+    say_failing,
+    say_leanings,
+    say_quick,
+)
+from annotator.agreement.diagnosis.speed import Quick, find_quick
 from annotator.agreement.diagnosis.unusual_annotators import (
+    AgreesLess,
+    Constants,
+    Failing,
     estimate_against_others,
+    find_constants,
+    find_extremes,
+    find_failing,
     find_less,
+    leave_out,
     measure_against_others,
 )
 from annotator.agreement.diagnosis.verdict import judge
 from annotator.agreement.judgment_pairs import list_couples
 from annotator.agreement.judgment_table import Floats, Ints, Judged
-from annotator.agreement.ordering import measure_order
-from annotator.agreement.records import Finding, GroupAgreement, Leaning, Measured, Period, Value, Verdict
-from annotator.labeling.domain_calibration import AnnotatorResult
+from annotator.agreement.measure import measure_order
+from annotator.agreement.records import (
+    Finding,
+    GroupAgreement,
+    Leaning,
+    Measured,
+    PairAgreement,
+    Period,
+    Selection,
+    Value,
+    Verdict,
+)
+from annotator.domain.messages import Message, say
+from annotator.labeling.records import AnnotatorResult
+
+
+def diagnose(
+    *,
+    measured: Measured,
+    rest: Measured | None = None,
+    verdict: Verdict,
+    constants: Constants | None = None,
+    leanings: Sequence[Lean] = (),
+    less: Sequence[AgreesLess] = (),
+    groups: Sequence[GroupAgreement] = (),
+    changes: Sequence[Change] = (),
+    quick: Sequence[Quick] = (),
+    failing: Sequence[Failing] = (),
+    confused: Confused | None = None,
+    tau: float | None = None,
+    extremes: tuple[PairAgreement, PairAgreement] | None = None,
+    simulated: Sequence[str] = (),
+    grade_names: Sequence[str],
+) -> tuple[Finding, ...]:
+    """The findings. `leanings`: those that are sure; `groups`: by category, or none; `grade_names`: the rubric's
+    names of the grades 0 to 3; `rest`: the figures without `constants` (rest.leave_out), which `confused`, `tau`, `extremes`
+    and `less` are without too; `tau`: of the order within queries; `simulated`: who is no person."""
+    found = [Finding("verdict", verdict.sentence, Selection() if measured.pairs else None)]
+    if simulated:
+        found.append(Finding("simulated", _say_simulated(simulated)))
+    left_out = () if constants is None else tuple(one.annotator for one in constants.people)
+    if measured.pairs:
+        if constants is not None:
+            found += say_constants(constants, measured, grade_names)
+        found += say_paradox(measured, verdict.target, grade_names, left_out)
+        found += say_confused(confused, grade_names, left_out)
+        found += say_leanings(leanings, measured)
+        found += say_agrees_less(less, left_out)
+        found += say_changes(changes)
+    found += say_failing(failing)
+    if measured.pairs:
+        found += say_quick(quick)
+        found += say_categories(groups, verdict.target)
+        found += say_order(measured if rest is None else rest, tau, left_out)
+        found += say_annotator_pairs(measured, extremes, left_out)
+    return tuple(found)
+
+
+def _say_simulated(simulated: Sequence[str]) -> Message:
+    return say(
+        "Simulated judgments are included ({people}): these figures show how the program works, "
+        "and say nothing about people.",
+        people=", ".join(simulated),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from annotator.agreement.claims import (
-    cluster_interval,
-    confidence,
-    misses,
-)
-from annotator.agreement.enough_pairs import FEW_PAIRS, FEW_QUERIES
+from annotator.agreement.intervals import cluster_interval, confidence, misses
 from annotator.agreement.judgment_pairs import (
     Couples,
     Estimate,
@@ -27,7 +22,7 @@ from annotator.agreement.judgment_pairs import (
     subtract,
 )
 from annotator.agreement.judgment_table import Ints
-from annotator.agreement.records import Interval, Leaning, Period, Span, Value
+from annotator.agreement.records import FEW_PAIRS, FEW_QUERIES, Interval, Leaning, Period, Span, Value
 from annotator.domain.messages import say
 
 MOST_PERIODS = 12

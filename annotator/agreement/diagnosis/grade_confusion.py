@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.agreement.claims import confidence, exact_interval, misses, normal_reach
-from annotator.agreement.diagnosis.rest import keep_pairs
+from annotator.agreement.diagnosis.unusual_annotators import keep_pairs
+from annotator.agreement.intervals import confidence, exact_interval, misses, normal_reach
 from annotator.agreement.judgment_pairs import Couples, Estimate, estimate_mean, tally
 from annotator.agreement.judgment_table import CATEGORIES, CELLS, Flags, Ints
 from annotator.agreement.records import GroupAgreement, Interval, PairAgreement

@@ -6,12 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotator.agreement.claims import widen
 from annotator.agreement.coefficients.paradox import compute_paradox, is_paradox
 from annotator.agreement.diagnosis.grade_confusion import Concentration, Confused, Direction
 from annotator.agreement.diagnosis.wording import say_without, show_pairs, show_value
-from annotator.agreement.enough_pairs import FEW_PAIRS, FEW_QUERIES
-from annotator.agreement.records import Finding, GroupAgreement, Measured, Selection, Value
+from annotator.agreement.intervals import widen
+from annotator.agreement.records import (
+    FEW_PAIRS,
+    FEW_QUERIES,
+    Finding,
+    GroupAgreement,
+    Measured,
+    Selection,
+    Value,
+)
 from annotator.domain.messages import Message, join, say, say_n
 
 APART_SHARE = 0.25

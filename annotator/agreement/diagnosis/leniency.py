@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.agreement.claims import cluster_interval, misses, widen
 from annotator.agreement.coefficients.krippendorff import coincidences, krippendorff_alpha
-from annotator.agreement.enough_pairs import FEW_PAIRS
+from annotator.agreement.intervals import cluster_interval, misses, widen
 from annotator.agreement.judgment_pairs import Couples, Estimate, estimate_leaning
 from annotator.agreement.judgment_table import CATEGORIES, CELLS, Flags, Floats, Ints, Judged, number_rows
-from annotator.agreement.records import Interval, Leaning
+from annotator.agreement.records import FEW_PAIRS, Interval, Leaning
 
 METRIC = "ordinal"
 LEANS_BY = 0.2

@@ -7,12 +7,10 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from annotator.agreement.diagnosis.checks import Failing
-from annotator.agreement.diagnosis.constant import Constants
 from annotator.agreement.diagnosis.drift import Change
 from annotator.agreement.diagnosis.leniency import Lean
 from annotator.agreement.diagnosis.speed import Quick
-from annotator.agreement.diagnosis.unusual_annotators import AgreesLess
+from annotator.agreement.diagnosis.unusual_annotators import AgreesLess, Constants, Failing
 from annotator.agreement.diagnosis.wording import (
     say_without,
     show_annotators,
@@ -22,8 +20,15 @@ from annotator.agreement.diagnosis.wording import (
     show_pairs,
     show_value,
 )
-from annotator.agreement.enough_pairs import FEW_PAIRS
-from annotator.agreement.records import Finding, Interval, Leaning, Measured, PairAgreement, Selection
+from annotator.agreement.records import (
+    FEW_PAIRS,
+    Finding,
+    Interval,
+    Leaning,
+    Measured,
+    PairAgreement,
+    Selection,
+)
 from annotator.domain.messages import Message, join, say
 
 ALPHA_GAINS = 0.02

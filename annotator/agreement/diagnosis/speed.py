@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.agreement.claims import cluster_interval, confidence
-from annotator.agreement.enough_pairs import FEW_PAIRS
+from annotator.agreement.intervals import cluster_interval, confidence
 from annotator.agreement.judgment_pairs import Couples, Estimate, estimate_mean, subtract, tally
 from annotator.agreement.judgment_table import Flags, Floats, Ints, Judged
-from annotator.agreement.records import Interval
+from annotator.agreement.records import FEW_PAIRS, Interval
 
 SHARE_OF_MEDIAN = 0.25
 MOST_SECONDS = 10.0

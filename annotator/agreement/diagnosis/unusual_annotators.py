@@ -1,21 +1,58 @@
-"""Cohen's kappa of each annotator with all the others together, and who agrees surely less than everybody.
+"""Find annotators who stand out: who agrees less, gives one grade throughout, or fails checks.
+
+Cohen's kappa of each annotator with all the others together, and who agrees surely less than everybody.
 
 All comparisons of an annotator stand in one table, their grades in the rows and the others' in the columns. So the figure does
 not suffer where any two annotators share few pairs, as the mean over annotator pairs does (docs/statistics.md).
+
+Which two annotators agree least and which most, where these surely differ: among annotators who are equally good, somebody
+is always lowest.
+
+Who gives one and the same grade almost throughout, where the others grade the same pairs otherwise.
+
+An annotator who gives one grade has a kappa of about 0 with everybody and lowers every coefficient; in a crowd they can make a
+quarter of all judgments. Somebody whose pairs do all deserve one grade is none of them: the others give it there too. So the
+share of the grade among the others on the same pairs must be lower, its difference as sure as so many annotators call for.
+
+Who answers gold pairs wrong, or repeats otherwise than before, too often for it to be chance.
+
+Claimed where the exact interval of the share (Clopper and Pearson), as strict as so many annotators call for, lies
+wholly below what is asked: with FEW_ANSWERS answers at the least, so that a bad morning is no verdict on a person.
+
+What is measured already, without those of whom something worse is said: who gives one grade almost throughout.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from annotator.agreement.claims import cluster_interval, confidence
+from annotator.agreement.coefficients.krippendorff import coincidences, krippendorff_alpha
 from annotator.agreement.diagnosis.drift import TOO_FEW_QUERIES
-from annotator.agreement.enough_pairs import FEW_PAIRS, FEW_QUERIES
-from annotator.agreement.judgment_pairs import Couples, Estimate, estimate_table, estimate_tables, subtract
-from annotator.agreement.judgment_table import CATEGORIES, CELLS, Ints
-from annotator.agreement.records import Value
+from annotator.agreement.intervals import cluster_interval, confidence, exact_interval
+from annotator.agreement.judgment_pairs import (
+    Couples,
+    Estimate,
+    estimate_kappa,
+    estimate_mean,
+    estimate_table,
+    estimate_tables,
+    subtract,
+)
+from annotator.agreement.judgment_table import (
+    CATEGORIES,
+    CELLS,
+    Flags,
+    Ints,
+    Judged,
+    count_by_annotator,
+    count_grades,
+    number_rows,
+)
+from annotator.agreement.records import FEW_PAIRS, FEW_QUERIES, Interval, Measured, PairAgreement, Value
 from annotator.domain.messages import say
+from annotator.labeling.records import AnnotatorResult
 
 LESS_BY = 0.1
 NO_VARIATION = say("without variation in these comparisons kappa is undefined")
@@ -77,3 +114,170 @@ def find_less(
             found.append(AgreesLess(names[who], value, own.couples, everybody.value))
     found.sort(key=lambda one: (-(one.everybody - (one.kappa.value or 0.0)) * one.couples, one.annotator))
     return tuple(found)
+
+
+def find_extremes(
+    measured: Measured, couples: Couples, names: Sequence[str]
+) -> tuple[PairAgreement, PairAgreement] | None:
+    """Return the lowest and the highest by kappa of those who share enough (`warning`), if the difference of the two is as sure
+    as the number of annotator pairs calls for; else None."""
+    known = [
+        (value, pair.annotators, pair)
+        for pair in measured.annotator_pairs
+        if pair.warning is None and (value := pair.cohen_kappa["unweighted"].value) is not None
+    ]
+    if len(known) < 2:
+        return None
+    known.sort(key=lambda one: one[:2])
+    low, high = known[0][2], known[-1][2]
+    places = {name: place for place, name in enumerate(names)}
+    least, most = (
+        estimate_kappa(
+            couples.take(
+                (couples.first == places[pair.annotators[0]]) & (couples.second == places[pair.annotators[1]])
+            ),
+            len(names),
+        )
+        for pair in (low, high)
+    )
+    level = confidence(len(known) * (len(known) - 1))
+    interval = cluster_interval(subtract(least, most), level=level)
+    return (low, high) if interval is not None and interval[1] < 0 else None
+
+
+ALMOST_ALL = 0.95
+DIFFERS_BY = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """An annotator who gave `grade` in the share `own` of `judgments` on shared pairs; the others gave it, on the same pairs,
+    in the share `others`."""
+
+    annotator: str
+    grade: int
+    judgments: int
+    own: float
+    others: float
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """All such annotators, those first who weigh most; `share` of the judgments on shared pairs is theirs. `alpha_without`
+    them (ordinal; NaN: undefined) rests on `pairs_without` pairs."""
+
+    people: tuple[Constant, ...]
+    share: float
+    alpha_without: float
+    pairs_without: int
+
+
+def find_constants(judged: Judged, couples: Couples, names: Sequence[str]) -> Constants:
+    """Find who gives one grade almost throughout. `couples`: of `judged`; `names[n]` is annotator n."""
+    shared = judged.shared()
+    counts = count_by_annotator(shared, len(names))
+    judgments, grade = counts.sum(axis=1), counts.argmax(axis=1)
+    suspects = np.flatnonzero((judgments >= FEW_PAIRS) & (counts.max(axis=1) >= ALMOST_ALL * judgments))
+    level = confidence(int((judgments >= FEW_PAIRS).sum()))
+    found = []
+    for who in suspects.tolist():
+        one = _compare(couples, who, int(grade[who]), level)
+        if one is not None:
+            own = float(counts[who].max() / judgments[who])
+            found.append(Constant(names[who], int(grade[who]), int(judgments[who]), own, one))
+    found.sort(key=lambda one: (-(one.own - one.others) * one.judgments, one.annotator))
+    places = {name: place for place, name in enumerate(names)}
+    theirs = np.isin(shared.annotator, [places[one.annotator] for one in found])
+    alpha, pairs = measure_without(shared, theirs) if found else (float("nan"), 0)
+    return Constants(tuple(found), float(theirs.mean()) if len(theirs) else 0.0, alpha, pairs)
+
+
+def _compare(couples: Couples, who: int, grade: int, level: float) -> float | None:
+    """The share of this grade among the others' judgments of the annotator's pairs; None unless it is surely lower than the
+    annotator's own."""
+    own = couples.take((couples.first == who) | (couples.second == who))
+    first, second = own.cell // CATEGORIES == grade, own.cell % CATEGORIES == grade
+    is_first = own.first == who
+    theirs = np.where(is_first, second, first).astype(np.float64)
+    mine = np.where(is_first, first, second).astype(np.float64)
+    counts = np.bincount(own.query, minlength=own.queries).astype(np.float64)
+    sums = np.asarray(np.bincount(own.query, weights=mine - theirs, minlength=own.queries), dtype=np.float64)
+    difference = estimate_mean(sums, counts)
+    interval = cluster_interval(difference, level=level)
+    if interval is None or interval[0] <= 0 or difference.value < DIFFERS_BY:
+        return None
+    return float(theirs.mean())
+
+
+def measure_without(shared: Judged, left_out: Flags) -> tuple[float, int]:
+    """Return ordinal alpha of the judgments that stay, and over how many pairs."""
+    rest = shared.where(~left_out).shared()
+    counts = count_grades(rest).counts
+    if not len(counts):
+        return float("nan"), 0
+    patterns, pattern = number_rows(counts)
+    times = np.bincount(pattern, minlength=len(patterns))
+    table = np.tensordot(times.astype(np.float64), coincidences(patterns), axes=1)
+    return float(krippendorff_alpha(table, "ordinal")), len(counts)
+
+
+FEW_ANSWERS = 10
+GOLD_RIGHT = 0.75
+REPEATS_EQUAL = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """An annotator who fails a check: `right` of `of` answers were right, or equal to the first; `share` is its exact
+    95 % interval. `difference`: of gold, the mean of given less right; of repeats, the mean distance."""
+
+    kind: Literal["gold", "repeat"]
+    annotator: str
+    right: int
+    of: int
+    share: Interval
+    difference: float | None
+
+
+def find_failing(checks: Sequence[AnnotatorResult]) -> tuple[Failing, ...]:
+    """Those who fail on repeats, then those who fail on gold, each by username."""
+    people = sorted(checks, key=lambda one: one.annotator)
+    repeats = [(one.annotator, one.repeats.n, one.repeats.equal, one.repeats.difference) for one in people]
+    gold = [(one.annotator, one.gold.answered, one.gold.exact, one.gold.difference) for one in people]
+    return (*_find("repeat", repeats, REPEATS_EQUAL), *_find("gold", gold, GOLD_RIGHT))
+
+
+def _find(
+    kind: Literal["gold", "repeat"],
+    answers: Sequence[tuple[str, int, float | None, float | None]],
+    asked_for: float,
+) -> list[Failing]:
+    asked = [one for one in answers if one[1] >= FEW_ANSWERS and one[2] is not None]
+    found = []
+    for annotator, of, share, difference in asked:
+        right = round((share or 0.0) * of)
+        if exact_interval(right, of, level=confidence(len(asked)))[1] < asked_for:
+            found.append(Failing(kind, annotator, right, of, exact_interval(right, of), difference))
+    return found
+
+
+def leave_out(measured: Measured, others: Couples, named: Collection[str]) -> Measured:
+    """The figures that the findings about grades and annotator pairs rest on (`pairs`, `annotator_pairs` and `cohen_kappa`,
+    without intervals), of the others alone; the rest as it was. `others`: their couples."""
+    if not named:
+        return measured
+    kept = keep_pairs(measured, named)
+    kappas = {kind: Value(_average(kept, kind)) for kind in measured.cohen_kappa}
+    return replace(measured, pairs=len(np.unique(others.place)), annotator_pairs=kept, cohen_kappa=kappas)
+
+
+def keep_pairs(measured: Measured, named: Collection[str]) -> tuple[PairAgreement, ...]:
+    """The annotator pairs that are of none of them."""
+    left_out = frozenset(named)
+    return tuple(pair for pair in measured.annotator_pairs if left_out.isdisjoint(pair.annotators))
+
+
+def _average(pairs: tuple[PairAgreement, ...], kind: str) -> float | None:
+    """The mean over annotator pairs, weighted by the pairs they share, as of the whole dataset (cohen.mean_kappa)."""
+    known = [(pair.pairs, value) for pair in pairs if (value := pair.cohen_kappa[kind].value) is not None]
+    return sum(n * value for n, value in known) / sum(n for n, _ in known) if known else None

@@ -7,8 +7,7 @@ annotators who share few pairs with each other: the mean over annotator pairs th
 """
 
 from annotator.agreement.diagnosis.wording import round_up, show_pairs, show_queries, show_value
-from annotator.agreement.enough_pairs import FEW_PAIRS, FEW_QUERIES
-from annotator.agreement.records import Measured, Value, Verdict
+from annotator.agreement.records import FEW_PAIRS, FEW_QUERIES, Measured, Value, Verdict
 from annotator.domain.messages import Message, say, say_n
 
 DIGITS = 6  # limits are compared so far, so that 0.7 is 0.7 on every machine

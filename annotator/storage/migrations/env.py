@@ -3,7 +3,7 @@
 from alembic import context
 from sqlmodel import SQLModel
 
-from annotator.storage import adjudication_tables, labeling_tables, quality_tables, tables  # noqa: F401  (they fill the metadata)
+from annotator.storage import adjudication_tables, labeling_tables, tables  # noqa: F401  (they fill the metadata)
 
 connection = context.config.attributes["connection"]
 context.configure(

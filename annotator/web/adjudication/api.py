@@ -1,8 +1,12 @@
-"""REST for the decision panel: disputes out, decisions in; what else a lead does about one.
+"""REST for the decision panel: disagreements out as JSON, decisions in.
+
+REST for the decision panel: disputes out, decisions in; what else a lead does about one.
 
 Stands between the browser and `adjudication/service.py`, `adjudication/`, `labeling/` and `adjudication/`. Refuses requests from other
 origins, of another content type, or too large ones; who sends them is told by the session cookie alone. A decision is answered
 only after its transaction has been committed; one on what has changed since is refused with the case as it is now.
+
+A case as JSON for the decision panel: what the lead may see of the pair, in the reader's language where it is a sentence.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,8 +20,14 @@ from starlette.routing import Route
 
 from annotator.adjudication.discussion_service import ask_to_discuss, close_discussion
 from annotator.adjudication.history_service import read_timeline
+from annotator.adjudication.queue_records import list_words
+from annotator.adjudication.records import Decision
 from annotator.adjudication.service import (
     Barred,
+    Case,
+    CaseBatch,
+    CaseJudgment,
+    CaseOrigin,
     WordsOwed,
     adjudicate,
     assign_case,
@@ -39,12 +49,128 @@ from annotator.domain.people import Actor
 from annotator.domain.texts import holds_no_text
 from annotator.labeling.questions_service import answer_question
 from annotator.storage.database import Database
-from annotator.web.adjudication import case_json
 from annotator.web.adjudication.queue_url import NAMES, read_address
 from annotator.web.json_body import read_json_object, require_text
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.labeling.api import STATUSES
 from annotator.web.session import require_same_origin, require_signed_in
+
+
+def show_batch(batch: CaseBatch, username: str) -> dict[str, Any]:
+    """The cases that were handed out, and how many there are left. `username`: whom they are handed to."""
+    return {"cases": [write_case(case, username) for case in batch.cases], "left": batch.left}
+
+
+def write_case(case: Case, username: str) -> dict[str, Any]:
+    """One case."""
+    proposals = [
+        {
+            "outcome": one.outcome, "grade": one.grade, "rationale": one.rationale, "cause": one.cause,
+            "by": one.by, "yours": one.by == username,
+        }
+        for one in case.proposals
+    ]  # fmt: skip
+    return {
+        "pair": case.pair,
+        "seen": case.seen,
+        "status": case.status,
+        "waiting": list_words(case.waiting),
+        "distance": case.distance,
+        "taste": case.taste,
+        "since": _time(case.since),
+        "held_by": case.held_by,
+        "assigned_to": case.assigned_to,
+        "barred": None if case.barred is None else tr(case.barred),
+        "lacking": case.lacking,
+        "contested_grade": case.contested_grade,
+        "impact": None if case.impact is None else {
+            "ndcg": case.impact.ndcg, "recall": case.impact.recall, "mrr": case.impact.mrr, "flips": case.impact.flips,
+        },
+        "query": {
+            "query_id": case.query_id, "text": case.query, "narrative": case.narrative, "language": case.language,
+            "category": case.category,
+        },
+        "document": {
+            "doc_id": case.doc_id, "title": case.title, "url": case.url, "media_type": case.media_type,
+            "text": case.document_text, "length": case.length, "sha256": case.sha256, "metadata": dict(case.metadata),
+        },
+        "text_changed": case.text_changed,
+        "guideline_version": case.rubric_version,
+        "judgments": [_show_judgment(one) for one in case.judgments],
+        "decisions": [
+            {**show_decision(one), "by": by, "yours": by == username}
+            for one, by in zip(case.decisions, case.decided_by, strict=True)
+        ],
+        "proposal": next((one for one in proposals if not one["yours"]), proposals[0] if proposals else None),
+        "proposals": proposals,
+        "needs_second": case.needs_second,
+        "discussion": None if case.discussion is None else {
+            "state": case.discussion.state, "asked_at": _time(case.discussion.asked_at),
+            "waiting": [tr(one) for one in case.discussion.waiting],
+        },
+        **_show_voices(case),
+    }  # fmt: skip
+
+
+def show_decision(decision: Decision) -> dict[str, Any]:
+    """One decision, without who made it."""
+    return {
+        "revision": decision.revision, "outcome": decision.outcome, "grade": decision.grade,
+        "rationale": decision.rationale, "reason": decision.reason, "cause": decision.cause,
+        "in_guideline": decision.in_guideline, "decided_at": _time(decision.decided_at),
+    }  # fmt: skip
+
+
+def write_origin(origin: CaseOrigin) -> dict[str, Any]:
+    """Who judged the pair, and who put it into the pool."""
+    return {
+        "annotators": [
+            {"letter": letter, "username": username, "name": name}
+            for letter, username, name in origin.annotators
+        ],
+        "systems": [
+            {"system": system, "rank": rank, "score": score} for system, rank, score in origin.systems
+        ],
+    }
+
+
+def _show_voices(case: Case) -> dict[str, Any]:
+    """What else speaks of the pair."""
+    return {
+        "objections": [
+            {"letter": one.letter, "text": one.text, "objected_at": _time(one.objected_at)} for one in case.objections
+        ],
+        "questions": [
+            {
+                "number": one.number, "letter": one.letter, "text": one.text, "asked_at": _time(one.asked_at),
+                "answer": one.answer,
+            }
+            for one in case.questions
+        ],
+        "neighbours": [
+            {
+                "pair": one.pair, "doc_id": one.doc_id, "title": one.title, "grade": one.grade, "status": one.status,
+                "near": one.near,
+            }
+            for one in case.neighbours
+        ],
+    }  # fmt: skip
+
+
+def _show_judgment(judgment: CaseJudgment) -> dict[str, Any]:
+    turn = judgment.turn
+    return {
+        "letter": judgment.letter, "outcome": judgment.outcome, "grade": judgment.grade, "note": judgment.note,
+        "guideline_version": judgment.guideline_version, "simulated": judgment.simulated, "quality": judgment.quality,
+        "turn": None if turn is None else {
+            "outcome": turn.outcome, "grade": turn.grade, "note": turn.note, "revised": turn.revised,
+        },
+    }  # fmt: skip
+
+
+def _time(at: datetime | None) -> str | None:
+    return None if at is None else at.astimezone(UTC).isoformat()
+
 
 MOST_HAVE, LONGEST_TAB, MOST_WANT = 200, 64, 10
 Given = Mapping[str, Any]
@@ -69,7 +195,7 @@ def routes(database: Database) -> list[Route]:
     }
     gets: dict[str, Does] = {
         "/api/cases": lambda actor, asked: _hand_out(database, actor, asked),
-        "/api/cases/origin": lambda actor, asked: case_json.show_origin(
+        "/api/cases/origin": lambda actor, asked: write_origin(
             show_origin(database, actor, *_named(asked), now=_now())
         ),
         "/api/cases/trail": lambda actor, asked: _tell(database, actor, asked),
@@ -125,7 +251,7 @@ def _hand_out(database: Database, actor: Actor, asked: Given) -> dict[str, Any]:
         tab=_tab(asked),
         now=_now(),
     )
-    return case_json.show_batch(batch, actor.username)
+    return show_batch(batch, actor.username)
 
 
 def _decide(database: Database, actor: Actor, asked: Given) -> Response | dict[str, Any]:
@@ -158,14 +284,14 @@ def _decide(database: Database, actor: Actor, asked: Given) -> Response | dict[s
             now=_now(),
         )
     except ConflictError as error:
-        case = case_json.show_case(show_case(database, actor, dataset, pair, now=_now()), actor.username)
+        case = write_case(show_case(database, actor, dataset, pair, now=_now()), actor.username)
         return JSONResponse({"error": show_refusal(error), "code": "changed", "case": case}, 409)
     batch = hand_out_cases(
         database, actor, dataset, address.wanted, address.sort, have=have, want=want, tab=tab, now=_now()
     )
-    stored = None if decision is None else case_json.show_decision(decision)
+    stored = None if decision is None else show_decision(decision)
     proposed = decision is None and asked.get("decided") != "withdrawn"
-    return {"decision": stored, "proposed": proposed, **case_json.show_batch(batch, actor.username)}
+    return {"decision": stored, "proposed": proposed, **show_batch(batch, actor.username)}
 
 
 def _answer(database: Database, actor: Actor, asked: Given) -> None:

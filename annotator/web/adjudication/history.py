@@ -18,12 +18,12 @@ from annotator.adjudication.history_service import (
     read_trail,
     say_recorded,
 )
-from annotator.web.adjudication.trail_download import list_address
-from annotator.web.agreement.agreement_links import draw_file_link
+from annotator.web.adjudication.downloads import list_audit_log_address
+from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.figures import find_zone, show_time
-from annotator.web.kit.link_table import Cell, Link, draw_link_table
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.page_context import PageContext
 
 OPERATOR = "operator"
@@ -49,8 +49,8 @@ def _draw_open(context: PageContext, dataset: str) -> None:
     columns = (tr("when"), tr("who"), tr("pair"), tr("what happened"))
     draw_link_table(tr("What leads did"), columns, [_describe(dataset, one) for one in found.events], tall=True, roomy=True)  # fmt: skip
     _draw_ways(place, start, len(found.events), found.total)
-    draw_file_link(tr("As a CSV file, whole"), list_address(dataset, "csv", wanted))
-    draw_file_link(tr("As JSON lines, whole"), list_address(dataset, "jsonl", wanted))
+    draw_file_link(tr("As a CSV file, whole"), list_audit_log_address(dataset, "csv", wanted))
+    draw_file_link(tr("As JSON lines, whole"), list_audit_log_address(dataset, "jsonl", wanted))
 
 
 def _ask(context: PageContext, dataset: str) -> TrailFilter:

@@ -1,15 +1,276 @@
-"""The disputes of a dataset: the queue, or, with `?pair=` in the address, one dispute after the other to be decided.
+"""The page Disagreements: the queue, how long it lasts, and the way into deciding.
+
+The disputes of a dataset: the queue, or, with `?pair=` in the address, one dispute after the other to be decided.
 
 `pair=next` is the head of the queue as the other words of the address ask for it (`web/adjudication/queue_url.py`).
+
+The queue of disputes: how many wait and why, how long they last, and a page of them; the way into deciding and out to a release.
+
+What is shown stands in the address. Of fifty thousand disputes the page reads fifty and the counts.
+
+What the queue's filter lets through: as a list, as charts, to be settled in bulk, and as a file. Only the open part is drawn.
+
+What the queue says when nothing waits: that nothing does, how well annotators agree, and the way on to a release.
+
+Brings the impact of disputes up to date before the queue is read, where many are due: with a bar that says how far it is.
+
+How long the queue lasts, in a sentence: the work that it is, the days at the present pace, and what comes new.
 """
+
+from html import escape
 
 import streamlit as st
 
+from annotator.adjudication.impact_service import bring_up_to_date
+from annotator.adjudication.queue_records import QueuePace, QueuePage
+from annotator.adjudication.queue_service import compute_queue_pace, list_queue, summarize_queue
+from annotator.domain.messages import say
+from annotator.domain.people import includes
+from annotator.labeling.my_work_service import list_work_categories
+from annotator.people.service import list_people
+from annotator.web.adjudication.bulk import draw_files, draw_policies
 from annotator.web.adjudication.history import draw_trail
 from annotator.web.adjudication.panel.component import draw_deciding
-from annotator.web.adjudication.web_queue_page import draw_queue_page
-from annotator.web.kit.page_parts import require_dataset
+from annotator.web.adjudication.queue_filters import Choices, clear, describe_filter, draw_filters
+from annotator.web.adjudication.queue_table import SIZE, draw_table
+from annotator.web.adjudication.queue_url import (
+    DATASET,
+    LIST,
+    NEXT,
+    PART,
+    QueueAddress,
+    find_start,
+    go,
+    read_here,
+)
+from annotator.web.agreement.page import find_kept
+from annotator.web.kit.controls import keep_focus
+from annotator.web.kit.figures import find_zone, show_duration, show_number
+from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
+from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext
+
+CHARTS, POLICIES, FILES = say("Where they lie"), say("Settle in bulk"), say("File for a meeting")
+
+
+def draw_parts(context: PageContext, found: QueuePage, here: QueueAddress, choices: Choices) -> None:
+    """The filter in words, and its parts as tabs."""
+    _draw_filter(found, here)
+    names = [LIST, *([CHARTS] if found.open else []), POLICIES, FILES]
+    parts = st.tabs([tr(name) for name in names], key=PART, on_change="rerun")
+    for name, part in zip(names, parts, strict=True):
+        if part.open:
+            with part:
+                _draw_part(name, context, found, here, choices)
+
+
+def _draw_part(
+    name: str, context: PageContext, found: QueuePage, here: QueueAddress, choices: Choices
+) -> None:
+    if name == CHARTS:
+        from annotator.web.adjudication.queue_table import draw_charts
+
+        draw_charts(context, choices.summary, here)
+        return
+    if name == POLICIES:
+        draw_policies(context, context.dataset or "", here)
+        return
+    if name == FILES:
+        draw_files(context, context.dataset or "", here)
+        return
+    if not found.items:
+        asked = describe_filter(here.wanted)
+        draw_note(tr("This filter lets nothing through.") if asked else tr("Nothing waits for a decision."))
+        return
+    draw_table(found, here, decided=here.wanted.shown != "open", now=context.now)
+
+
+def _draw_filter(found: QueuePage, here: QueueAddress) -> None:
+    """How many it lets through, and the way back to all. Its place is there without a filter too."""
+    place = st.container(horizontal=True, vertical_alignment="center")
+    conditions = describe_filter(here.wanted)
+    if not conditions:
+        return
+    every = found.open + (found.decided if here.wanted.shown != "open" else 0)
+    shown = tr(
+        "{n} of {all}: {conditions}.",
+        n=show_number(found.total),
+        all=show_number(every),
+        conditions="; ".join(conditions),
+    )
+    with place:
+        st.html(f'<p class="annotator-note" dir="auto">{escape(shown)}</p>', width="content")
+        st.button(tr("Clear the filters"), on_click=clear, type="tertiary", icon=":material/filter_alt_off:")
+
+
+def draw_nothing_disputed(context: PageContext, dataset: str, *, decided: int) -> None:
+    """`decided`: how many disputes there were."""
+    st.html(show_as("verdict", tr("Nothing is disputed"), place="h2"))
+    if decided:
+        st.text(
+            tr_n("The one dispute that there was is decided.", "All {n:,} disputes are decided.", decided)
+        )
+    report = find_kept(context, dataset).report
+    kappa = report.measured.cohen_kappa["unweighted"]
+    if kappa.value is None:
+        st.text(tr("Agreement is not known: {why}.", why=kappa.why))
+    else:
+        low, high = kappa.ci95 or (None, None)
+        figures = {"kappa": show_number(kappa.value, 2), "pairs": show_number(report.measured.pairs)}
+        if low is None or high is None:
+            st.text(tr_n(
+                "Cohen's kappa is {kappa} over {pairs} pair.", "Cohen's kappa is {kappa} over {pairs} pairs.",
+                report.measured.pairs, **figures,
+            ))  # fmt: skip
+        else:
+            st.text(tr_n(
+                "Cohen's kappa is {kappa} over {pairs} pair, 95 % interval {low} to {high}.",
+                "Cohen's kappa is {kappa} over {pairs} pairs, 95 % interval {low} to {high}.",
+                report.measured.pairs, low=show_number(low, 2), high=show_number(high, 2), **figures,
+            ))  # fmt: skip
+    if not report.measured.pairs:
+        draw_note(tr("A pair comes here the moment two annotators differ on it."))
+        draw_link(context, "overview")
+        return
+    draw_note(tr("What a release still needs, and the way to publish it:"))
+    draw_link(context, "releases")
+
+
+FEW = 200
+"""Queries: so many the queue itself computes in passing."""
+
+
+def finish_impacts(context: PageContext, dataset: str, due: int) -> None:
+    """Compute what is due, if it is much; the page waits for it, rather than show figures that are no longer true."""
+    if due <= FEW:
+        return
+    words = tr("The impact of the disputes is being computed, since grades or runs have changed …")
+    bar = st.progress(0.0, words)
+
+    def tell(done: int, total: int) -> None:
+        bar.progress(min(1.0, done / max(total, 1)), words)
+
+    bring_up_to_date(context.database, dataset, tell=tell)
+    bar.empty()
+
+
+def describe_pace(pace: QueuePace) -> list[str]:
+    """Sentences; what cannot be said says why."""
+    said = [_say_work(pace)] if pace.open else []
+    if pace.decided:
+        said.append(
+            tr(
+                "Decided in the last 7 days: {decided}, on {days}.",
+                decided=show_number(pace.decided),
+                days=tr_n("{n} day", "{n} days", pace.working_days),
+            )
+        )
+    if pace.arrived:
+        said.append(tr("New: {n} a day.", n=_show_rate(pace.arrived_per_day)))
+    if pace.grows:
+        said.append(tr("More come than are decided."))
+    return said
+
+
+def _say_work(pace: QueuePace) -> str:
+    if pace.work is None and pace.working_days_left is None:
+        return tr("How long the queue will last is not known: {why}.", why=pace.why_no_days)
+    if pace.working_days_left is None:
+        return tr("The queue is {work} of work.", work=show_duration(pace.work or 0))
+    days = show_days(pace.working_days_left)
+    if pace.work is None:
+        return tr("At this pace the queue lasts {days}. How much work that means is not known: {why}.", days=days, why=pace.why_no_work)  # fmt: skip
+    return tr(
+        "The queue is {work} of work; at this pace it lasts {days}.",
+        work=show_duration(pace.work),
+        days=days,
+    )
+
+
+def show_days(days: float) -> str:
+    """Working days, in whole ones."""
+    if days <= 1:
+        return tr("less than a working day")
+    return tr_n("{n:,} working day", "{n:,} working days", round(days))
+
+
+def _show_rate(rate: float) -> str:
+    return show_number(rate, 0 if rate >= 10 or rate == int(rate) else 1)
+
+
+def draw_queue_page(context: PageContext) -> None:
+    """The page as long as no pair is asked for by its address."""
+    st.title(tr("Disagreements"))
+    dataset = st.session_state[DATASET] = require_dataset(context)
+    choices = _find_choices(context, dataset)
+    here = read_here(categories=choices.categories, people=(*choices.annotators, *choices.leads))
+    finish_impacts(context, dataset, choices.summary.due)
+    found = list_queue(
+        context.database, context.actor, dataset, here.wanted, sort=here.sort, offset=find_start(), limit=SIZE, now=context.now,
+    )  # fmt: skip
+    if not found.open and not found.decided:
+        draw_nothing_disputed(context, dataset, decided=0)
+        return
+    if found.open:
+        _draw_head(context, dataset, found, here)
+    else:
+        draw_nothing_disputed(context, dataset, decided=found.decided)
+    st.header(tr("The queue"))
+    draw_filters(here, choices)
+    draw_parts(context, found, here, choices)
+    keep_focus()
+
+
+def _find_choices(context: PageContext, dataset: str) -> Choices:
+    database, actor = context.database, context.actor
+    people = list_people(database, actor, dataset=dataset)
+    leads = [
+        one.username
+        for one in people
+        if any(includes(held.role, "lead") for held in one.memberships) and not one.disabled
+    ]
+    return Choices(
+        summary=summarize_queue(database, actor, dataset),
+        categories=list_work_categories(database, actor, dataset),
+        annotators=[one.username for one in people],
+        leads=sorted(leads, key=lambda name: name != actor.username),
+        reader=actor.username,
+    )
+
+
+def _draw_head(context: PageContext, dataset: str, found: QueuePage, here: QueueAddress) -> None:
+    """How much there is to decide, how long that lasts, and the way to begin."""
+    waiting = tr_n("{n:,} pair waits for a decision", "{n:,} pairs wait for a decision", found.open)
+    st.html(show_as("verdict", waiting, place="h2"))
+    said = []
+    if not found.ungraded:
+        said.append(
+            tr_n(
+                "It has a settled grade that something speaks against.",
+                "All of them have a settled grade that something speaks against.",
+                found.open,
+            )
+        )
+    elif found.ungraded < found.open:
+        said.append(
+            tr_n(
+                "{n:,} of them has no settled grade until then; the others have one that something speaks against.",
+                "{n:,} of them have no settled grade until then; the others have one that something speaks against.",
+                found.ungraded,
+            )
+        )
+    now = context.now.astimezone(find_zone())
+    pace = compute_queue_pace(context.database, context.actor, dataset, now=now)
+    st.html(f'<p class="annotator-step">{escape(join_sentences([*said, *describe_pace(pace)]))}</p>')
+    st.button(
+        tr("Decide the next one"),
+        type="primary",
+        icon=":material/gavel:",
+        on_click=go,
+        args=(here,),
+        kwargs={"pair": NEXT},
+    )
 
 
 def draw(context: PageContext) -> None:

@@ -1,27 +1,43 @@
-"""A page of the queue as a table, each row a link to its case; and the ways to the pages before and after it.
+"""Show the queue as a table and as charts, each part a link into it.
+
+A page of the queue as a table, each row a link to its case; and the ways to the pages before and after it.
 
 Grades stand sorted and without names, so that a place says nothing about who gave one.
+
+Where the open disputes lie, to be looked at: by the grades that speak against each other, and by category.
+
+A click on a cell or a bar lets through just these disputes; the tables beside them lead there by keyboard.
 """
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 import streamlit as st
 
-from annotator.domain.disputes import Reason
-from annotator.web.adjudication.queue_going import go, list_words
-from annotator.web.adjudication.queue_url import QueueAddress
-from annotator.web.adjudication.queue_words import name_decided, name_reasons
+from annotator.adjudication.queue_records import QueueFilter, QueueSummary
+from annotator.dataset.service import read_current_rubric
+from annotator.domain.settling import Reason
+from annotator.domain.svg import colour_cell
+from annotator.web.adjudication.queue_filters import name_decided, name_reasons
+from annotator.web.adjudication.queue_url import QueueAddress, go, list_parameters
+from annotator.web.kit.charts import AMBER
 from annotator.web.kit.figures import show_day, show_number
+from annotator.web.kit.heat_map import DARK, LIGHT, name_grades
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.row_table import draw_rows
+from annotator.web.kit.tables import Link, draw_link_table
+from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from annotator.adjudication.queue_records import Disagreement, QueuePage
+
 
 SIZE = 50
 LONGEST = 60  # characters of a query or a title that say which one it is
@@ -51,7 +67,7 @@ def draw_table(
         [(item.pair, _describe(item, due=item.query_id in due, decided=decided, now=now)) for item in told],
         chosen=None,
         on_choose=lambda pair: go(here, pair=pair),
-        links=["/disagreements?" + urlencode(list_words(here, pair=item.pair)) for item in told],
+        links=["/disagreements?" + urlencode(list_parameters(here, pair=item.pair)) for item in told],
         tall=True,
     )
     _draw_ways(found, here)
@@ -123,3 +139,161 @@ def _draw_ways(found: "QueuePage", here: QueueAddress) -> None:
             disabled=last >= found.total,
         )
         st.text(tr("{first:,} to {last:,} of {total:,}", first=first, last=last, total=found.total))
+
+
+MOST_CATEGORIES = 12
+LOW, HIGH = (0, 1, 2), (1, 2, 3)
+BAR, ROW, AXIS = 16, 30, 64
+HEIGHT = 250
+EMPTY = "#f4f5f4"
+Row = dict[str, Any]
+Chart = Any
+"""Of Altair."""
+
+
+def draw_charts(context: PageContext, summary: QueueSummary, here: QueueAddress) -> None:
+    """Both of them; categories only where there are several."""
+    _version, rubric = read_current_rubric(context.database, context.actor, context.dataset or "")
+    names = name_grades([definition.name for definition in rubric.grades])
+    categories = list_categories(summary)
+    if summary.by_grades:
+        st.header(tr("Which grades are confused"))
+        _draw(
+            "queue-grades", chart_grades(summary, names), describe_grades(summary),
+            lambda cell: go(_only(here, grades=(int(cell["low"]), int(cell["high"]))), elsewhere=True),
+        )  # fmt: skip
+        with st.expander(tr("Numbers by grades")):
+            rows = [
+                (f"{names[low]} – {names[high]}", _only(here, grades=(low, high)), n)
+                for (low, high), n in sorted(summary.by_grades.items())
+            ]
+            _draw_numbers(tr("Numbers by grades"), tr("grades"), rows)
+    if len(summary.by_category) > 1:
+        st.header(tr("In which categories"))
+        _draw(
+            "queue-categories", chart_categories(categories), describe_categories(categories),
+            lambda cell: go(_only(here, category=str(cell["category"])), elsewhere=True),
+        )  # fmt: skip
+        with st.expander(tr("Numbers by category")):
+            told = [(name or tr("(none)"), _only(here, category=name), n) for name, n in categories]
+            _draw_numbers(tr("Numbers by category"), tr("category"), told)
+
+
+def list_categories(summary: QueueSummary) -> list[tuple[str, int]]:
+    """Each category ("" for queries that have none) with its disputes, most first."""
+    found = ((name or "", n) for name, n in summary.by_category.items())
+    return sorted(found, key=lambda one: (-one[1], one[0]))
+
+
+def list_cells(by_grades: Mapping[tuple[int, int], int], names: Sequence[str]) -> list[Row]:
+    """Each cell with its grades, its count, its ground and the colour of its number."""
+    most = max(by_grades.values(), default=0) or 1
+    cells = []
+    for low in LOW:
+        for high in HIGH:
+            if low < high:
+                n = by_grades.get((low, high), 0)
+                fill, dark = colour_cell(n, most, same=False) if n else (EMPTY, True)
+                cells.append(
+                    {
+                        "low": low, "high": high, "lower": names[low], "higher": names[high], "disputes": n,
+                        "fill": fill, "ink": DARK if dark else LIGHT,
+                    }
+                )  # fmt: skip
+    return cells
+
+
+def chart_grades(summary: QueueSummary, names: Sequence[str]) -> Chart:
+    """Rows the lower grade, columns the higher; a click on a cell picks its grades (parameter `cell`: low, high)."""
+    import altair as alt
+
+    axis: Row = {
+        "ticks": False,
+        "domain": False,
+        "labelLimit": 150,
+        "labelOverlap": False,
+        "labelFlush": False,
+    }
+    base = alt.Chart(alt.InlineData(list_cells(summary.by_grades, names))).encode(
+        y=alt.Y("lower:N", sort=list(names), title=tr("lower grade"), axis=alt.Axis(**axis)),
+        x=alt.X("higher:N", sort=list(names), title=tr("higher grade"),
+            axis=alt.Axis(labelAngle=0, labelExpr="split(datum.label, ' ')", **axis)),
+        tooltip=[
+            alt.Tooltip("lower:N", title=tr("lower grade")), alt.Tooltip("higher:N", title=tr("higher grade")),
+            alt.Tooltip("disputes:Q", title=tr("open"), format=",d"),
+        ],
+    )  # fmt: skip
+    picked = alt.selection_point(name="cell", fields=["low", "high"], on="click", clear=False)
+    cells = base.mark_rect(cursor="pointer").encode(color=alt.Color("fill:N", scale=None)).add_params(picked)
+    counts = base.mark_text(fontSize=15, cursor="pointer").encode(
+        text=alt.Text("disputes:Q", format=",d"), color=alt.Color("ink:N", scale=None)
+    )
+    return alt.layer(cells, counts).properties(height=HEIGHT)
+
+
+def describe_grades(summary: QueueSummary) -> str:
+    """The heat map in words, most first."""
+    ordered = sorted(summary.by_grades.items(), key=lambda one: (-one[1], one[0]))
+    said = [
+        tr("{low} against {high}: {n}", low=low, high=high, n=show_number(n)) for (low, high), n in ordered
+    ]
+    return tr("Open disputes by their lowest and highest grade: {counts}.", counts="; ".join(said))
+
+
+def chart_categories(categories: Sequence[tuple[str, int]]) -> Chart:
+    """A bar for each of the largest categories; a click on one picks it (parameter `cell`: category)."""
+    import altair as alt
+
+    rows = [
+        {"category": name, "name": name or tr("(none)"), "disputes": n}
+        for name, n in categories[:MOST_CATEGORIES]
+    ]
+    picked = alt.selection_point(name="cell", fields=["category"], on="click", clear=False)
+    base = alt.Chart(alt.InlineData(rows)).encode(
+        y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=180, ticks=False, domain=False)),
+        x=alt.X("disputes:Q", title=tr("open disputes"), axis=alt.Axis(tickMinStep=1, format=",d")),
+        tooltip=[
+            alt.Tooltip("name:N", title=tr("category")),
+            alt.Tooltip("disputes:Q", title=tr("open"), format=",d"),
+        ],
+    )
+    bars = base.mark_bar(color=AMBER, size=BAR, cursor="pointer").add_params(picked)
+    return alt.layer(bars).properties(height=len(rows) * ROW + AXIS)
+
+
+def describe_categories(categories: Sequence[tuple[str, int]]) -> str:
+    """The bars in words."""
+    said = [f"{name or tr('(none)')} {show_number(n)}" for name, n in categories[:MOST_CATEGORIES]]
+    return tr("Open disputes by category: {counts}.", counts="; ".join(said))
+
+
+def _only(here: QueueAddress, **conditions: Any) -> QueueAddress:
+    """Just what was counted: the charts count all that is open, whatever filter is set."""
+    return replace(here, wanted=QueueFilter(**conditions))
+
+
+def _draw(key: str, chart: Chart, words: str, pick: Callable[[Mapping[str, Any]], None]) -> None:
+    ink = {"labelColor": "currentcolor", "titleColor": "currentcolor"}
+    drawn = chart.configure_axis(**ink).properties(padding={"left": 0, "top": 4, "right": 6, "bottom": 8})
+
+    def take() -> None:
+        cells = st.session_state[key]["selection"].get("cell")
+        if cells:
+            pick(cells[0])
+
+    st.altair_chart(drawn, alt=words, height=chart.height, key=key, selection_mode="cell", on_select=take)
+
+
+def _draw_numbers(caption: str, column: str, rows: Sequence[tuple[str, QueueAddress, int]]) -> None:
+    draw_link_table(
+        caption,
+        (column, tr("open")),
+        [
+            (
+                name,
+                Link(show_number(n), "/disagreements?" + urlencode(list_parameters(address)), f"{name}: {n}"),
+            )
+            for name, address, n in rows
+        ],
+        tall=True,
+    )

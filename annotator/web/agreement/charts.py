@@ -1,30 +1,47 @@
-"""A forest plot: the dataset and each of its groups with their intervals, against the target.
+"""Chart agreement: a forest plot of groups, a heat map of every two annotators, and grades per annotator.
+
+A forest plot: the dataset and each of its groups with their intervals, against the target.
 
 Groups of which little can be said are drawn hollow; so many that nobody could read them are cut to the largest, and the
 table beside has all.
+
+Every two annotators as one heat map: their kappa above the diagonal, the pairs it rests on below.
+
+Cells carry their own ground and ink, so that they read the same on a light and on a dark page. A crowd is cut to those
+who share the most; the table beside it has all.
+
+How each annotator spreads the four grades: bars of the same length, cut by the share of each grade.
+
+The grades stand in their order in every bar and their shares are written in it, so that nothing rests on colour alone; the
+colours stay apart for colour-blind eyes, and stand out from a light and from a dark ground.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
-from annotator.agreement.records import AgreementReport, GroupAgreement
-from annotator.web.agreement.agreement_rows import name_group
-from annotator.web.kit.chart_labels import label_counts
-from annotator.web.kit.charts import AMBER, TEAL, show_value
-from annotator.web.kit.messages import tr
+from annotator.agreement.records import AgreementReport, GroupAgreement, PairAgreement
+from annotator.domain.svg import colour_cell
+from annotator.web.agreement.tables import name_group
+from annotator.web.kit.charts import AMBER, TEAL, label_counts, show_value, space_percent
+from annotator.web.kit.figures import show_share
+from annotator.web.kit.heat_map import name_grades
+from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.words import name_word
 
 if TYPE_CHECKING:
     import altair as alt
 
-MOST = 40
+
+MOST_GROUPS = 40
 ROW, AXIS = 26, 64
 
 
 def list_drawn(groups: Sequence[GroupAgreement]) -> list[GroupAgreement]:
     """The groups that are drawn, in their order: of more than MOST those with the most pairs."""
-    largest = sorted(groups, key=lambda group: -group.measured.pairs)[:MOST]
+    largest = sorted(groups, key=lambda group: -group.measured.pairs)[:MOST_GROUPS]
     kept = {id(group) for group in largest}
     return [group for group in groups if id(group) in kept]
 
@@ -100,4 +117,227 @@ def describe_forest(report: AgreementReport) -> str:
     ]
     return tr(
         "Cohen's kappa, target {target:g}: {values}.", target=report.kappa_target, values="; ".join(said)
+    )
+
+
+MOST_PEOPLE, MOST_WRITTEN = 20, 10
+CELL, EDGE = 30, 96
+LEGEND, SHADES = 64, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+COUNTED, NOTHING = "#e4e7e5", "#f4f5f4"
+LIGHT, DARK = "#ffffff", "#000000"
+
+
+def list_people(pairs: Sequence[PairAgreement]) -> list[str]:
+    """Everybody who shares a pair, by name."""
+    return sorted({name for pair in pairs for name in pair.annotators})
+
+
+def choose_pairs(pairs: Sequence[PairAgreement], person: str | None) -> list[PairAgreement]:
+    """The annotator pairs to draw: all, or those among a person and the MOST - 1 who share the most pairs with them."""
+    if person is None:
+        return list(pairs)
+    own = sorted(
+        (pair for pair in pairs if person in pair.annotators), key=lambda pair: (-pair.pairs, pair.annotators)
+    )
+    near = {name for pair in own[: MOST_PEOPLE - 1] for name in pair.annotators}
+    return [pair for pair in pairs if set(pair.annotators) <= near]
+
+
+def list_shown(pairs: Sequence[PairAgreement]) -> list[str]:
+    """The annotators that are drawn, by name: of more than MOST, those who share the most pairs."""
+    shared: dict[str, int] = {}
+    for pair in pairs:
+        for name in pair.annotators:
+            shared[name] = shared.get(name, 0) + pair.pairs
+    return sorted(sorted(shared, key=lambda name: (-shared[name], name))[:MOST_PEOPLE])
+
+
+def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[str, Any]]:
+    """Each cell that says something: its row and column, what is written in it, its ground and ink."""
+    names = list_shown(pairs)
+    cells = []
+    for pair in pairs:
+        if not set(pair.annotators) <= set(names):
+            continue
+        first, second = sorted(pair.annotators, key=names.index)
+        value = pair.cohen_kappa[kind]
+        fill, dark = _colour(value.value)
+        told = {
+            "kappa": "–" if value.value is None else f"{value.value:.2f}", "pairs": pair.pairs,
+            "why": tr(value.why) if value.value is None and value.why else "",
+        }  # fmt: skip
+        cells += [
+            {"row": first, "column": second, "shown": told["kappa"], "fill": fill, "ink": DARK if dark else LIGHT, **told},
+            {"row": second, "column": first, "shown": _short(pair.pairs), "fill": COUNTED, "ink": DARK, **told},
+        ]  # fmt: skip
+    return cells
+
+
+def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> "alt.LayerChart":
+    """The cells; a click on one picks its two annotators (parameter `cell`: row, column)."""
+    import altair as alt
+
+    names = list_shown(pairs)
+    axis: dict[str, Any] = {"ticks": False, "domain": False, "labelLimit": 110, "labelOverlap": False, "labelFlush": False}  # fmt: skip
+    base = alt.Chart(alt.InlineData(list_matrix_cells(pairs, kind))).encode(
+        y=alt.Y("row:N", sort=names, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(**axis)),
+        x=alt.X(
+            "column:N", sort=names, title=None, scale=alt.Scale(domain=names),
+            axis=alt.Axis(labelAngle=-40, orient="bottom", **axis),
+        ),
+        tooltip=[
+            alt.Tooltip("row:N", title=" "), alt.Tooltip("column:N", title="  "),
+            alt.Tooltip("kappa:N", title=f"κ {name_word(kind)}"), alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
+            alt.Tooltip("why:N", title=tr("undefined because")),
+        ],
+    )  # fmt: skip
+    picked = alt.selection_point(name="cell", fields=["row", "column"], on="click", clear=False)
+    written = len(names) <= MOST_WRITTEN
+    colour = alt.Color("fill:N", scale=None) if written else _colour_with_legend(alt, pairs, kind)
+    drawn = [base.mark_rect(cursor="pointer").encode(color=colour).add_params(picked)]
+    if written:
+        drawn.append(
+            base.mark_text(fontSize=12, cursor="pointer").encode(
+                text="shown:N", color=alt.Color("ink:N", scale=None)
+            )
+        )
+    return alt.layer(*drawn).properties(height=len(names) * CELL + EDGE + (0 if written else LEGEND))
+
+
+def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
+    """The heat map in words."""
+    known = sorted(
+        (value.value, pair.annotators)
+        for pair in pairs
+        for value in [pair.cohen_kappa[kind]]
+        if value.value is not None and not pair.warning
+    )
+    few = sum(pair.warning is not None for pair in pairs)
+    said = tr(
+        "Cohen's κ ({kind}) of every two annotators who share pairs, {n:,} in all, and the pairs that each rests on.",
+        kind=name_word(kind), n=len(pairs),
+    )  # fmt: skip
+    left_out = tr_n(
+        "{n:,} of them shares too few pairs to say much, and is left out of what follows.",
+        "{n:,} of them share too few pairs to say much, and are left out of what follows.", few,
+    ) if few else ""  # fmt: skip
+    if not known:
+        return join_sentences([said, tr("None of them is defined.") if not few else left_out])
+    (low, lowest), (high, highest) = known[0], known[-1]
+    reach = tr(
+        "Lowest {low:.2f} ({lowest}), highest {high:.2f} ({highest}).",
+        low=low, lowest=" – ".join(lowest), high=high, highest=" – ".join(highest),
+    )  # fmt: skip
+    return join_sentences([said, left_out, reach] if few else [said, reach])
+
+
+def list_shades() -> dict[str, str]:
+    """What a legend says of the grounds of cells, by the ground: some values of kappa, and what is no kappa."""
+    shades = {_colour(-0.5)[0]: tr("below 0"), **{_colour(kappa)[0]: f"{kappa:.1f}" for kappa in SHADES}}
+    return {**shades, NOTHING: tr("undefined"), COUNTED: tr("pairs")}
+
+
+def _colour_with_legend(alt: Any, pairs: Sequence[PairAgreement], kind: str) -> Any:
+    """The cells' own grounds, with a legend of some of them: where no figure is written, it says how deep means how much."""
+    shades = list_shades()
+    grounds = [*dict.fromkeys([*shades, *(cell["fill"] for cell in list_matrix_cells(pairs, kind))])]
+    told = " : ".join(
+        f"datum.value === {json.dumps(fill)} ? {json.dumps(name)}" for fill, name in shades.items()
+    )
+    legend = alt.Legend(
+        orient="top", title=f"κ {name_word(kind)}", values=list(shades), labelExpr=f"{told} : ''", columns=5,
+        symbolType="square", symbolStrokeColor="currentcolor", symbolStrokeWidth=0.5,
+    )  # fmt: skip
+    return alt.Color("fill:N", scale=alt.Scale(domain=grounds, range=grounds), legend=legend)
+
+
+def _colour(kappa: float | None) -> tuple[str, bool]:
+    """The better, the deeper; below chance in another hue."""
+    if kappa is None:
+        return NOTHING, True
+    return colour_cell(kappa * kappa, 1, same=kappa >= 0)
+
+
+def _short(pairs: int) -> str:
+    """A count that fits into a cell: 950, 1.2k, 38k."""
+    if pairs < 1_000:
+        return str(pairs)
+    return f"{pairs / 1000:.1f}k" if pairs < 9_950 else f"{pairs / 1000:.0f}k"
+
+
+COLOURS = ("#7f8985", "#b7791f", "#3a7cd0", "#b05aa3")
+MOST_BARS, LEAST_WRITTEN = 30, 0.08
+BAR_ROW, BAR_EDGE = 28, 140
+
+
+def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> list[dict[str, Any]]:
+    """A piece for each grade of each annotator: all of them first, then by name; of a crowd those who judged the most.
+    `place`: the grade; `whose`: the annotator, "" for all."""
+    names = name_grades(grade_names)
+    chosen = sorted(sorted(counts, key=lambda one: (-sum(counts[one]), one))[:MOST_BARS])
+    everybody = tuple(sum(column) for column in zip(*counts.values(), strict=True))
+    people = [(tr("all annotators"), "", everybody), *((one, one, tuple(counts[one])) for one in chosen)]
+    labels = label_counts([name for name, *_ in people], [sum(given) for *_, given in people])
+    found = []
+    for label, (person, whose, given) in zip(labels, people, strict=True):
+        total, begin = sum(given), 0.0
+        for grade, count in enumerate(given):
+            share = count / total if total else 0.0
+            found.append({
+                "label": label, "name": person, "place": grade, "whose": whose, "grade": names[grade], "count": count, "share": share,
+                "told": show_share(share, 1), "begin": begin, "end": begin + share, "middle": begin + share / 2,
+                "shown": show_share(share) if share >= LEAST_WRITTEN else "",
+            })  # fmt: skip
+            begin += share
+    return found
+
+
+def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> "alt.LayerChart":
+    """The bars; a click on a piece picks its grade and its annotator (parameter `cell`: whose, place)."""
+    import altair as alt
+
+    rows, names = list_shares(counts, grade_names), name_grades(grade_names)
+    people = list(dict.fromkeys(row["label"] for row in rows))
+    base = alt.Chart(alt.InlineData(rows)).encode(
+        y=alt.Y(
+            "label:N", sort=people, title=None,
+            axis=alt.Axis(labelLimit=190, ticks=False, domain=False, labelOverlap=False),
+        ),
+        tooltip=[
+            alt.Tooltip("name:N", title=" "), alt.Tooltip("grade:N", title=tr("grade")),
+            alt.Tooltip("count:Q", title=tr("judgments"), format=",d"), alt.Tooltip("told:N", title=tr("share")),
+        ],
+    )  # fmt: skip
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    x = alt.X(
+        "begin:Q",
+        title=tr("share of the grades"),
+        scale=scale,
+        axis=alt.Axis(**space_percent("%"), tickCount=5),
+    )
+    legend = alt.Legend(orient="top", title=None, columns=1, labelLimit=220, symbolStrokeWidth=0)
+    picked = alt.selection_point(name="cell", fields=["whose", "place"], on="click", clear=False)
+    bars = (
+        base.mark_bar(size=BAR_ROW - 8, stroke="#ffffff", strokeWidth=1, cursor="pointer")
+        .encode(
+            x=x,
+            x2="end:Q",
+            color=alt.Color("grade:N", scale=alt.Scale(domain=names, range=list(COLOURS)), legend=legend),
+        )
+        .add_params(picked)
+    )
+    told = base.mark_text(fontSize=11, color="#000000", cursor="pointer").encode(
+        x=alt.X("middle:Q", scale=scale), text="shown:N"
+    )
+    return alt.layer(bars, told).properties(height=len(people) * BAR_ROW + BAR_EDGE)
+
+
+def describe_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> str:
+    """The same in words."""
+    said: dict[str, list[str]] = {}
+    for row in list_shares(counts, grade_names):
+        said.setdefault(row["name"], []).append(f"{row['grade']} {show_share(row['share'])}")
+    return tr(
+        "Shares of the grades: {list}.",
+        list="; ".join(f"{name}: {', '.join(told)}" for name, told in said.items()),
     )

@@ -13,8 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from annotator.agreement.behind import PairBehind
-from annotator.agreement.records import LeftOutJudgment, Selection
+from annotator.agreement.records import LeftOutJudgment, PairBehind, Selection
 from annotator.agreement.service import (
     compare_version,
     iterate_left_out_judgments,
@@ -29,8 +28,8 @@ from annotator.storage.database import Database
 from annotator.web.agreement.links import Parameters, list_parameters, read_selection
 from annotator.web.agreement.report_cache import REPORTS
 from annotator.web.agreement.routes import FIGURES, LEFT_OUT, PAIRS
-from annotator.web.agreement.since_chart import list_since_rows
 from annotator.web.agreement.tables import TABLES, Asked, list_rows
+from annotator.web.agreement.time_charts import list_since_rows
 from annotator.web.kit.messages import current_language, tr, use_language
 from annotator.web.labeling.api import refuse
 from annotator.web.session import require_same_origin, require_signed_in

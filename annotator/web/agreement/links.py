@@ -1,11 +1,17 @@
-"""Which pairs a figure is about, as an address says it and as a sentence: a `Selection` there and back.
+"""The addresses of the agreement page: from a figure to its pairs, and back.
+
+Which pairs a figure is about, as an address says it and as a sentence: a `Selection` there and back.
 
 `?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`; no `pairs`: no selection; no `is`: those that have none.
 `?pairs=given&who=ann&grade=2`: one grade of one annotator. `without=bob`: his judgments do not count. `when=2026-03-02T08:00:00Z/2026-03-08T17:30:00Z`: a span of time.
+
+The links of the agreement page: to lists of pairs, back, and to files. Plain HTML: quiet in a sentence, the same for a
+mouse and a keyboard, and an address that can be sent to somebody.
 """
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from html import escape
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -13,7 +19,7 @@ import streamlit as st
 from annotator.agreement.records import Selection, Span
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import join
-from annotator.web.kit.focus import note_press
+from annotator.web.kit.controls import note_press
 from annotator.web.kit.messages import tr
 from annotator.web.kit.words import name_word
 
@@ -186,3 +192,37 @@ def _show_grade(grade: int | None) -> str:
 
 def _moment(second: int) -> datetime:
     return datetime.fromtimestamp(second, UTC)
+
+
+SHORT = 16  # a link in a table: not to be broken
+
+
+def write_link(label: str, address: str, *, says: str = "") -> str:
+    """HTML: a link in this tab. `says`: what a screen reader reads in place of the label."""
+    named = f' aria-label="{escape(says)}"' if says else ""
+    style = ' style="white-space: nowrap"' if len(label) <= SHORT else ""
+    return (
+        f'<a class="annotator-link" href="{escape(address)}" target="_self"{named}{style}>{escape(label)}</a>'
+    )
+
+
+def draw_sentence(dataset: str, sentence: str, pairs: Selection | None) -> None:
+    """A sentence, with the way to the pairs it is about."""
+    way = ""
+    if pairs is not None:
+        label = tr("Show the pairs")
+        way = " " + write_link(label, list_page_address(dataset, pairs), says=f"{label}: {sentence}")
+    st.html(f'<p class="annotator-step">{escape(sentence)}{way}</p>')
+
+
+def draw_page_links(dataset: str, links: list[tuple[str, Parameters]], *, said: str = "") -> None:
+    """Links within the page in one line, and what is said behind them."""
+    drawn = [
+        write_link(label, "/agreement?" + urlencode([("dataset", dataset), *told])) for label, told in links
+    ]
+    st.html(f'<p class="annotator-step">{" &nbsp; ".join([*drawn, escape(said)] if said else drawn)}</p>')
+
+
+def draw_file_link(label: str, address: str) -> None:
+    """A link to a file that is kept, not shown."""
+    st.html(f'<a class="annotator-link annotator-file" href="{escape(address)}" download>{escape(label)}</a>')

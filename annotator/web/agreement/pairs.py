@@ -7,15 +7,19 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.agreement.behind import PairBehind
-from annotator.agreement.records import Selection
+from annotator.agreement.records import PairBehind, Selection
 from annotator.agreement.service import list_pairs_behind
-from annotator.web.agreement.agreement_links import draw_file_link, draw_page_links
 from annotator.web.agreement.downloads import list_pairs_file_address
-from annotator.web.agreement.links import describe_selection, find_start, list_parameters
-from annotator.web.kit.focus import keep_focus
-from annotator.web.kit.link_table import Cell, Link, draw_link_table
+from annotator.web.agreement.links import (
+    describe_selection,
+    draw_file_link,
+    draw_page_links,
+    find_start,
+    list_parameters,
+)
+from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.text import show_as
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext

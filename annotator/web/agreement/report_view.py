@@ -1,21 +1,86 @@
-"""The agreement page once its report is there: verdict, findings, and a tab for every kind of figure."""
+"""Draw the agreement report: the verdict, the findings, and a tab for every kind of figure.
+
+What a lead reads first: whether the target is met, and what the judgments say besides, each with the pairs it is about.
+"""
 
 from collections.abc import Callable
 from functools import partial
+from html import escape
 
 import streamlit as st
 
-from annotator.agreement.records import AgreementReport
+from annotator.agreement.records import AgreementReport, Verdict
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.messages import say
-from annotator.web.agreement.agreement_since import draw_since
-from annotator.web.agreement.agreement_trends import draw_grades, draw_left_out, draw_time
-from annotator.web.agreement.agreement_verdict import draw_findings, draw_verdict
-from annotator.web.agreement.tabs import draw_annotators, draw_dataset, draw_groups
+from annotator.web.agreement.links import draw_sentence
+from annotator.web.agreement.tabs import (
+    draw_annotators,
+    draw_dataset,
+    draw_grades,
+    draw_groups,
+    draw_left_out,
+    draw_since,
+    draw_time,
+)
+from annotator.web.kit.charts import show_value
 from annotator.web.kit.controls import heed_tab
-from annotator.web.kit.messages import tr
-from annotator.web.kit.page_parts import draw_link
+from annotator.web.kit.figures import show_number
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.page_context import PageContext
+
+STATES = {"met": say("met"), "not met": say("not met"), "unknown": say("not yet known")}
+FIRST = 6
+
+
+def draw_verdict(report: AgreementReport) -> None:
+    """The verdict with its figures; what there is of it where none could be reached."""
+    verdict = report.verdict
+    if verdict is None:
+        return
+    known = verdict.kappa.value is not None  # why not is a sentence, and no figure to stand among the others
+    state = "met" if verdict.state == "met" else "unmet"
+    counts = [
+        (tr("Cohen's κ with its 95 % interval"), show_value(verdict.kappa) if known else ""),
+        (tr("target"), f"{verdict.target:g}"),
+        (tr("pairs that two or more judged"), show_number(report.measured.pairs)),
+        (tr("further pairs judged twice that would tell"), _say_further(verdict)),
+    ]
+    listed = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(told)}</dd></div>" for name, told in counts if told
+    )
+    with st.container(border=True):
+        badge = f'<span class="annotator-state annotator-{state}">{escape(tr(STATES[verdict.state]))}</span>'
+        st.html(
+            f'<p class="annotator-step">{badge} {escape(tr(verdict.sentence))}</p>'
+            f'<dl class="annotator-counts" style="margin-top: 0.875rem">{listed}</dl>'
+        )
+        if not known:
+            draw_note(tr("{name}: undefined, {why}", name="κ", why=verdict.kappa.why))
+
+
+def draw_findings(report: AgreementReport) -> None:
+    """The sentences, most important first; many of them are cut to the first ones, and none is without its heading."""
+    verdict = report.verdict
+    told = [one for one in report.findings if verdict is None or one.sentence != verdict.sentence]
+    if told:
+        st.header(tr("What the judgments say"))
+    for one in told[:FIRST]:
+        draw_sentence(report.dataset, tr(one.sentence), one.pairs)
+    if len(told) > FIRST:
+        more = len(told) - FIRST
+        with st.expander(tr_n("{n:,} further finding", "{n:,} further findings", more), key="findings"):
+            for one in told[FIRST:]:
+                draw_sentence(report.dataset, tr(one.sentence), one.pairs)
+
+
+def _say_further(verdict: Verdict) -> str:
+    if verdict.state != "unknown":
+        return ""
+    return (
+        tr("cannot be said") if verdict.further is None else tr("about {n}", n=show_number(verdict.further))
+    )
+
 
 TABS = (
     say("Annotators"), say("Groups"), say("Over time"), say("Guideline versions"), say("Grades"), say("All figures"),

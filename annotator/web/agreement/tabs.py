@@ -1,38 +1,66 @@
-"""The parts of the agreement page below its findings, one tab each: only the one that is open is drawn.
+"""The tabs of the agreement page: dataset, annotators, groups, time, grades, since a version, what does not count.
+
+The parts of the agreement page below its findings, one tab each: only the one that is open is drawn.
 
 Every chart stands with its words, a way to its numbers and to the pairs behind them that needs no mouse, and its files.
+
+Agreement before and since a version of the guideline, on the agreement page: measured when its tab is opened, and kept
+while nothing changes.
 """
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.agreement.records import AgreementReport, PairAgreement, Selection
-from annotator.web.agreement import agreement_rows as rows
-from annotator.web.agreement.agreement_rows import KINDS
-from annotator.web.agreement.charts import MOST as MOST_GROUPS
-from annotator.web.agreement.charts import chart_forest, describe_forest, list_drawn
-from annotator.web.agreement.downloads import list_figures_address
-from annotator.web.agreement.figures import draw_figures
-from annotator.web.agreement.kappa_matrix import MOST as MOST_PEOPLE
-from annotator.web.agreement.kappa_matrix import (
+from annotator.agreement.records import AgreementReport, PairAgreement, Selection, SincePart, SinceVersion
+from annotator.agreement.service import compare_version, read_stamp
+from annotator.domain.errors import NotFound
+from annotator.web.agreement import tables as rows
+from annotator.web.agreement.charts import (
+    MOST_BARS,
+    MOST_GROUPS,
+    MOST_PEOPLE,
     MOST_WRITTEN,
+    chart_forest,
+    chart_grades,
     chart_matrix,
     choose_pairs,
+    describe_forest,
+    describe_grades,
     describe_matrix,
+    list_drawn,
     list_people,
     list_shown,
 )
-from annotator.web.agreement.links import go_to, list_page_address, name_field
-from annotator.web.agreement.tables import Asked, find_pair
+from annotator.web.agreement.downloads import list_figures_address, list_left_out_address
+from annotator.web.agreement.figures import draw_figures
+from annotator.web.agreement.links import draw_file_link, go_to, list_page_address, name_field
+from annotator.web.agreement.routes import SINCE
+from annotator.web.agreement.tables import KINDS, Asked, find_pair
+from annotator.web.agreement.time_charts import (
+    MOST_LINES,
+    chart_drift,
+    chart_leanings,
+    chart_since,
+    describe_drift,
+    describe_leanings,
+    describe_since,
+    list_leaning_people,
+    list_points,
+    list_since_rows,
+)
 from annotator.web.kit.chart_files import draw_report_chart
 from annotator.web.kit.controls import heed_address
+from annotator.web.kit.figures import show_number
 from annotator.web.kit.heat_map import chart_confusion, describe_confusion, name_grades
-from annotator.web.kit.link_table import Link, draw_link_table
 from annotator.web.kit.messages import join_sentences, tr, tr_n
-from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.page_parts import draw_link, draw_note
+from annotator.web.kit.tables import Link, draw_link_table
 from annotator.web.kit.words import name_word
+from annotator.web.page_context import PageContext
 
 
 def draw_dataset(report: AgreementReport) -> None:
@@ -205,3 +233,223 @@ def _pick_group(report: AgreementReport, cell: Mapping[str, Any]) -> None:
         return
     group = list_drawn(report.groups)[int(place)]
     go_to(Selection(by=group.by, value=group.value))
+
+
+def draw_time(report: AgreementReport) -> None:
+    """Agreement and leanings over time."""
+    st.header(tr("Agreement over time"))
+    if len(report.periods) < 2:
+        st.text(
+            tr("The judgments do not span enough time, or are too few, to compare one period with another.")
+        )
+        return
+    csv = list_figures_address(report.dataset, Asked("periods"))
+    if any(one.kappa.value is not None for one in report.periods):
+        draw_report_chart(
+            "drift", chart_drift(report.periods, report.kappa_target), describe_drift(report.periods, report.kappa_target),
+            caption=tr("Agreement over time"), csv=csv, name=f"{report.dataset}-drift", pick=lambda cell: _pick_period(report, cell),
+        )  # fmt: skip
+    people = list_leaning_people(report.periods)
+    if people:
+        st.header(tr("Leanings over time"))
+        draw_report_chart(
+            "leanings", chart_leanings(report.periods), describe_leanings(report.periods),
+            caption=tr("Leanings over time"), csv=csv, name=f"{report.dataset}-leanings",
+            pick=lambda cell: _pick_period(report, cell),
+        )  # fmt: skip
+        known = {one.annotator for period in report.periods for one in period.leanings}
+        if len(known) > len(people):
+            draw_note(tr("Drawn are the {n} annotators of {all:,} who leaned the furthest; the file has all.", n=MOST_LINES, all=len(known)))  # fmt: skip
+    draw_note(tr("A click on a point shows its pairs."))
+    draw_figures(report, Asked("periods"), tr("The periods as a table"))
+
+
+def draw_grades(report: AgreementReport, grade_names: Sequence[str]) -> None:
+    """How each annotator spreads the grades, and how each leans."""
+    st.header(tr("Grades by annotator"))
+    counts = report.measured.grades_by_annotator
+    if counts:
+        draw_note(
+            tr(
+                "Over all that each of them judged (in brackets): who judged other queries may rightly differ."
+            )
+            + " "
+            + tr("A click on a part of a bar shows its pairs.")
+        )
+        draw_report_chart(
+            "grades", chart_grades(counts, grade_names), describe_grades(counts, grade_names),
+            caption=tr("Grades by annotator"), csv=list_figures_address(report.dataset, Asked("grades")),
+            name=f"{report.dataset}-grades", pick=_pick_grade,
+        )  # fmt: skip
+        if len(counts) > MOST_BARS:
+            draw_note(tr("Drawn are the {n} annotators of {all:,} who judged the most; the file has all.", n=MOST_BARS, all=len(counts)))  # fmt: skip
+        draw_figures(report, Asked("grades"), tr("The grades as a table"), grade_names)
+    if report.measured.leanings:
+        st.header(tr("How annotators lean"))
+        draw_note(
+            tr("How much higher somebody grades than the others on the same pairs, with 95 % intervals.")
+        )
+        draw_figures(report, Asked("leanings"), tr("The leanings as a table"), at_once=True)
+
+
+def draw_left_out(report: AgreementReport) -> None:
+    """What does not count, and why."""
+    st.header(tr("What does not count"))
+    if not report.left_out:
+        st.text(tr("Every judgment counts."))
+        return
+    draw_note(tr("Only current independent grades of pairs that two or more judged enter agreement."))
+    draw_link_table(
+        tr("What does not count"),
+        [tr("judgments"), tr("reason"), tr("list")],
+        [
+            [
+                show_number(one.judgments), tr(one.why),
+                Link(tr("as a CSV file"), list_left_out_address(report.dataset, one.kind), f"{tr('as a CSV file')}: {tr(one.why)}"),
+            ]
+            for one in report.left_out
+        ],
+    )  # fmt: skip
+
+
+def _pick_period(report: AgreementReport, cell: Mapping[str, Any]) -> None:
+    """A period of the dataset, or of the one annotator whose point it is."""
+    place = cell.get("at")
+    span = None if place is None else report.periods[int(place)].span
+    if span is not None:
+        go_to(Selection(annotators=(str(cell["name"]),) if "name" in cell else (), span=span))
+
+
+def _pick_grade(cell: Mapping[str, Any]) -> None:
+    if cell.get("place") is not None:
+        who = (str(cell["whose"]),) if cell["whose"] else ()
+        go_to(Selection("given", who, grade=int(cell["place"])))
+
+
+KEY, KEPT = "since", "since version"
+
+
+def draw_since(context: PageContext, report: AgreementReport) -> None:
+    """What became of agreement since a version, in a sentence, a chart and a table."""
+    st.header(tr("Before and since a version of the guideline"))
+    place = st.empty()
+    place.html(f'<p class="annotator-note" role="status">{escape(tr("Measuring agreement …"))}</p>')
+    found = _find(context, report.dataset)
+    place.empty()
+    if found is None:
+        st.text(tr("There is one version of the guideline so far, so there is nothing to compare."))
+        draw_link(context, "guideline")
+        return
+    _draw_choice(found)
+    for part in found.parts:
+        _draw_part(part)
+    _draw_notes(found)
+    if list_points(found):
+        draw_report_chart(
+            "since-version", chart_since(found, report.kappa_target), describe_since(found),
+            caption=tr("Before and since version {version}", version=found.version),
+            csv=list_since_address(found.dataset, found.version), name=f"{found.dataset}-since-{found.version}",
+        )  # fmt: skip
+    _draw_table(found)
+
+
+def _draw_part(part: SincePart) -> None:
+    """What is so, and why so few pairs say little."""
+    few = [
+        tr("{side}: {warning}", side=name, warning=tr(side.warning))
+        for name, side in ((tr("before it"), part.before), (tr("since it"), part.since))
+        if side.warning and side.pairs
+    ]
+    note = f'<p class="annotator-note">{escape("; ".join(few))}</p>' if few else ""
+    st.html(f'<p class="annotator-step">{escape(tr(part.sentence))}</p>{note}')
+
+
+def list_since_address(dataset: str, version: int) -> str:
+    """The address of the table's file."""
+    return f"{SINCE}?" + urlencode({"dataset": dataset, "version": version})
+
+
+def _find(context: PageContext, dataset: str) -> SinceVersion | None:
+    """Measured, or kept from the run before where nothing has changed."""
+    asked = str(st.session_state.get(KEY) or st.query_params.get(KEY, ""))
+    version = int(asked) if asked.isdecimal() and len(asked) < 9 else None
+    stamp = (read_stamp(context.database, context.actor, dataset), version)
+    known = st.session_state.get(KEPT)
+    if known is not None and known[0] == stamp:
+        kept: SinceVersion | None = known[1]
+        return kept
+    try:
+        found = compare_version(context.database, context.actor, dataset, version)
+    except NotFound:
+        found = compare_version(context.database, context.actor, dataset)
+    st.session_state[KEPT] = (stamp, found)
+    return found
+
+
+def _draw_choice(found: SinceVersion) -> None:
+    versions = [str(version) for version, _ in reversed(found.versions)]
+    st.selectbox(
+        tr("Version of the guideline"), versions, index=versions.index(str(found.version)), key=KEY, bind="query-params",
+        width=260,
+    )  # fmt: skip
+
+
+def _draw_notes(found: SinceVersion) -> None:
+    """What the comparison rests on."""
+    led = dict(found.versions)[found.version]
+    said = [
+        tr_n(
+            "{n:,} decision on disputes led to this version.",
+            "{n:,} decisions on disputes led to this version.",
+            led,
+        )
+        if led
+        else tr("No decision on disputes is named as having led to this version."),
+        tr(
+            "Before: pairs judged wholly under earlier versions. Since: pairs judged wholly under this one or later ones."
+        ),
+    ]
+    if found.between:
+        said.append(
+            tr_n(
+                "{n:,} pair judged partly before and partly since is on neither side.",
+                "{n:,} pairs judged partly before and partly since are on neither side.",
+                found.between,
+            )
+        )
+    if found.unknown:
+        said.append(
+            tr_n(
+                "{n:,} pair with a judgment from a file is on neither side: nobody knows the guideline that it was made under.",
+                "{n:,} pairs with judgments from files are on neither side: nobody knows the guideline that these were made under.",
+                found.unknown,
+            )
+        )
+    said.append(
+        tr(
+            "They are different pairs: a difference may also come from easier or harder ones. Lines: 95 % intervals. Hollow: too few to say much."
+        )
+    )
+    if found.simulated:
+        said.append(tr("Simulated judgments are included."))
+    draw_note(join_sentences(said))
+
+
+def _draw_table(found: SinceVersion) -> None:
+    label = tr("Before and since as a table")
+    shown = st.expander(label, key="table-since", on_change="rerun")
+    if shown.open:
+        with shown:
+            rows = list_since_rows(found)
+            columns = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
+            draw_link_table(
+                label, columns, [[_show(row[name]) for name in columns] for row in rows], roomy=True
+            )
+    if not list_points(found):  # otherwise it stands below the chart
+        draw_file_link(tr("Numbers as CSV"), list_since_address(found.dataset, found.version))
+
+
+def _show(cell: object) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.3f}"
+    return "" if cell is None else f"{cell:,}" if isinstance(cell, int) else str(cell)

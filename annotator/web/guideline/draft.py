@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 OF_A_GRADE = ("name", "definition", "positive", "negative")
 CHOSEN = "lessons"
-"""What of disputes the version answers: kept like a field, typed by nobody (`guideline_choice.py`)."""
+"""What of disputes the version answers: kept like a field, typed by nobody (`feedback.py`)."""
 FIELDS = ("title", *(f"{name}{grade}" for grade in GRADES for name in OF_A_GRADE), "guideline", CHOSEN)
 MOST = 1_000_000
 PREFIX = "guide_"

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.markdown_text import render_guideline
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
-from annotator.web.kit.text import escape_markdown, show_as
+from annotator.web.kit.text import escape_markdown, render_guideline, show_as
 
 if TYPE_CHECKING:
     from annotator.domain.grades import GradeDefinition, Rubric

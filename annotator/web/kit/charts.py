@@ -1,22 +1,29 @@
-"""The charts of the leads' pages: pure functions from what the services return to an Altair chart.
+"""Chart what services return with Altair, with labels that fit.
+
+The charts of the leads' pages: pure functions from what the services return to an Altair chart.
 
 Colours reach 3:1 on the light and on the dark ground. Beside every chart stands the same in words (`describe_…`,
 its text alternative), and a table one click away. A page imports this when it is first drawn: an idle server does without.
+
+Names beside a chart: cut to what fits, so that what stands behind them can still be read, and never two alike.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.agreement.records import Value
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.labeling.service import Progress
+from annotator.web.kit.figures import show_percentage
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.words import name_word
 
 if TYPE_CHECKING:
     import altair as alt
+
 
 TEAL, AMBER, RED, GREY, VIOLET = "#25808c", "#b7791f", "#c2453d", "#7f8985", "#8a6fb8"
 STATES = {"complete": TEAL, "begun": AMBER, "untouched": GREY}
@@ -210,3 +217,35 @@ def _names_axis(alt: Any) -> Any:
 
 def _counts_axis(alt: Any) -> Any:
     return alt.Axis(tickMinStep=1, format=",d", labelFlush=False)
+
+
+MOST = 16
+APART = "\u200b"  # has no width: two names that are cut alike stay two
+
+
+def shorten(name: str, most: int = MOST) -> str:
+    """The name, cut to so many narrow letters; wide ones count twice."""
+    used, kept = 0, ""
+    for letter in name:
+        used += 2 if east_asian_width(letter) in "WF" else 1
+        if used > most:
+            return kept.rstrip() + "…"
+        kept += letter
+    return name
+
+
+def space_percent(pattern: str) -> dict[str, str]:
+    """Options of an axis of shares: labels in d3's pattern ("~%"), spaced where the language does: "5 %", "5%"."""
+    spaced = show_percentage(1).endswith(" %")
+    return {"format": pattern, **({"labelExpr": "replace(datum.label, '%', ' %')"} if spaced else {})}
+
+
+def label_counts(names: Sequence[str], counts: Sequence[int]) -> list[str]:
+    """Each name with its count, in the same order."""
+    labels: list[str] = []
+    for name, count in zip(names, counts, strict=True):
+        label = f"{shorten(name)} ({count:,})"
+        while label in labels:
+            label += APART
+        labels.append(label)
+    return labels

@@ -1,10 +1,25 @@
-"""Controls whose options are words of the program, and the address that says in a word what is chosen.
+"""Controls whose options are words of the program, the keyboard's place, and values kept elsewhere.
+
+Controls whose options are words of the program, and the address that says in a word what is chosen.
 
 Streamlit writes an option into the address as it is shown, so in the reader's language; whoever is sent that
 address may read another.
+
+Keeps the keyboard's place: where the button that was pressed is gone, the focus goes to what came of it or to the page's
+next task.
+
+A widget that shows what is true elsewhere: its key, and the value with which it comes to the screen.
+
+A value written into `st.session_state` reaches the browser in one message. Where the next drawing cuts that one short the
+widget shows its default, reports it, and that is taken for somebody's choice. A default comes with every drawing: so the truth
+is the default, and a widget that must show something else than what stands in it is a new one. What a browser still reports of
+one that is gone counts as changed, too: `read_choice` tells.
 """
 
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -56,3 +71,44 @@ def _say_everywhere(word: str) -> tuple[str, ...]:
         said.append(tr(word) if isinstance(word, Message) else name_word(word))
     use_language(spoken)
     return tuple(said)
+
+
+PRESSES, PLACE = "presses followed", "place of the press"
+
+
+def note_press(place: str = "") -> None:
+    """What was pressed will not be on the page when it is drawn again. Called where the press did its work. `place`: the key of
+    the container that shows what came of it, if there is one."""
+    st.session_state[PRESSES] = st.session_state.get(PRESSES, 0) + 1
+    st.session_state[PLACE] = place
+
+
+def keep_focus(*, from_top: bool = False) -> None:
+    """At the end of a page: nothing of it is seen. `from_top`: the press led to another page, which is read from its top."""
+    words = [st.session_state.get(PRESSES, ""), "top" if from_top else "", st.session_state.get(PLACE, "")]
+    _follower()(key="focus", data=" ".join(map(str, words)) if words[0] else None)
+
+
+@cache
+def _follower() -> Any:
+    script = (Path(__file__).parent / "focus_kept.js").read_text(encoding="utf-8")
+    return st.components.v2.component("annotator_focus_kept", js=script)
+
+
+T = TypeVar("T", bool, str, str | None)
+
+
+def find_key(name: str, truth: T) -> tuple[str, T]:
+    """Its key and its default. Whoever changes it keeps it, and the focus with it, as long as the truth follows."""
+    turn, begun = st.session_state.get(f"{name} shown", (0, truth))
+    if st.session_state.get(f"{name} {turn}", begun) != truth:
+        turn, begun = turn + 1, truth
+    st.session_state[f"{name} shown"] = turn, begun
+    return f"{name} {turn}", begun
+
+
+def read_choice(name: str, key: str) -> bool | str | None:
+    """In the callback of a widget: what somebody chose in it; None where it is not this one any more that the page shows."""
+    turn, _ = st.session_state.get(f"{name} shown", (None, None))
+    found: bool | str | None = st.session_state.get(key) if key == f"{name} {turn}" else None
+    return found

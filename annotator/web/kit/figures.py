@@ -1,11 +1,17 @@
-"""Times and figures as the reader's clock and language show them; in storage times are UTC."""
+"""Show times, numbers, shares and durations as the reader's language does.
+
+Times and figures as the reader's clock and language show them; in storage times are UTC.
+
+Shares, differences and durations as the reader's language shows them; what is undefined is a dash.
+"""
 
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from annotator.web.kit.messages import current_language, tr
+from annotator.labeling.records import Median
+from annotator.web.kit.messages import current_language, tr, tr_n
 
 DAY = "yMMMd"
 SHORT_DAY = "MMMd"
@@ -47,3 +53,28 @@ def find_zone() -> tzinfo:
         return ZoneInfo(st.context.timezone or "UTC")
     except (LookupError, ValueError, OSError):
         return UTC
+
+
+def show_median(found: Median) -> str:
+    """Seconds with one decimal."""
+    return "–" if found.seconds is None else tr("{seconds} s", seconds=show_number(found.seconds, 1))
+
+
+def show_share(share: float | None, digits: int = 0) -> str:
+    """A share in per cent."""
+    return "–" if share is None else show_percentage(100 * share, digits)
+
+
+def show_difference(value: float | None, *, signed: bool = False) -> str:
+    """A difference in grades; `signed`: with its plus."""
+    if value is None:
+        return "–"
+    return ("+" if signed and value > 0 else "") + show_number(value, 2)
+
+
+def show_duration(seconds: float) -> str:
+    """About how long, in words: minutes up to two hours, then hours."""
+    minutes = max(1, round(seconds / 60))
+    if minutes < 120:
+        return tr_n("about {n:,} minute", "about {n:,} minutes", minutes)
+    return tr_n("about {n:,} hour", "about {n:,} hours", round(minutes / 60))

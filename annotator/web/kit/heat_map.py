@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.agreement.records import PairAgreement
-from annotator.domain.cell_colours import colour_cell
+from annotator.domain.svg import colour_cell
 from annotator.web.kit.messages import tr, tr_n
 
 if TYPE_CHECKING:

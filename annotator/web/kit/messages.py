@@ -1,9 +1,15 @@
-"""What the app says, in the reader's language.
+"""What the app says, in the reader's language, with the Korean particle that fits.
 
 The English sentence is the key. Its translations stand in `locale/<language>/*.po`, one file per area, and are
 read when a language is first used. A sentence without a translation is shown in English; the tests allow none.
+
+Choose the Korean particle that fits the sound before it: "75%가", "등급 3을", "handler.md는".
+
+Translations write both forms, as in "{name}이(가)", since what stands before is only known when the sentence is filled in.
+Where the sound is not known (a Chinese character, an emoji) both forms stay, as Korean writers do.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from functools import cache
@@ -11,7 +17,77 @@ from pathlib import Path
 from typing import Any
 
 from annotator.domain.messages import Message, fill_english
-from annotator.web.kit.korean_particles import choose_particles
+
+_FORMS = {
+    "이(가)": ("이", "가"), "은(는)": ("은", "는"), "을(를)": ("을", "를"), "와(과)": ("과", "와"), "과(와)": ("과", "와"),
+    "(으)로": ("으로", "로"), "(이)라": ("이라", "라"),
+}  # fmt: skip  # after a final consonant, after a vowel
+_WRITTEN = re.compile("(" + "|".join(re.escape(form) for form in _FORMS) + ")")
+_SYLLABLES = range(0xAC00, 0xD7A4)
+_FINALS = 28
+_RIEUL = 8  # the final ㄹ, after which it is 로 as after a vowel
+_DIGITS = {
+    "0": 21,
+    "1": _RIEUL,
+    "2": 0,
+    "3": 16,
+    "4": 0,
+    "5": 0,
+    "6": 1,
+    "7": _RIEUL,
+    "8": _RIEUL,
+    "9": 0,
+}  # 영 일 이 …
+_WORD = re.compile("[A-Za-z]+$")
+_SPELLED = re.compile("[A-Z]+|[^aeiouyAEIOUY]+|.")  # read letter by letter: API, html, x
+_LETTERS = {"l": _RIEUL, "m": 16, "n": 4, "r": _RIEUL}  # the names 엘, 엠, 엔, 알; all others end in a vowel
+_SOUNDS: dict[str, int | None] = {"l": _RIEUL, "m": 16, "n": 4, "k": None, "p": None, "t": None}
+# Of words: mark is 마크, jack 잭; park 박; all others end in a vowel (user is 유저, hans 한스).
+_NG = 21  # the final ㅇ
+_ROUND = re.compile(r"(?:^|[^0-9.,])[1-9][0-9]*?(0+)$")
+_TENS = {1: 17, 2: 1, 3: 4, 4: 4}  # 십, 백, 천, 만
+_PERCENT = "%％"
+
+
+def choose_particles(text: str) -> str:
+    """Return the text with every pair of forms, such as "이(가)", replaced by the one that fits."""
+    if "(" not in text:
+        return text
+    parts = _WRITTEN.split(text)
+    for at in range(1, len(parts), 2):
+        final = find_final("".join(parts[:at]))
+        if final is None:
+            continue
+        after_consonant, after_vowel = _FORMS[parts[at]]
+        vowel = final == 0 or (final == _RIEUL and parts[at] == "(으)로")
+        parts[at] = after_vowel if vowel else after_consonant
+    return "".join(parts)
+
+
+def find_final(text: str) -> int | None:
+    """Return which final consonant the text ends in when read aloud, as its number in Unicode's syllables (0: a vowel), None where
+    that is not known. Closing quotes and brackets are not read."""
+    spoken = text.rstrip("\"'’”」』)]}>»… ")
+    last = spoken[-1:].lower()
+    if last in _PERCENT and last:
+        return 0  # 퍼센트
+    if last in _DIGITS:
+        zeros = _ROUND.search(spoken.replace(",", ""))
+        return _TENS.get(len(zeros[1]), 4) if zeros else _DIGITS[last]
+    if word := _WORD.search(spoken):
+        return _find_final_of_word(word[0])
+    if last and ord(last) in _SYLLABLES:
+        return (ord(last) - _SYLLABLES.start) % _FINALS
+    return None
+
+
+def _find_final_of_word(word: str) -> int | None:
+    """Of a Latin word or abbreviation: hong ends as 홍 does, PNG as 피엔지."""
+    last = word[-1].lower()
+    if _SPELLED.fullmatch(word):
+        return _LETTERS.get(last, 0)
+    return _NG if word.lower().endswith("ng") else _SOUNDS.get(last, 0)
+
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "ja": "日本語", "ko": "한국어"}
 FOLDER = Path(__file__).parents[1] / "locale"

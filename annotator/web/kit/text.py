@@ -1,11 +1,24 @@
-"""Text that others wrote, as a page may show it: nothing in it is ever markup.
+"""Show text that people wrote, plain or as Markdown; nothing in it is ever markup of its own.
 
 Documents, queries, notes and rubrics may hold any characters. `st.html` gets them escaped; labels and captions
 of widgets are Markdown, so there every character that could mean something is escaped for that.
+
+Markdown that people wrote (guidelines, datasheets) as HTML that holds nothing active.
+
+Plain CommonMark with tables: Streamlit's own Markdown would take `$`, `:red[` and `->` for more than they are. HTML in
+it is shown as text, headings step below the page's own, and pictures show their words instead: nothing is fetched.
 """
 
 import re
+from collections.abc import Callable
+from functools import cache
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
 
 _INSIDE_A_WORD = (
     r"(?<=[^\W_])_(?=[^\W_])"  # means nothing there, and a screen reader would read its backslash
@@ -21,3 +34,37 @@ def escape_markdown(text: str) -> str:
 def show_as(name: str, text: str, *, place: str = "p") -> str:
     """HTML: a text of others in an element of the class `annotator-<name>`, in its own direction."""
     return f'<{place} class="annotator-{name}" dir="auto">{escape(text)}</{place}>'
+
+
+LOWER = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}
+
+
+def render_guideline(text: str) -> str:
+    """A guideline as HTML. Links open in a tab of their own, so that nobody leaves the pair they are judging."""
+    return render_markdown(text, _keep_links)
+
+
+def render_markdown(text: str, mend: "Callable[[Token], None]") -> str:
+    """The Markdown as HTML; `mend` may change each piece inside a line, e.g. a link or a picture, beforehand."""
+    parser = _parser()
+    tokens = parser.parse(text)
+    for token in tokens:
+        token.tag = LOWER.get(token.tag, token.tag)
+        for child in token.children or ():
+            mend(child)
+    html: str = parser.renderer.render(tokens, parser.options, {})
+    return html
+
+
+def _keep_links(piece: "Token") -> None:
+    if piece.type == "image":
+        piece.type, piece.tag, piece.content = "text", "", piece.content or str(piece.attrs.get("src", ""))
+    elif piece.type == "link_open":
+        piece.attrs |= {"target": "_blank", "rel": "noopener noreferrer"}
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table")

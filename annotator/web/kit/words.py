@@ -1,9 +1,12 @@
-"""The words of the program's own lists (statuses, origins, states, purposes, marks) in the reader's language.
+"""Name roles, statuses, origins and purposes in the reader's language.
+
+The words of the program's own lists (statuses, origins, states, purposes, marks) in the reader's language.
 
 Files, addresses and the database keep the English word; only what a person reads is translated.
 """
 
 from annotator.domain.messages import say
+from annotator.domain.people import ROLE_NAMES, Membership
 from annotator.web.kit.messages import tr
 
 NAMES = {
@@ -32,3 +35,16 @@ NAMES = {
 def name_word(word: str) -> str:
     """The word as it is read; one that is not of the program's lists comes back as it is."""
     return tr(NAMES[word]) if word in NAMES else word
+
+
+def name_role(role: str) -> str:
+    """The role's name; what is none comes back as it is."""
+    return tr(ROLE_NAMES[role]) if role in ROLE_NAMES else role
+
+
+def say_membership(held: Membership) -> str:
+    """A role and where it holds."""
+    role = name_role(held.role)
+    if held.dataset is None:
+        return tr("{role} on every dataset", role=role)
+    return tr("{role} on {dataset}", role=role, dataset=held.dataset)

@@ -1,8 +1,15 @@
-"""REST for the labeling panel: judgments in, next pairs out; and the whole text of a long document.
+"""REST for the labeling panel: judgments in, next pairs out, own answers again, questions to the leads.
 
 Stands between the browser and `labeling/service.py`. Refuses requests from other origins, of another content
 type, or too large ones; who sends them is told by the session cookie alone. A judgment is acknowledged only
 after its transaction has been committed.
+
+REST for going back: a pair that one has answered, with the answer, to be looked at and changed in the panel.
+
+Stands between the panel and `labeling/my_work_service.py`. What cannot be changed any more is refused with a code that the panel
+translates, as refused events are.
+
+REST for asking the leads about the pair on the screen. Stands between the panel's dialog and `labeling/questions_service.py`.
 """
 
 import json
@@ -26,8 +33,11 @@ from annotator.domain.errors import (
 from annotator.domain.judgments import HandedPair
 from annotator.domain.people import Actor
 from annotator.domain.texts import holds_no_text
+from annotator.labeling.my_work_service import CannotRevise, read_own_pair
+from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import Exchange, read_whole_text, submit_judgments
 from annotator.storage.database import Database
+from annotator.web.json_body import read_json_object, require_text
 from annotator.web.kit.messages import show_refusal
 from annotator.web.session import require_same_origin, require_signed_in
 
@@ -186,3 +196,50 @@ def refuse(error: AnnotatorError) -> JSONResponse:
         raise error
     status = next((number for kind, number in STATUSES.items() if isinstance(error, kind)), 400)
     return JSONResponse({"error": show_refusal(error)}, status_code=status)
+
+
+def own_work_routes(database: Database) -> list[Route]:
+    """`GET /api/pair?dataset&pair`."""
+
+    async def get_pair(request: Request) -> Response:
+        asked = request.query_params
+        try:
+            found = await run_in_threadpool(
+                read_own_pair,
+                database,
+                require_signed_in(request).actor,
+                asked.get("dataset", ""),
+                asked.get("pair", ""),
+                now=datetime.now(UTC),
+            )
+        except CannotRevise as error:
+            return JSONResponse({"error": show_refusal(error), "code": error.code}, status_code=409)
+        except AnnotatorError as error:
+            return refuse(error)
+        return JSONResponse(show_pair(found))
+
+    return [Route("/api/pair", get_pair, methods=["GET"])]
+
+
+def question_routes(database: Database) -> list[Route]:
+    """`POST /api/questions`."""
+
+    async def post_questions(request: Request) -> Response:
+        try:
+            require_same_origin(request)
+            asked = await read_json_object(request)
+            number = await run_in_threadpool(
+                ask_question,
+                database,
+                require_signed_in(request).actor,
+                require_text(asked, "dataset"),
+                pair=require_text(asked, "pair"),
+                text=require_text(asked, "text"),
+                event_id=require_text(asked, "id"),
+                now=datetime.now(UTC),
+            )
+        except AnnotatorError as error:
+            return refuse(error)
+        return JSONResponse({"question": number})
+
+    return [Route("/api/questions", post_questions, methods=["POST"])]

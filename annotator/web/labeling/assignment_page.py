@@ -1,15 +1,349 @@
-"""Who judges what: by how many each pair is judged, what people know, what they were given, and who waits on whom."""
+"""The page Assignment: who judges what, the overlap, who was given what, and who waits on whom.
+
+Who judges what: by how many each pair is judged, what people know, what they were given, and who waits on whom.
+
+The people of the assignment page, and its dialogs: give queries, change what somebody judges, hand their queries on.
+
+A dialog runs without the rest of the page, so each asks again who is signed in. What may be changed is decided in
+`labeling/assignment_service.py` and `people/service.py`; a refusal is shown where the button was pressed.
+
+The queries with pairs that lack judgments, and whom each of them waits for.
+
+The overlap and its exceptions: in words, how many judgments that makes, and the form that changes them.
+
+What comes before a lead's decision: whether annotators discuss first, and whether two leads decide. Leads change it here.
+"""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
 
 import streamlit as st
 
-from annotator.labeling.assignment_service import Standing, show_assignment
-from annotator.web.kit.messages import tr, tr_n
+from annotator.dataset.service import Dataset, change_settings, write_setting
+from annotator.domain.errors import AnnotatorError
+from annotator.domain.overlap import DISTANCES, MOST, say_overlap
+from annotator.labeling.assignment_service import (
+    Judgments,
+    Selection,
+    Standing,
+    WaitingPerson,
+    WaitingQuery,
+    assign,
+    preview_overlap,
+    reassign,
+    show_assignment,
+    take_back,
+)
+from annotator.people.service import change_person
+from annotator.web.kit.figures import show_number
+from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
-from annotator.web.labeling.assignment_forms import draw_people, give_dialog
-from annotator.web.labeling.dispute_settings import draw_dispute_settings
-from annotator.web.labeling.overlap_form import draw_overlap
-from annotator.web.labeling.waiting_table import draw_waiting
-from annotator.web.page_context import PageContext
+from annotator.web.kit.tables import draw_table
+from annotator.web.kit.text import escape_markdown
+from annotator.web.page_context import PageContext, require_context
+from annotator.web.people.expertise import ask_expertise, say_expertise
+from annotator.web.people.page import choose_people
+
+
+def draw_people(found: Standing) -> None:
+    """Everybody, with what they judge, what is left for them and what they hold."""
+    for person in choose_people(found.people, lambda one: (one.username, one.name)):
+        with st.container(horizontal=True, vertical_alignment="center", border=True):
+            with st.container(width="stretch"):
+                st.html(_describe(person))
+            label = tr("Change {username}", username=person.username)
+            if st.button(tr("Change"), key=f"change {person.username}", help=escape_markdown(label)):
+                change_dialog(person.username)
+
+
+def give_dialog() -> None:
+    """Open the dialog that gives queries to people, or takes them back."""
+    st.dialog(tr("Give queries to people"), on_dismiss="rerun")(_give)()
+
+
+def change_dialog(username: str) -> None:
+    """Open the dialog that changes what this person judges."""
+    st.dialog(tr("What somebody judges"), on_dismiss="rerun")(_change)(username)
+
+
+def _give() -> None:
+    context = require_context()
+    dataset, found = _read(context)
+    with st.form("give"):
+        people = st.multiselect(tr("People"), [one.username for one in found.people if not one.disabled])
+        category = st.selectbox(
+            tr("Category"), (None, *found.categories), format_func=lambda name: name or tr("any")
+        )
+        language = st.selectbox(
+            tr("Language"), (None, *found.languages), format_func=lambda name: name or tr("any")
+        )
+        ids = st.text_area(tr("Only these queries (one id on each line)"))
+        with st.container(horizontal=True):
+            give = st.form_submit_button(tr("Give"), type="primary")
+            back = st.form_submit_button(tr("Take back"))
+    listed = tuple(line.strip() for line in ids.splitlines() if line.strip())
+    chosen = Selection(listed or None, category, language)
+    if give or back:
+        act = assign if give else take_back
+        _do(lambda: act(context.database, context.actor, dataset, people, chosen, now=context.now))
+
+
+def _change(username: str) -> None:
+    """Categories and languages; and, where queries were given to this person, who goes on with them."""
+    context = require_context()
+    dataset, found = _read(context)
+    person = next((one for one in found.people if one.username == username), None)
+    if person is None:
+        st.info(tr("This person has no role here any more."))
+        return
+    st.text(f"{person.name or person.username} ({person.username})")
+    expertise = ask_expertise((found.categories, found.languages), (person.categories, person.languages))
+    if expertise:
+        _do(lambda: change_person(
+            context.database, context.actor, username, dataset=dataset, expertise=expertise, now=context.now
+        ))  # fmt: skip
+    if person.queries or person.holds:
+        _hand_on(context, dataset, found, person)
+
+
+def _hand_on(context: PageContext, dataset: str, found: Standing, person: WaitingPerson) -> None:
+    with st.form("hand on"):
+        st.text(_say_given(person))
+        others = [
+            one.username for one in found.people if one.username != person.username and not one.disabled
+        ]
+        to = st.selectbox(tr("Who goes on with them"), others, index=None)
+        pressed = st.form_submit_button(tr("Hand on"))
+    if pressed and to:
+        _do(lambda: reassign(
+            context.database, context.actor, dataset, leaver=person.username, to=to, now=context.now
+        ))  # fmt: skip
+
+
+def _read(context: PageContext) -> tuple[str, Standing]:
+    dataset = require_dataset(context)
+    return dataset, show_assignment(context.database, context.actor, dataset, now=context.now)
+
+
+def _do(act: Callable[[], object]) -> None:
+    try:
+        act()
+    except AnnotatorError as error:
+        st.error(escape_markdown(show_refusal(error)))
+        return
+    st.rerun()
+
+
+def _describe(person: WaitingPerson) -> str:
+    name = f"<strong>{escape(person.name or person.username)}</strong> <code>{escape(person.username)}</code>"
+    mark = tr("disabled") if person.disabled else None if person.works else tr("does not label")
+    badge = f'<span class="annotator-badge">{escape(mark)}</span>' if mark else ""
+    lines = [
+        say_expertise(person.categories, person.languages) or tr("judges everything"),
+    ]
+    if person.works:
+        lines.append(
+            tr_n("{pairs} pair left", "{pairs} pairs left", person.pairs, pairs=show_number(person.pairs))
+        )
+    if person.queries:
+        lines.append(_say_given(person))
+    if person.held_seconds is not None:
+        lines.append(
+            tr(
+                "holds {pairs}, for {minutes} min",
+                pairs=show_number(person.holds),
+                minutes=person.held_seconds // 60,
+            )
+        )
+    said = " · ".join(escape(line) for line in lines)
+    return f'<div class="annotator-person" dir="auto">{name}{badge}<br><span class="annotator-soft">{said}</span></div>'
+
+
+def _say_given(person: WaitingPerson) -> str:
+    return tr_n("{n:,} query given to them", "{n:,} queries given to them", person.queries)
+
+
+SHOWN_QUERIES = 100
+SHOWN_PEOPLE = 5
+
+
+def draw_waiting(found: Standing) -> None:
+    """Those that too few people may judge come first."""
+    if not found.queries:
+        st.text(tr("No pair lacks a judgment."))
+        return
+    shown = sorted(found.queries, key=lambda query: not query.stuck)[:SHOWN_QUERIES]
+    columns = (
+        tr("query"), tr("category"), tr("language"), tr("pairs to do"), tr("begun"), tr("given to"), tr("waits for"),
+        tr("too few people"),
+    )  # fmt: skip
+    draw_table(
+        tr("Queries with pairs that lack judgments"), columns, [_describe_waiting(query) for query in shown]
+    )
+    if len(shown) < len(found.queries):
+        all_queries = show_number(len(found.queries))
+        draw_note(
+            tr(
+                "Of {all} queries, the first {shown} are shown.",
+                shown=show_number(len(shown)),
+                all=all_queries,
+            )
+        )
+
+
+def _describe_waiting(query: WaitingQuery) -> tuple[str | None, ...]:
+    waits = [f"{name} ({show_number(pairs)})" for name, pairs in query.waits_for.items()]
+    return (
+        query.query_id,
+        query.category,
+        query.language,
+        show_number(query.open_pairs),
+        show_number(query.begun_pairs),
+        _name_first(query.given_to) or tr("anybody"),
+        _name_first(waits) or tr("nobody"),
+        show_number(query.stuck) if query.stuck else None,
+    )
+
+
+def _name_first(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are: a query of a crowd waits for hundreds."""
+    named = ", ".join(names[:SHOWN_PEOPLE])
+    if len(names) <= SHOWN_PEOPLE:
+        return named
+    return tr("{named} and {n} more", named=named, n=len(names) - SHOWN_PEOPLE)
+
+
+MANY_CATEGORIES = 24
+
+
+def draw_overlap(context: PageContext, dataset: str, found: Standing) -> None:
+    """The rules as they are, and what they come to."""
+    st.text(tr(found.rules))
+    st.text(_say_judgments(found.judgments))
+    settings = next(item for item in context.datasets if item.name == dataset)
+    with st.expander(tr("Change by how many")), st.form("overlap", border=False):
+        overlap, rules = _ask(settings, found.categories)
+        with st.container(horizontal=True):
+            previewed = st.form_submit_button(tr("See what it makes"))
+            changed = st.form_submit_button(tr("Change"), type="primary")
+        if previewed or changed:
+            _act(context, dataset, overlap, rules, change=changed)
+
+
+def _ask(settings: Dataset, categories: tuple[str, ...]) -> tuple[int, dict[str, Any]]:
+    """The fields; the overlap and its rules, as `domain/overlap.py` reads them."""
+    overlap = st.number_input(tr("Annotators for each pair"), 1, MOST, settings.overlap)
+    shared = settings.overlap_share or {}
+    left, right = st.columns(2)
+    percent = left.number_input(
+        tr("Share of the pairs with another number, in %"),
+        min_value=0.0, max_value=99.9, value=float(shared.get("share", 0)) * 100, step=5.0, format="%g",
+        help=tr("0: none. Which pairs these are follows from the seed; it does not change when pairs are added."),
+    )  # fmt: skip
+    share_overlap = right.number_input(tr("Annotators for those"), 1, MOST, shared.get("overlap", 2))
+    named = settings.overlap_by_category or {}
+    by_category = {
+        category: st.number_input(
+            tr("Annotators for {category}", category=escape_markdown(category)), 1, MOST,
+            named.get(category), placeholder=tr("as the others"), key=f"overlap of {category}",
+        )
+        for category in categories[:MANY_CATEGORIES]
+    }  # fmt: skip
+    cap = st.number_input(
+        tr("At most, whatever else is said"), 1, MOST, settings.overlap_cap, placeholder=tr("no limit")
+    )
+    distance = st.selectbox(
+        tr("One more annotator when the first two differ by at least"),
+        (None, *DISTANCES),
+        index=(None, *DISTANCES).index(settings.third_judgment_from),
+        format_func=lambda choice: tr("never") if choice is None else str(choice),
+        help=tr("That judgment is marked as conditional: agreement leaves it out."),
+    )
+    chosen = {**{name: wanted for name, wanted in named.items() if name not in by_category}, **by_category}
+    return overlap, {
+        "category": {name: wanted for name, wanted in chosen.items() if wanted is not None},
+        "share": {"share": round(percent / 100, 4), "overlap": share_overlap} if percent else None,
+        "cap": cap,
+        "conditional": distance,
+    }
+
+
+def _act(context: PageContext, dataset: str, overlap: int, rules: dict[str, Any], *, change: bool) -> None:
+    try:
+        made = preview_overlap(context.database, context.actor, dataset, overlap=overlap, rules=rules)
+        if change:
+            change_settings(context.database, context.actor, dataset, _write(overlap, rules), now=context.now)
+    except AnnotatorError as error:
+        st.error(escape_markdown(show_refusal(error)))
+        return
+    if change:
+        st.rerun()
+    st.info(escape_markdown(f"{tr(say_overlap(overlap, rules))} {_say_judgments(made)}"))
+
+
+def _write(overlap: int, rules: dict[str, Any]) -> dict[str, str]:
+    typed = {
+        "overlap": overlap,
+        "overlap_by_category": rules["category"] or None,
+        "overlap_share": rules["share"],
+        "overlap_cap": rules["cap"],
+        "third_judgment_from": rules["conditional"],
+    }
+    return {name: write_setting(name, value) for name, value in typed.items()}
+
+
+def _say_judgments(made: Judgments) -> str:
+    return tr_n(
+        "{total} judgment in all: {done} given, {left} to give.",
+        "{total} judgments in all: {done} given, {left} to give.",
+        made.total,
+        total=show_number(made.total),
+        done=show_number(made.done),
+        left=show_number(made.left),
+    )
+
+
+def draw_dispute_settings(context: PageContext, dataset: str) -> None:
+    """How it is, in words, and the form that changes it."""
+    settings = next(item for item in context.datasets if item.name == dataset)
+    st.text(_say(settings))
+    with st.expander(tr("Change what comes before a decision")), st.form("disputes", border=False):
+        choices = (None, *DISTANCES)
+        distance = st.selectbox(
+            tr("Annotators discuss first when their grades differ by at least"), choices,
+            index=choices.index(settings.discuss_from),
+            format_func=lambda choice: tr("never") if choice is None else str(choice),
+            help=tr("They see each other's notes without names and may each stand or revise once. A lead can ask for it on any dispute, and decide at any time."),
+        )  # fmt: skip
+        second = st.checkbox(
+            tr("Where grades differ by 3, two leads must decide the same"), settings.second_adjudicator
+        )
+        pressed = st.form_submit_button(tr("Change"))
+    chosen = {"discuss_from": distance, "second_adjudicator": second}
+    changes = {
+        name: write_setting(name, value) for name, value in chosen.items() if value != getattr(settings, name)
+    }
+    if not pressed or not changes:
+        return
+    try:
+        change_settings(context.database, context.actor, dataset, changes, now=context.now)
+    except AnnotatorError as error:
+        st.error(escape_markdown(show_refusal(error)))
+        return
+    st.rerun()
+
+
+def _say(settings: Dataset) -> str:
+    discussed = (
+        tr("Annotators discuss a dispute only where a lead asks for it.") if settings.discuss_from is None
+        else tr("Annotators discuss a dispute first when their grades differ by {distance} or more.", distance=settings.discuss_from)
+    )  # fmt: skip
+    decided = (
+        tr("Where grades differ by 3, two leads must decide the same.") if settings.second_adjudicator
+        else tr("One lead decides.")
+    )  # fmt: skip
+    return join_sentences((discussed, decided))
 
 
 def draw(context: PageContext) -> None:

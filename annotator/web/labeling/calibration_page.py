@@ -1,26 +1,330 @@
-"""Calibration: train new annotators, hide gold pairs and repeats among the others, and see what they show. For leads.
+"""The page Calibration: train annotators, mark gold pairs, and see what checks show.
+
+Calibration: train new annotators, hide gold pairs and repeats among the others, and see what they show. For leads.
 
 The results are leads on where the standard is not yet shared; people stand by name.
+
+The forms by which a lead marks pairs as training or gold, takes marks back, and sets the rates of checks.
+
+What the checks show of each annotator, as a chart, in words and as rows. Pure functions from the service's records.
+
+People stand in the order of their names; nothing here is sorted by how well somebody did.
 """
 
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 import streamlit as st
 
-from annotator.labeling.calibration_service import compute_results, list_checks
-from annotator.labeling.domain_calibration import AnnotatorResult
+from annotator.dataset.service import Dataset, change_settings
+from annotator.domain.errors import AnnotatorError, NotFound
+from annotator.domain.grades import GRADES
+from annotator.labeling.calibration_service import (
+    compute_results,
+    find_candidates,
+    list_checks,
+    mark_pair,
+    unmark_pair,
+)
 from annotator.labeling.my_work_service import compute_times
-from annotator.web.kit.messages import tr, tr_n
+from annotator.labeling.records import KINDS, AnnotatorResult, Candidate, MarkedPair, Times
+from annotator.labeling.service import read_whole_text
+from annotator.web.kit.charts import AMBER, TEAL, VIOLET, space_percent
+from annotator.web.kit.figures import show_difference, show_median, show_number, show_share
+from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers, require_dataset
 from annotator.web.kit.tables import draw_table
-from annotator.web.labeling.check_chart import (
-    chart_shares,
-    describe_shares,
-    list_miss_rows,
-    list_result_rows,
-    list_shares,
-    list_time_rows,
-)
-from annotator.web.labeling.check_forms import draw_done, draw_mark, draw_marked, draw_settings
+from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+SHOWN_CHARACTERS = 5_000
+SHARES = ("training_score", "gold_rate", "repeat_rate")
+DONE = "calibration done"
+
+
+def draw_done() -> None:
+    """What the last press did, once."""
+    said = st.session_state.pop(DONE, None)
+    if said:
+        st.success(said, icon=":material/check:")
+
+
+def draw_mark(context: PageContext, dataset: str) -> None:
+    """Find a pair and mark it."""
+    words = st.text_input(
+        tr("Search by query or document"), key="find", max_chars=200, autocomplete="off",
+        help=tr("Ids, or words of the query's text or of the document's title."),
+    )  # fmt: skip
+    found = find_candidates(context.database, context.actor, dataset, words=words, now=context.now)
+    if not found:
+        st.text(
+            tr("No pair is found.") if words.strip()
+            else tr("No pair is settled by two or more yet. Search for one by query or document.")
+        )  # fmt: skip
+        return
+    if not words.strip():
+        draw_note(tr("Pairs that several judged alike make good gold. Search to see any other pair."))
+    by_key = {one.pair: one for one in found}
+    pair = st.selectbox(tr("Pair"), list(by_key), format_func=lambda key: _name(by_key[key]))
+    chosen = by_key[pair]
+    _draw_candidate(context, dataset, chosen)
+    with st.form("mark", border=False):
+        kind = st.radio(tr("Mark as"), KINDS, format_func=name_word, horizontal=True)
+        suggested = GRADES.index(chosen.grade) if chosen.grade is not None else None
+        grade = st.radio(tr("Right grade"), GRADES, index=suggested, horizontal=True, key=f"grade {pair}")
+        explanation = st.text_area(
+            tr("Explanation"), max_chars=10_000, key=f"why {pair}",
+            help=tr("Shown after the answer in training; for gold pairs only leads see it."),
+        )  # fmt: skip
+        pressed = st.form_submit_button(tr("Mark this pair"), type="primary")
+    if not pressed:
+        return
+    if grade is None:
+        st.error(tr("Choose the right grade."))
+        return
+    _do(
+        lambda: mark_pair(
+            context.database, context.actor, dataset, pair,
+            kind=kind, grade=grade, explanation=explanation, now=context.now,
+        ),
+        tr("Marked {name}.", name=_name(chosen)),
+    )  # fmt: skip
+
+
+def draw_marked(context: PageContext, dataset: str, marked: list[MarkedPair]) -> None:
+    """The marked pairs, and the way back."""
+    st.text(tr_n("{n:,} pair is marked.", "{n:,} pairs are marked.", len(marked)))
+    st.dataframe(
+        [
+            {
+                tr("query"): one.query_id, tr("document"): one.doc_id, tr("kind"): name_word(one.kind),
+                tr("right grade"): one.grade, tr("answered by"): one.answered,
+                tr("explanation"): one.explanation, tr("marked by"): one.marked_by or "",
+            }
+            for one in marked
+        ],
+        hide_index=True, alt=tr("The marked pairs"),
+    )  # fmt: skip
+    by_key = {one.pair: one for one in marked}
+    with st.form("unmark", border=False):
+        pair = st.selectbox(
+            tr("Make ordinary again"), list(by_key), index=None,
+            format_func=lambda key: f"{by_key[key].query_id} · {by_key[key].doc_id}",
+            placeholder=tr("Choose a pair"),
+            help=tr("It is handed out again, but not to those who answered it as a check."),
+        )  # fmt: skip
+        pressed = st.form_submit_button(tr("Take the mark back"))
+    if pressed and pair is not None:
+        _do(lambda: unmark_pair(context.database, context.actor, dataset, pair, now=context.now),
+            tr("The pair is ordinary work again."))  # fmt: skip
+
+
+def draw_settings(context: PageContext, dataset: Dataset) -> None:
+    """The score that training needs, the rates, and when time stops counting."""
+    with st.form("settings", border=False):
+        left, right = st.columns(2, gap="medium")
+        with left:
+            score = st.number_input(
+                tr("Share of training pairs to get right"), 0.0, 1.0, dataset.training_score, 0.05,
+                help=tr("Real pairs come to a new annotator once all training pairs are answered and this share is right."),
+            )  # fmt: skip
+            gold = st.number_input(tr("Share of gold pairs"), 0.0, 0.5, dataset.gold_rate, 0.01)
+            idle = st.number_input(
+                tr("Seconds until time stops counting"), 10, 3600, dataset.idle_seconds, 10,
+                help=tr("After so long without a sign of life the time no longer counts as work on the pair."),
+            )  # fmt: skip
+        with right:
+            repeat = st.number_input(tr("Share of repeats"), 0.0, 0.5, dataset.repeat_rate, 0.01)
+            after = st.number_input(
+                tr("Answers before a pair may come again"), 1, 10_000, dataset.repeat_after, 1
+            )
+        pressed = st.form_submit_button(tr("Save settings"))
+    if pressed:
+        chosen = {
+            "training_score": score, "gold_rate": gold, "repeat_rate": repeat, "repeat_after": after,
+            "idle_seconds": idle,
+        }  # fmt: skip
+        changes = {
+            name: f"{value:g}" if name in SHARES else str(int(value))
+            for name, value in chosen.items()
+            if value != getattr(dataset, name)
+        }
+        _do(
+            lambda: change_settings(context.database, context.actor, dataset.name, changes, now=context.now),
+            tr("The settings are saved."),
+        )
+
+
+def _draw_candidate(context: PageContext, dataset: str, chosen: Candidate) -> None:
+    st.html(f'<p class="annotator-query" dir="auto">{escape(chosen.query)}</p>')
+    known = [
+        tr("yours to judge first")
+        if chosen.hidden
+        else tr("{status}, judged by {n}", status=name_word(chosen.status), n=chosen.judged)
+    ]
+    if chosen.grade is not None:
+        known.append(tr("settled grade {grade}", grade=chosen.grade))
+    if chosen.kind is not None:
+        known.append(tr("marked as {kind}", kind=name_word(chosen.kind)))
+    draw_note(" · ".join(known))
+    try:
+        text = read_whole_text(context.database, context.actor, dataset, chosen.pair)
+    except NotFound:
+        draw_note(tr("The text of this document was not imported."))
+        return
+    cut = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
+    label = escape(tr("Document {doc_id}", doc_id=chosen.doc_id), quote=True)
+    st.html(
+        f'<p class="annotator-said" dir="auto"><strong>{escape(chosen.title or chosen.doc_id)}</strong></p>'
+        f'<pre class="annotator-document" role="region" tabindex="0" dir="auto" aria-label="{label}"'
+        f' style="white-space: pre-wrap">{escape(cut)}</pre>'
+    )
+
+
+def _name(one: Candidate) -> str:
+    status = f"{name_word(one.status)} {one.grade}" if one.grade is not None else name_word(one.status)
+    return f"{one.query_id} · {one.doc_id} ({status})"
+
+
+def _do(act: Callable[[], object], said: str) -> None:
+    try:
+        act()
+    except AnnotatorError as error:
+        st.error(show_refusal(error))
+        return
+    st.session_state[DONE] = said
+    st.rerun()
+
+
+LEGEND, ROOM = 96, 18
+
+
+def name_result(one: AnnotatorResult) -> str:
+    """The username, marked when it is nobody."""
+    return tr("{name} (simulated)", name=one.annotator) if one.simulated else one.annotator
+
+
+def list_shares(results: Sequence[AnnotatorResult]) -> list[tuple[str, str, float, int]]:
+    """(person, which check, share, number of answers) for every share that is defined, by name."""
+    found = []
+    for one in results:
+        for check, share, n in (
+            (
+                tr("training"),
+                one.training.latest if one.training else None,
+                one.training.done if one.training else 0,
+            ),
+            (tr("gold"), one.gold.exact, one.gold.answered),
+            (tr("repeat"), one.repeats.equal, one.repeats.n),
+        ):
+            if share is not None:
+                found.append((name_result(one), check, share, n))
+    return found
+
+
+def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
+    """For each person the share right in training, right on gold, and equal on repeats, from 0 to 1. What the axis counts
+    stands below the chart: a long title would leave no room for the points on a narrow screen."""
+    import altair as alt
+
+    rows = [
+        {"name": name, "check": check, "share": share, "shown": show_share(share), "n": n}
+        for name, check, share, n in list_shares(results)
+    ]
+    checks = [tr("training"), tr("gold"), tr("repeat")]
+    people = list(dict.fromkeys(row["name"] for row in rows))
+    kinds = [check for check in checks if any(row["check"] == check for row in rows)]
+    scale = alt.Scale(domain=checks, range=[TEAL, AMBER, VIOLET])
+    shape = alt.Scale(domain=checks, range=["circle", "diamond", "square"])
+    legend = alt.Legend(
+        orient="top", title=None, columns=2, symbolFillColor="transparent", symbolStrokeWidth=2.5
+    )
+    return (
+        alt.Chart(alt.InlineData(rows))
+        .mark_point(size=120, strokeWidth=2.5, opacity=1)
+        .encode(
+            x=alt.X(
+                "share:Q",
+                title=None,
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(**space_percent("%"), values=[0, 0.25, 0.5, 0.75, 1], labelFlush=False),
+            ),
+            y=alt.Y(
+                "name:N", sort=people, title=None, scale=alt.Scale(type="band", padding=0.2),
+                axis=alt.Axis(labelLimit=180, ticks=False),
+            ),
+            yOffset=alt.YOffset("check:N", sort=kinds, scale=alt.Scale(domain=kinds)),
+            color=alt.Color("check:N", scale=scale, legend=legend),
+            shape=alt.Shape("check:N", scale=shape, legend=legend),
+            tooltip=[
+                alt.Tooltip("name:N", title=" "),
+                alt.Tooltip("check:N", title=tr("check")),
+                alt.Tooltip("shown:N", title=tr("share")),
+                alt.Tooltip("n:Q", title=tr("answers")),
+            ],
+        )
+        .properties(height=max(len(people), 1) * ROOM * len(kinds) + LEGEND)
+    )  # fmt: skip
+
+
+def describe_shares(results: Sequence[AnnotatorResult]) -> str:
+    """The same in words."""
+    said = [
+        tr("{name}: {check} {share} of {n:,}", name=name, check=check, share=show_share(share), n=n)
+        for name, check, share, n in list_shares(results)
+    ]
+    return tr("Share of right or equal answers: {list}.", list="; ".join(said))
+
+
+def list_result_rows(results: Sequence[AnnotatorResult]) -> list[dict[str, object]]:
+    """The figures behind the chart; what is undefined is a dash with its reason."""
+    return [
+        {
+            tr("annotator"): name_result(one),
+            tr("training pairs answered"): "–" if one.training is None else f"{one.training.done}/{one.training.total}",
+            tr("right at the first try"): show_share(one.training.first if one.training else None),
+            tr("right at the latest try"): show_share(one.training.latest if one.training else None),
+            tr("gold pairs answered"): one.gold.answered,
+            tr("exactly right"): show_share(one.gold.exact),
+            tr("mean difference, + is more generous"): show_difference(one.gold.difference, signed=True),
+            tr("repeats answered"): one.repeats.n,
+            tr("equal to one's own"): show_share(one.repeats.equal),
+            tr("mean distance"): show_difference(one.repeats.difference),
+            tr("undefined because"): "; ".join(tr(why) for why in (one.gold.why, one.repeats.why) if why),
+        }
+        for one in results
+    ]  # fmt: skip
+
+
+def list_miss_rows(results: Sequence[AnnotatorResult]) -> list[dict[str, object]]:
+    """Every answer on a gold pair that is not the right grade."""
+    return [
+        {
+            tr("annotator"): name_result(one), tr("query"): miss.query_id, tr("document"): miss.doc_id,
+            tr("right grade"): miss.right, tr("given"): tr("unrateable") if miss.given is None else str(miss.given),
+        }
+        for one in results
+        for miss in one.gold.misses
+    ]  # fmt: skip
+
+
+def list_time_rows(times: Times) -> list[tuple[str, str, str]]:
+    """(what, median, answers): all, each category, each annotator; by name."""
+    rows = [(tr("all"), times.overall)]
+    rows += [
+        (tr("category: {name}", name=name or tr("none")), found) for name, found in times.categories.items()
+    ]
+    rows += [
+        (tr("{name} (simulated)", name=name) if name in times.simulated else name, found)
+        for name, found in times.annotators.items()
+    ]  # fmt: skip
+    return [(name, show_median(found), show_number(found.n)) for name, found in rows]
 
 
 def draw(context: PageContext) -> None:

@@ -1,14 +1,156 @@
-"""Questions on pairs: leads answer them, annotators see their own and the answers. Nobody sees a grade here."""
+"""The page Questions: leads answer them, annotators see their own and the answers.
+
+Questions on pairs: leads answer them, annotators see their own and the answers. Nobody sees a grade here.
+
+A question on the page Questions: what it is about, what was asked, the answer, and the lead's form for it.
+
+What a lead typed stays until it is stored. A question on a pair that the lead may still be given is folded: what is
+asked may hint at a grade.
+"""
+
+from html import escape
 
 import streamlit as st
 
+from annotator.domain.errors import AnnotatorError
 from annotator.domain.people import includes
-from annotator.labeling.questions_service import Question, list_own_questions, list_questions
-from annotator.web.kit.focus import keep_focus
-from annotator.web.kit.messages import tr, tr_n
+from annotator.labeling.questions_service import (
+    Question,
+    answer_question,
+    list_own_questions,
+    list_questions,
+    mark_for_guideline,
+    read_question_text,
+)
+from annotator.web.kit.controls import keep_focus, note_press
+from annotator.web.kit.figures import show_time
+from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
-from annotator.web.labeling.question_view import draw_answered, draw_own, draw_waiting
-from annotator.web.page_context import PageContext
+from annotator.web.kit.text import show_as
+from annotator.web.page_context import PageContext, find_context
+
+
+def draw_own(question: Question) -> None:
+    """An annotator's own question with its answer."""
+    with st.container(border=True, gap="xsmall"):
+        st.html(_describe(question) + _say_asked(question, tr("You asked")))
+        if question.answer is None:
+            draw_note(tr("Waiting for an answer."))
+        else:
+            st.html(_say_answer(question))
+
+
+def draw_waiting(context: PageContext, question: Question) -> None:
+    """A question that waits, with the form for its answer."""
+    with st.container(border=True, gap="small"):
+        _draw_question(context, question)
+        _draw_form(question)
+
+
+def draw_answered(context: PageContext, question: Question) -> None:
+    """An answered question, with its mark for the guideline; the answer can be given anew."""
+    with st.container(border=True, gap="small"):
+        _draw_question(context, question)
+        st.html(_say_answer(question))
+        key = f"mark {question.number} {question.in_guideline}"
+        st.checkbox(
+            tr("The guideline should say this"),
+            value=question.in_guideline,
+            key=key,
+            on_change=_mark,
+            args=(question.number, not question.in_guideline, key),
+        )
+        with st.expander(tr("Answer anew")):
+            _draw_form(question)
+
+
+def _draw_question(context: PageContext, question: Question) -> None:
+    st.html(_describe(question))
+    asked = _say_asked(question, tr("{name} asked", name=question.asked_by))
+    if question.unjudged_by_reader:
+        draw_note(
+            tr(
+                "You may still be given this pair, and what is asked may hint at a grade. Another lead can answer it."
+            )
+        )
+        with st.expander(tr("Read the question nevertheless")):
+            st.html(asked)
+    else:
+        st.html(asked)
+    if question.text_length and st.toggle(tr("Show the document"), key=f"document {question.number}"):
+        text = read_question_text(context.database, context.actor, context.dataset or "", question.number)
+        st.html(
+            f'<pre class="annotator-document" tabindex="0" role="region" aria-label="{escape(tr("Document"))}" '
+            f'dir="auto">{escape(text or "")}</pre>'
+        )
+        if text is not None and len(text) < question.text_length:
+            draw_note(tr("Only the beginning is shown."))
+
+
+def _draw_form(question: Question) -> None:
+    number = question.number
+    st.text_area(
+        tr("Your answer"), key=f"answer {number}", height=90, max_chars=5_000, on_change="ignore",
+        persist_state="session",
+    )  # fmt: skip
+    if question.answer is None:
+        st.checkbox(tr("The guideline should say this"), key=f"guideline {number}", on_change="ignore")
+    st.button(
+        tr("Send the answer"), type="primary", key=f"send {number}",
+        on_click=_answer, args=(number, question.answer, question.in_guideline),
+    )  # fmt: skip
+    refused = st.session_state.get("not answered")
+    if refused and refused[0] == number:
+        st.error(refused[1], icon=":material/block:")
+        del st.session_state["not answered"]
+
+
+def _answer(number: int, seen: str | None, marked: bool) -> None:
+    """Store what was typed. Runs before the page is drawn again."""
+    context = find_context()
+    if context is None or context.dataset is None:
+        return
+    try:
+        answer_question(
+            context.database, context.actor, context.dataset, number, st.session_state.get(f"answer {number}") or "",
+            seen=seen, in_guideline=st.session_state.get(f"guideline {number}", marked), now=context.now,
+        )  # fmt: skip
+    except AnnotatorError as error:
+        st.session_state["not answered"] = (number, show_refusal(error))
+    else:
+        st.session_state.pop(f"answer {number}", None)
+        st.session_state["answered"] = tr("The answer was sent.")
+        note_press()
+
+
+def _mark(number: int, wanted: bool, key: str) -> None:
+    """Mark it, or take the mark off, where that is what stands in the checkbox with this key: not where a browser reports of one
+    that is gone what it always said."""
+    context = find_context()
+    if context is not None and context.dataset is not None and st.session_state.get(key) is wanted:
+        mark_for_guideline(context.database, context.actor, context.dataset, number, in_guideline=wanted)
+
+
+def _describe(question: Question) -> str:
+    """The query and the document, as HTML."""
+    document = f"<code>{escape(question.doc_id)}</code>"
+    title = f"<strong>{escape(question.title)}</strong> " if question.title else ""
+    narrative = show_as("narrative", question.narrative) if question.narrative else ""
+    return f'{show_as("query", question.query)}{narrative}<p class="annotator-person" dir="auto">{title}{document}</p>'
+
+
+def _say_asked(question: Question, who: str) -> str:
+    when = f'<p class="annotator-note">{escape(who)} · {escape(show_time(question.asked_at))}</p>'
+    return when + show_as("said", question.text)
+
+
+def _say_answer(question: Question) -> str:
+    who = tr("{name} answered", name=question.answered_by or "")
+    when = f" · {show_time(question.answered_at)}" if question.answered_at else ""
+    return f'<p class="annotator-note">{escape(who)}{escape(when)}</p>' + show_as(
+        "said", question.answer or ""
+    )
+
 
 MOST_WAITING, MOST_ANSWERED = 20, 50
 

@@ -1,28 +1,260 @@
-"""My work: what is left and about how long it takes, discussions, what one did and can still change, what leads decided on
+"""The page My work: what is left, one's own answers, discussions and questions.
+
+My work: what is left and about how long it takes, discussions, what one did and can still change, what leads decided on
 it, one's own checks and questions.
 
 Everybody sees the own work only.
+
+An annotator's own answers as a list to read: what was said of which pair, when, and the way to change it.
+
+Which of the own answers are shown: words, answer, category, days; and the page of them.
+
+Where an annotator stands: done, left and about how long; training and consistency with oneself. Never gold.
+
+The questions an annotator asked, with the leads' answers.
+
+An annotator's own agreement with all others together: nobody is named, and no single pair is told of.
 """
+
+from collections.abc import Sequence
+from datetime import date
+from html import escape
+from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotator.agreement.records import FEW_OWN, OwnAgreement
 from annotator.agreement.service import show_own_agreement
 from annotator.dataset.service import read_current_rubric
 from annotator.labeling.calibration_service import show_own_checks
 from annotator.labeling.my_work_service import list_own_work, list_work_categories, show_pace
-from annotator.labeling.questions_service import list_own_questions
-from annotator.web.adjudication.my_disagreements import draw_discussions
-from annotator.web.adjudication.own_decisions import draw_decisions
-from annotator.web.kit.figures import find_zone
-from annotator.web.kit.focus import keep_focus
+from annotator.labeling.questions_service import Question, list_own_questions
+from annotator.labeling.records import OwnChecks, OwnJudgment, Pace, WorkFilter
+from annotator.web.adjudication.my_disagreements import draw_decisions, draw_discussions
+from annotator.web.kit.charts import show_value
+from annotator.web.kit.controls import keep_focus
+from annotator.web.kit.figures import (
+    find_zone,
+    show_difference,
+    show_duration,
+    show_number,
+    show_share,
+    show_time,
+)
+from annotator.web.kit.heat_map import name_grades
 from annotator.web.kit.messages import tr, tr_n
-from annotator.web.kit.page_parts import draw_link, require_dataset
-from annotator.web.labeling.own_agreement import draw_own_agreement
-from annotator.web.labeling.own_answers import draw_answers
-from annotator.web.labeling.own_filters import SIZE, draw_filters, draw_pages, find_page
-from annotator.web.labeling.own_questions import draw_questions
-from annotator.web.labeling.own_standing import draw_checks, draw_pace
+from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
+from annotator.web.kit.tables import draw_table, escape_breakable
 from annotator.web.page_context import PageContext
+
+REASONS = ("unreadable", "wrong_language", "document_missing", "query_unclear", "other")
+
+
+def draw_answers(dataset: str, answers: Sequence[OwnJudgment]) -> None:
+    """The answers, each with a link to its pair or the reason why it stays as it is."""
+    caption = escape(tr("What I did"), quote=True)
+    heads = (tr("answer"), tr("query"), tr("document"), tr("change"))
+    row = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
+    body = "".join(_row(dataset, one) for one in answers)
+    st.html(
+        f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{caption}" style="max-height: none">'
+        f'<table class="annotator-table"><caption class="annotator-unseen">{caption}</caption>'
+        f"<thead><tr>{row}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def name_answer(one: OwnJudgment) -> str:
+    """The grade, or what was said in its place."""
+    if one.outcome == "later":
+        return tr("put off")
+    if one.outcome == "graded":
+        return str(one.grade)
+    return tr("unrateable: {reason}", reason=name_reason(one.reason)) if one.reason else tr("unrateable")
+
+
+def name_reason(reason: str) -> str:
+    """Why something cannot be rated, in the reader's language."""
+    return {
+        "unreadable": tr("unreadable"), "wrong_language": tr("wrong language"),
+        "document_missing": tr("document missing"), "query_unclear": tr("query unclear"),
+    }.get(reason, tr("other"))  # fmt: skip
+
+
+def _row(dataset: str, one: OwnJudgment) -> str:
+    note = f'<br><span class="annotator-soft">{escape(one.note)}</span>' if one.note else ""
+    title = f"<br>{escape(one.title)}" if one.title and one.title != one.doc_id else ""
+    when = f'<br><span class="annotator-soft">{escape(show_time(one.judged_at))}</span>'
+    return (
+        f'<tr><th scope="row" dir="auto">{escape(name_answer(one))}</th>'
+        f'<td class="annotator-long" dir="auto">{escape(one.query)}</td>'
+        f'<td class="annotator-long" dir="auto">{escape_breakable(one.doc_id)}{title}{note}{when}</td>'
+        f"<td>{_change(dataset, one)}</td></tr>"
+    )
+
+
+def _change(dataset: str, one: OwnJudgment) -> str:
+    if one.locked == "settled":
+        return escape(tr("settled by a lead"))
+    if one.locked is not None:
+        return escape(tr("you have seen others' judgments"))
+    address = "/label?" + urlencode({"dataset": dataset, "pair": one.pair})
+    named = escape(tr("Change {query_id} {doc_id}", query_id=one.query_id, doc_id=one.doc_id), quote=True)
+    return (
+        f'<a class="annotator-link" href="{escape(address, quote=True)}" target="_self" style="white-space: nowrap" aria-label="{named}">'
+        f"{escape(tr('Change'))}</a>"
+    )
+
+
+ANY = ""
+ANSWERS = (ANY, "0", "1", "2", "3", "unrateable", "later")
+SIZE = 20
+PAGE = "work page"
+
+
+def draw_filters(categories: Sequence[str]) -> WorkFilter:
+    """The controls, and what they say."""
+    with st.container(horizontal=True):
+        words = st.text_input(
+            tr("Search in queries and documents"), key="words", max_chars=200, autocomplete="off",
+            on_change=_begin, width=320,
+        )  # fmt: skip
+        answer = st.selectbox(
+            tr("Answer"), ANSWERS, format_func=_name_answer, key="answer", on_change=_begin, width=180
+        )
+        category = ANY
+        if categories:
+            category = st.selectbox(
+                tr("Category"), (ANY, *categories), format_func=lambda name: name or tr("all"),
+                key="category", on_change=_begin, width=220,
+            )  # fmt: skip
+        first = st.date_input(tr("First day"), None, key="first", on_change=_begin, width=150)
+        last = st.date_input(tr("Last day"), None, key="last", on_change=_begin, width=150)
+    return WorkFilter(words, answer or None, category or None, _day(first), _day(last))
+
+
+def find_page() -> int:
+    """Which page is shown, from 0."""
+    return int(st.session_state.get(PAGE, 0))
+
+
+def draw_pages(total: int) -> None:
+    """Where one is, and the way on."""
+    page, pages = find_page(), max(1, -(-total // SIZE))
+    if pages == 1:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(tr("Newer"), on_click=_go, args=(page - 1,), disabled=page <= 0)
+        st.button(tr("Older"), on_click=_go, args=(page + 1,), disabled=page >= pages - 1)
+        st.text(tr("Page {page:,} of {pages:,}", page=page + 1, pages=pages))
+
+
+def _begin() -> None:
+    _go(0)
+
+
+def _go(page: int) -> None:
+    st.session_state[PAGE] = page
+
+
+def _name_answer(answer: str) -> str:
+    return {ANY: tr("all"), "unrateable": tr("unrateable"), "later": tr("put off")}.get(answer, answer)
+
+
+def _day(found: object) -> date | None:
+    return found if isinstance(found, date) else None
+
+
+def draw_pace(pace: Pace) -> None:
+    """What is done and left, and how long the rest takes at the own pace, as far as that is known."""
+    done = tr_n("You have judged {n:,} pair.", "You have judged {n:,} pairs.", pace.done)
+    left = tr_n("{n:,} more is open to you.", "{n:,} more are open to you.", pace.left)
+    st.text(f"{done} {left}")
+    if not pace.left:
+        return
+    if pace.seconds is None or pace.needed is None:
+        st.text(tr("How long that takes is not known yet: it is told from 10 answers on."))
+        return
+    st.text(tr(
+        "At your pace that takes {duration} ({seconds} seconds a pair, the median of your last {timed:,} answers).",
+        duration=show_duration(pace.needed), seconds=show_number(pace.seconds, 1), timed=pace.timed,
+    ))  # fmt: skip
+
+
+def draw_checks(own: OwnChecks) -> None:
+    """That there are checks, and what one's own training and repeats say."""
+    draw_note(tr(
+        "Some pairs are checks: training before real pairs, and among the real ones pairs whose grade is known and pairs "
+        "of your own that come again. They are not marked, and your answers on them never enter the results."
+    ))  # fmt: skip
+    if own.trained is not None and own.trained.latest is not None:
+        st.text(tr(
+            "Training: {right} right of {done} answered, {required} needed of {total}.",
+            right=show_share(own.trained.latest), done=own.trained.done,
+            required=show_share(own.trained.required), total=own.trained.total,
+        ))  # fmt: skip
+    if own.repeats.equal is None:
+        st.text(tr("Consistency with yourself is undefined: {why}.", why=own.repeats.why or ""))
+        return
+    st.text(tr_n(
+        "{n:,} pair was judged again: {equal} got the same answer, at a mean distance of {distance} grades.",
+        "{n:,} pairs were judged again: {equal} got the same answer, at a mean distance of {distance} grades.",
+        own.repeats.n, equal=show_share(own.repeats.equal), distance=show_difference(own.repeats.difference),
+    ))  # fmt: skip
+
+
+def draw_questions(questions: Sequence[Question]) -> None:
+    """Each question with its pair, and its answer or that it waits for one."""
+    for one in questions:
+        answer = tr("Not answered yet.") if one.answer is None else one.answer
+        said = "" if one.answered_at is None else show_time(one.answered_at)
+        st.html(
+            f'<p class="annotator-note" dir="auto">{escape(show_time(one.asked_at))} · {escape(one.query_id)} · '
+            f'{escape(one.doc_id)}</p><p class="annotator-said" dir="auto"><strong>{escape(one.text)}</strong></p>'
+            f'<p class="annotator-said" dir="auto">{escape(answer)}</p>'
+            f'<p class="annotator-note">{escape(said)}</p>'
+        )
+
+
+def draw_own_agreement(found: OwnAgreement, grade_names: Sequence[str]) -> None:
+    """The figures in words and the own grades against the others'; of too few pairs only that they are too few."""
+    draw_note(tr(
+        "You and all others together, over pairs that need no more judgments. Where you differ, nobody is right by that: "
+        "it is a reason to talk about the guideline."
+    ))  # fmt: skip
+    if found.kappa is None:
+        st.text(tr_n(
+            "You share {n:,} such pair with others; from {least} pairs on there is something to tell.",
+            "You share {n:,} such pairs with others; from {least} pairs on there is something to tell.",
+            found.pairs, least=FEW_OWN,
+        ))  # fmt: skip
+        return
+    st.text(tr_n(
+        "Over {n:,} pair your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
+        "Over {n:,} pairs your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
+        found.pairs, share=show_share(found.observed_agreement), kappa=show_value(found.kappa),
+    ))  # fmt: skip
+    if found.leaning is not None:
+        st.text(_say_leaning(found))
+    rows = [
+        [name, *(["–"] * len(grade_names) if counts is None else [f"{count:,}" for count in counts])]
+        for name, counts in zip(name_grades(grade_names), found.confusion, strict=True)
+    ]
+    with st.expander(tr("Your grades and the others'")):
+        caption = tr("Your grades in the rows, those of the others in the columns")
+        draw_note(caption + ". " + tr("A row of fewer than five comparisons is left out."))
+        draw_table(caption, [tr("your grade"), *name_grades(grade_names)], rows)
+
+
+def _say_leaning(found: OwnAgreement) -> str:
+    leaning = found.leaning
+    if leaning is None:
+        return ""
+    interval = ""
+    if leaning.ci95 is not None:
+        low, high = (show_difference(end, signed=True) for end in leaning.ci95)
+        interval = f" [{low}, {high}]"
+    mean = show_difference(leaning.mean, signed=True) + interval
+    return tr("On average your grade lies {mean} from theirs (+ is higher).", mean=mean)
 
 
 def draw(context: PageContext) -> None:

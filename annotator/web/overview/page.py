@@ -1,18 +1,115 @@
-"""The lead's overview: what to do next, how well annotators agree, how far the work is."""
+"""The page Overview: what to do next, how well annotators agree, how far the work is.
+
+What a dataset is required to cover, beside what it covers.
+
+Progress as the rows of tables: by annotator and by query.
+
+How many pairs lack judgments, only check annotators, or wait for a lead, in sentences below the pairs by status.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from annotator.domain.judgments import AnnotatorProgress, QueryProgress
+from annotator.overview.records import PairCounts
 from annotator.overview.service import Overview, show_overview
-from annotator.web.agreement.agreement_measured import draw_changed, find_kept
+from annotator.web.agreement.page import draw_changed, find_kept
 from annotator.web.agreement.report_cache import QUICK, Kept
 from annotator.web.kit import charts
-from annotator.web.kit.figures import show_time
-from annotator.web.kit.messages import tr
+from annotator.web.kit.charts import name_person, split_query
+from annotator.web.kit.figures import show_number, show_time
+from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers, draw_steps, require_dataset
-from annotator.web.overview.coverage_view import draw_coverage
-from annotator.web.overview.pair_counts import describe_counts
-from annotator.web.overview.progress_rows import list_annotator_rows, list_query_rows
+from annotator.web.kit.tables import draw_table
+from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
+
+if TYPE_CHECKING:
+    from annotator.dataset.records import Coverage, CoverageRow
+
+
+def draw_coverage(coverage: "Coverage") -> None:
+    """The requirements as a table, unmet ones first; what is only a figure is one click away."""
+    required = [row for row in coverage.rows if row.met is not None]
+    figures = [row for row in coverage.rows if row.met is None]
+    said = tr_n(
+        "{met:,} of {n:,} requirement is met.",
+        "{met:,} of {n:,} requirements are met.",
+        coverage.required,
+        met=coverage.met,
+    )
+    st.text(said)
+    columns = (tr("what"), tr("state"), tr("required"), tr("measured"))
+    draw_table(
+        tr("Requirements"), columns, [_row(row) for row in sorted(required, key=lambda row: bool(row.met))]
+    )
+    if figures:
+        with st.expander(tr("Further figures")):
+            rows = [(tr(row.name), tr(row.measured)) for row in figures]
+            draw_table(tr("Further figures"), (tr("what"), tr("measured")), rows)
+    draw_note(
+        tr("Measured over the dataset as it is settled now. annotator check measures a file the same way.")
+    )
+
+
+def _row(row: "CoverageRow") -> tuple[str, str, str, str]:
+    return tr(row.name), tr("met") if row.met else tr("not met"), tr(row.required), tr(row.measured)
+
+
+Row = dict[str, object]
+
+
+def list_annotator_rows(people: Sequence[AnnotatorProgress]) -> list[Row]:
+    """A row for each annotator."""
+    return [
+        {
+            tr("annotator"): name_person(one), tr("name"): one.name, tr("judged"): one.judged,
+            tr("unrateable"): one.unrateable, tr("later"): one.later,
+            tr("last"): show_time(one.last_judged_at) if one.last_judged_at else tr("never"),
+        }
+        for one in people
+    ]  # fmt: skip
+
+
+def list_query_rows(queries: Sequence[QueryProgress]) -> list[Row]:
+    """A row for each query, with its pairs by how far they are."""
+    return [
+        {
+            tr("query"): one.query_id, tr("text"): one.text, tr("category"): one.category,
+            **{name_word(state): pairs for state, pairs in split_query(one).items()},
+        }
+        for one in queries
+    ]  # fmt: skip
+
+
+def describe_counts(pairs: PairCounts) -> str:
+    """Say what is left to do with the pairs; "" when nothing is."""
+    said = []
+    if pairs.to_judge:
+        said.append(tr_n("{n:,} pair lacks judgments.", "{n:,} pairs lack judgments.", pairs.to_judge))
+    if pairs.checks:
+        said.append(
+            tr_n(
+                "{n:,} unjudged pair only checks annotators: nobody is waited for.",
+                "{n:,} unjudged pairs only check annotators: nobody is waited for.",
+                pairs.checks,
+            )
+        )
+    if pairs.waiting:
+        counted = [
+            f"{name_word(status)} {show_number(n)}" for status, n in pairs.waiting_by_status.items() if n
+        ]
+        said.append(
+            tr_n(
+                "{n:,} pair waits for a lead ({statuses}).",
+                "{n:,} pairs wait for a lead ({statuses}).",
+                pairs.waiting,
+                statuses=", ".join(counted),
+            )
+        )
+    return join_sentences(said)
 
 
 def draw(context: PageContext) -> None:

@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from annotator.domain.accounts import WrongSignIn
 from annotator.domain.errors import AnnotatorError, ValidationError
 from annotator.domain.messages import say
+from annotator.domain.people import WrongSignIn
 from annotator.people.service import change_password, count_known_browsers, list_sessions, revoke_sessions
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import show_refusal, tr, tr_n
-from annotator.web.kit.roles import say_membership
 from annotator.web.kit.text import escape_markdown
-from annotator.web.language_choice import draw_language_choice, forget_choice
+from annotator.web.kit.words import say_membership
 from annotator.web.page_context import PageContext
+from annotator.web.sidebar import draw_language_choice, forget_choice
 
 
 def draw(context: PageContext) -> None:

@@ -1,18 +1,211 @@
-"""The people of a dataset: leads see them, admins add them and change their roles and passwords."""
+"""The page People: leads see them, admins add them and change roles and passwords.
 
+Which of many people a page draws: those who match what is searched for, so many at a time.
+
+A list of a few people is drawn whole, without anything to search or turn.
+
+The dialogs of the people page. A dialog runs without the rest of the page, so each asks again who is signed in.
+
+What may be changed is decided in `people/service.py`; a refusal is shown where the button was pressed.
+"""
+
+from collections.abc import Callable, Sequence
 from html import escape
+from typing import TypeVar
 
 import streamlit as st
 
-from annotator.domain.accounts import Person
-from annotator.domain.people import includes
-from annotator.people.service import list_people
-from annotator.web.kit.messages import tr
-from annotator.web.kit.roles import name_role, say_membership
-from annotator.web.page_context import PageContext
-from annotator.web.people.expertise import say_expertise
-from annotator.web.people.people_page import choose_people
-from annotator.web.people.person_forms import add_dialog, change_dialog, say_role
+from annotator.domain.errors import AnnotatorError
+from annotator.domain.people import ROLES, Person, PersonChange, includes
+from annotator.labeling.assignment_service import list_left, show_assignment
+from annotator.people.service import add_person, change_person, disable_person, list_people, remove_role
+from annotator.web.kit.figures import show_number
+from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.text import escape_markdown
+from annotator.web.kit.words import name_role, say_membership
+from annotator.web.page_context import PageContext, require_context
+from annotator.web.people.expertise import ask_expertise, say_expertise
+
+SIZE = 50
+Named = TypeVar("Named")
+
+
+def choose_people(people: Sequence[Named], names: Callable[[Named], Sequence[str]]) -> Sequence[Named]:
+    """Draw the search and the pages where there are more than SIZE, and return who is to be drawn. `names`: by what a person
+    is found."""
+    if len(people) <= SIZE:
+        return people
+    asked = st.text_input(tr("Find a person"), key="person", bind="query-params").strip().casefold()
+    found = [one for one in people if any(asked in name.casefold() for name in names(one))]
+    if not found:
+        st.text(tr("Nobody is called so."))
+        return []
+    pages = -(-len(found) // SIZE)
+    page = min(pages, max(1, _read_page()))
+    first = (page - 1) * SIZE
+    shown = found[first : first + SIZE]
+    draw_note(
+        tr(
+            "{first} to {last} of {all} people.",
+            first=show_number(first + 1), last=show_number(first + len(shown)), all=show_number(len(found)),
+        )
+    )  # fmt: skip
+    if pages > 1:
+        st.session_state["people"] = page
+        st.pagination(pages, key="people", bind="query-params")
+    return shown
+
+
+def _read_page() -> int:
+    """The page that is chosen, before its control is drawn."""
+    found = str(st.session_state.get("people", st.query_params.get("people", "1")))
+    return int(found) if found.isascii() and found.isdigit() and len(found) < 9 else 1
+
+
+NO_ROLE = "no role"
+
+
+def say_role(person: Person, dataset: str | None) -> str | None:
+    """The person's role on exactly this dataset (None: the one everywhere)."""
+    return next((item.role for item in person.memberships if item.dataset == dataset), None)
+
+
+def add_dialog() -> None:
+    """Open the dialog that adds one."""
+    st.dialog(tr("Add a person"), on_dismiss="rerun")(_add)()
+
+
+def _add() -> None:
+    """Username, name, role and where it holds; answers with the one-time password."""
+    context = require_context()
+    with st.form("add"):
+        username = st.text_input(tr("Username, to sign in with"), autocomplete="off")
+        name = st.text_input(tr("Name, as others see it"), autocomplete="off")
+        role = st.selectbox(tr("Role"), ROLES, format_func=name_role)
+        where = st.selectbox(tr("On"), _list_places(context), format_func=_say_place)
+        pressed = st.form_submit_button(tr("Add"), type="primary")
+    if pressed:
+        _do(lambda: add_person(
+            context.database, context.actor, username, name=name, role=role, dataset=where, now=context.now
+        ))  # fmt: skip
+
+
+def change_dialog(username: str) -> None:
+    """Open the dialog that changes this person."""
+    st.dialog(tr("Change a person"), on_dismiss="rerun")(_draw_change)(username)
+
+
+def _draw_change(username: str) -> None:
+    """Name and role, a new one-time password, and whether the person may sign in."""
+    context = require_context()
+    people = list_people(context.database, context.actor, dataset=context.dataset)
+    person = next((item for item in people if item.username == username), None)
+    if person is None:
+        st.info(tr("This person has no role here any more."))
+        return
+    st.text(f"{person.name or person.username} ({person.username})")
+    _change_role(context, person)
+    _change_name(context, person)
+    _change_expertise(context, person)
+    _say_left(context, person)
+    with st.container(horizontal=True):
+        if st.button(tr("Make a one-time password"), icon=":material/key:"):
+            _do(
+                lambda: change_person(
+                    context.database, context.actor, username, new_password=True, now=context.now
+                )
+            )
+        if person.disabled and st.button(tr("Enable")):
+            _do(
+                lambda: change_person(context.database, context.actor, username, enable=True, now=context.now)
+            )
+        if not person.disabled and st.button(tr("Disable"), icon=":material/block:"):
+            _do(
+                lambda: PersonChange(
+                    disable_person(context.database, context.actor, username, now=context.now)
+                )
+            )
+
+
+def _change_role(context: PageContext, person: Person) -> None:
+    where = st.selectbox(tr("Role on"), _list_places(context), format_func=_say_place)
+    with st.form("role"):
+        choices = [*ROLES, NO_ROLE]
+        held = choices.index(say_role(person, where) or NO_ROLE)
+        role = st.selectbox(tr("Role"), choices, index=held, format_func=_name_choice)
+        pressed = st.form_submit_button(tr("Set role"))
+    if pressed and role == NO_ROLE:
+        _do(
+            lambda: PersonChange(remove_role(context.database, context.actor, person.username, dataset=where))
+        )
+    elif pressed:
+        _do(lambda: change_person(
+            context.database, context.actor, person.username, role=role, dataset=where, now=context.now
+        ))  # fmt: skip
+
+
+def _change_name(context: PageContext, person: Person) -> None:
+    with st.form("name"):
+        name = st.text_input(tr("Name"), person.name, autocomplete="off")
+        pressed = st.form_submit_button(tr("Set name"))
+    if pressed:
+        _do(
+            lambda: change_person(
+                context.database, context.actor, person.username, name=name, now=context.now
+            )
+        )
+
+
+def _change_expertise(context: PageContext, person: Person) -> None:
+    """By the role held on this dataset; somebody without one here is not asked."""
+    held = next((item for item in person.memberships if item.dataset == context.dataset), None)
+    if held is None or held.dataset is None:
+        return
+    known = show_assignment(context.database, context.actor, held.dataset, now=context.now)
+    expertise = ask_expertise((known.categories, known.languages), (held.categories, held.languages))
+    if expertise:
+        _do(lambda: change_person(
+            context.database, context.actor, person.username, dataset=held.dataset, expertise=expertise, now=context.now
+        ))  # fmt: skip
+
+
+def _say_left(context: PageContext, person: Person) -> None:
+    """What disabling them leaves, or has left, undone."""
+    for left in list_left(context.database, context.actor, person.username):
+        told = tr_n(
+            "{n:,} query given to them on {dataset} still lacks judgments; the page Assignment hands it on.",
+            "{n:,} queries given to them on {dataset} still lack judgments; the page Assignment hands them on.",
+            left.queries,
+            dataset=left.dataset,
+        )
+        st.caption(escape_markdown(told))
+
+
+def _do(act: Callable[[], PersonChange]) -> None:
+    try:
+        change = act()
+    except AnnotatorError as error:
+        st.error(escape_markdown(show_refusal(error)))
+        return
+    if change.one_time_password is None:
+        st.rerun()
+    st.success(tr("One-time password of {username}:", username=change.person.username), icon=":material/key:")
+    st.code(change.one_time_password, language=None)
+    st.caption(tr("It is shown only now. At the first sign-in they choose one of their own."))
+
+
+def _list_places(context: PageContext) -> list[str | None]:
+    here: list[str | None] = [context.dataset] if context.dataset else []
+    return [*here, None] if context.person.role_on(None) == "admin" else here
+
+
+def _say_place(place: str | None) -> str:
+    return place or tr("every dataset")
+
+
+def _name_choice(role: str) -> str:
+    return tr("no role") if role == NO_ROLE else name_role(role)
 
 
 def draw(context: PageContext) -> None:

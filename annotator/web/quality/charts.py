@@ -12,8 +12,7 @@ import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streaml
 
 from annotator.domain.messages import say
 from annotator.quality.records import ERROR_KINDS, LIMIT, ErrorRate
-from annotator.web.kit.chart_labels import space_percent
-from annotator.web.kit.charts import AMBER, TEAL, VIOLET
+from annotator.web.kit.charts import AMBER, TEAL, VIOLET, space_percent
 from annotator.web.kit.figures import show_percentage
 from annotator.web.kit.messages import tr, tr_n
 

@@ -1,19 +1,233 @@
-"""Quality control: whether the settled grades can be trusted, by a third expert's blind check of a sample. For leads.
+"""The page Quality control: whether settled grades can be trusted.
+
+Quality control: whether the settled grades can be trusted, by a third expert's blind check of a sample. For leads.
 
 The verdict first, then both readings of the sample, what would decide it, the draws and the errors found.
+
+How the quality control of a dataset stands: both readings of the sample, the counts, and the draws so far.
+
+Of a sample only counts are shown until its pairs are answered: whoever checks them may be a lead who reads this page.
+
+By which reading of a sample the release's gate goes: the setting `quality_rule`, which a lead changes here.
+
+What a checked sample of quality control shows beside what it proves: both readings, the chart, the deciding number.
 """
+
+from collections.abc import Sequence
+from html import escape
 
 import streamlit as st
 
-from annotator.quality.service import show_quality
-from annotator.web.kit.focus import keep_focus
-from annotator.web.kit.messages import tr
-from annotator.web.kit.page_parts import require_dataset
+from annotator.dataset.service import change_settings
+from annotator.domain.errors import AnnotatorError
+from annotator.domain.messages import Message, say
+from annotator.quality.records import RULES, ErrorRate, QualityDraw, QualityStatus
+from annotator.quality.service import project_bound, show_quality
+from annotator.web.agreement.links import draw_file_link
+from annotator.web.kit.chart_files import draw_report_chart
+from annotator.web.kit.controls import keep_focus
+from annotator.web.kit.figures import show_number, show_time
+from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.page_parts import draw_note, draw_numbers, require_dataset
+from annotator.web.kit.tables import draw_table
+from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.page_context import PageContext
+from annotator.web.quality import charts
+from annotator.web.quality.charts import show_percent
+from annotator.web.quality.downloads import list_address
 from annotator.web.quality.errors import draw_errors
 from annotator.web.quality.form import draw_done, draw_form, draw_more
-from annotator.web.quality.quality_evidence import draw_evidence
-from annotator.web.quality.quality_view import draw_counts, draw_draws, draw_verdict
+
+RULE_NAMES = {"bound": say("What the sample proves"), "rate": say("As teams state it")}
+VERDICTS = {"passed": say("passed"), "failed": say("failed"), "undecided": say("not yet decided")}
+
+
+def draw_verdict(status: QualityStatus, me: str) -> None:
+    """The verdict by the dataset's own rule in one plain sentence, and what is to be done now, once something is drawn. `me`:
+    who looks."""
+    for verdict in status.sentences[:1]:
+        st.html(show_as("verdict", tr(verdict)))
+    if status.round:
+        st.text(_say_next(status, me))
+
+
+def _say_next(status: QualityStatus, me: str) -> str:
+    if not status.waiting:
+        return tr("Everything that was drawn has been looked at.")
+    others = sorted({one.annotator for one in status.draws if one.round == status.round} - {me})
+    if me not in {one.annotator for one in status.draws if one.round == status.round}:
+        return tr_n(
+            "{n:,} pair waits for {people} on the page Label. They are not told which of their pairs these are.",
+            "{n:,} pairs wait for {people} on the page Label. They are not told which of their pairs these are.",
+            status.waiting, people=", ".join(others),
+        )  # fmt: skip
+    return tr_n(
+        "{n:,} pair waits, also for you: judge what comes to you on the page Label. Nobody is told which of their pairs these are.",
+        "{n:,} pairs wait, also for you: judge what comes to you on the page Label. Nobody is told which of their pairs these are.",
+        status.waiting,
+    )
+
+
+def draw_readings(status: QualityStatus) -> None:
+    """Both readings of the sample beside each other, with which of them the gate goes by."""
+    found = status.rates["any"]
+    if found.rate is None or found.bound is None:
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _draw_reading(status, "rate", show_percent(found.rate), _say_rate(found))
+    with right:
+        _draw_reading(
+            status,
+            "bound",
+            tr("at most {share}", share=show_percent(found.bound, at_most=True)),
+            _say_bound(status),
+        )
+
+
+def _draw_reading(status: QualityStatus, rule: str, figure: str, said: Sequence[str]) -> None:
+    verdict = status.verdicts[rule]
+    kind = "met" if verdict == "passed" else "unmet"
+    gate = f'<span class="annotator-badge">{escape(tr("the gate goes by this"))}</span>'
+    with st.container(border=True, gap="xsmall", height="stretch"):
+        st.html(
+            f'<h3 class="annotator-part">{escape(tr(RULE_NAMES[rule]))}</h3>'
+            f'<p class="annotator-verdict">{escape(figure)}</p>'
+            f'<p class="annotator-state-line"><span class="annotator-state annotator-{kind}">{escape(tr(VERDICTS[verdict]))}</span>'
+            f"{gate if status.rule == rule else ''}</p>"
+            f'<p class="annotator-step">{escape(said[0])}</p><p class="annotator-note">{escape(said[1])}</p>'
+        )
+
+
+def _say_rate(found: ErrorRate) -> tuple[str, str]:
+    return (
+        tr_n(
+            "{n:,} error was found among the {checked} pairs checked. Less than 5 % passes, once 10 % of the settled pairs are checked.",
+            "{n:,} errors were found among the {checked} pairs checked. Less than 5 % passes, once 10 % of the settled pairs are checked.",
+            found.errors, checked=show_number(found.checked),
+        ),
+        tr("This is what the sample happens to show. Another sample would show more, or fewer."),
+    )  # fmt: skip
+
+
+def _say_bound(status: QualityStatus) -> tuple[str, str]:
+    return (
+        tr(
+            "No more of the settled pairs that it speaks for ({population}) are errors, with 95 % confidence. Less than 5 % passes.",
+            population=show_number(status.population),
+        ),
+        tr("Exact, for as many pairs as there are. A small sample proves little, even one without an error."),
+    )
+
+
+def say_waiting(status: QualityStatus) -> str:
+    """How many of the further pairs are drawn already, after the sentence that says how many it takes."""
+    if not status.waiting:
+        return ""
+    return " " + tr_n("{n:,} pair is drawn and waits.", "{n:,} pairs are drawn and wait.", status.waiting)
+
+
+def draw_counts(status: QualityStatus) -> None:
+    """How far the sample of the present round is, and what it does not speak for."""
+    told = (
+        (tr("drawn"), status.drawn), (tr("checked"), status.checked), (tr("waiting"), status.waiting),
+        (tr("cannot be rated"), status.unrateable), (tr("can no longer be judged"), status.barred),
+        (tr("settled since"), status.settled_since),
+    )  # fmt: skip
+    items = "".join(f"<div><dt>{escape(name)}</dt><dd>{show_number(n)}</dd></div>" for name, n in told)
+    st.html(f'<dl class="annotator-counts">{items}</dl>')
+    for sentence in list_limits(status):
+        draw_note(tr(sentence))
+
+
+def list_limits(status: QualityStatus) -> list[Message]:
+    """What is said beside the verdict and the two readings, which stand above: what the sample says nothing of, and what
+    drawing it in steps costs. Without the commands, since the form does that here."""
+    shown_above = 1 + (2 if status.checked else 1)
+    return [one for one in status.sentences[shown_above:] if "command" not in one.values]
+
+
+def draw_draws(dataset: str, draws: Sequence[QualityDraw]) -> None:
+    """The trail: every draw there was and what came of it, the latest first. None is ever undone."""
+    columns = (
+        tr("draw"), tr("round"), tr("time"), tr("for"), tr("drawn by"), tr("pairs"), tr("checked"), tr("errors"),
+        tr("of settled"), tr("outside"), tr("share"), tr("seed"),
+    )  # fmt: skip
+    draw_table(tr("Draws so far"), columns, [_describe(one) for one in reversed(draws)])
+    draw_file_link(tr("Draws as CSV"), list_address(dataset, "draws"))
+
+
+def _describe(one: QualityDraw) -> tuple[str, ...]:
+    return (
+        str(one.number), str(one.round), show_time(one.drawn_at), one.annotator, one.drawn_by or tr("the operator"),
+        show_number(one.pairs), show_number(one.checked), show_number(one.errors), show_number(one.population),
+        show_number(one.outside), show_percent(one.rate), str(one.seed),
+    )  # fmt: skip
+
+
+def draw_rule(context: PageContext, status: QualityStatus) -> None:
+    """The choice between the two, one click away."""
+    with st.expander(tr("Change which of the two the gate goes by")), st.form("rule", border=False):
+        chosen = st.radio(
+            tr("The gate goes by"),
+            RULES,
+            index=RULES.index(status.rule),
+            format_func=lambda rule: tr(RULE_NAMES[rule]),
+        )
+        draw_note(tr(
+            "What the sample proves is the stricter of the two, and what this program advises. Change it only where your "
+            "team has agreed on the other; a release says which one it went by."
+        ))  # fmt: skip
+        pressed = st.form_submit_button(tr("Change"))
+    if not pressed or chosen == status.rule:
+        return
+    try:
+        change_settings(
+            context.database, context.actor, status.dataset, {"quality_rule": str(chosen)}, now=context.now
+        )
+    except AnnotatorError as error:
+        st.error(escape_markdown(show_refusal(error)))
+        return
+    st.rerun()
+
+
+def draw_evidence(context: PageContext, status: QualityStatus) -> None:
+    """Both readings with the rule, then the errors by kind beside what would decide it."""
+    st.header(tr("What the sample shows and what it proves"))
+    draw_readings(status)
+    draw_rule(context, status)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.header(tr("Errors by kind"))
+        draw_report_chart(
+            "quality-kinds", charts.chart_rates(status.rates), charts.describe_rates(status.rates),
+            caption=tr("Errors by kind"), csv=list_address(status.dataset, "kinds"), name=f"{status.dataset}-quality",
+        )  # fmt: skip
+        draw_note(tr("The line through the circle is the exact 95 % interval of the share in the sample."))
+        draw_numbers(tr("Numbers by kind of error"), charts.list_rate_rows(status.rates))
+    with right:
+        _draw_further(status)
+
+
+def _draw_further(status: QualityStatus) -> None:
+    """What it takes to bring the bound below the limit, as long as it is not."""
+    st.header(tr("What would decide it"))
+    if status.further is None:
+        st.text(tr(
+            "No sample of these pairs can bring the bound below 5 % any more. Decide the errors, then begin a new round."
+        ))  # fmt: skip
+    elif not status.further:
+        st.text(tr("Nothing more is needed: the bound is below 5 %."))
+    else:
+        points = project_bound(status)
+        words = charts.describe_further(points, status.further)
+        draw_report_chart(
+            "quality-curve", charts.chart_further(points, status.further), words,
+            caption=tr("What would decide it"), csv=list_address(status.dataset, "curve"),
+            name=f"{status.dataset}-quality-curve",
+        )  # fmt: skip
+        draw_note(words + say_waiting(status))
+        draw_numbers(tr("Numbers of this curve"), charts.list_further_rows(points))
 
 
 def draw(context: PageContext) -> None:

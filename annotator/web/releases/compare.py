@@ -1,16 +1,152 @@
-"""Any two releases compared. Which ones stands in the address."""
+"""Compare two releases, or the next one with the latest.
 
+Any two releases compared. Which ones stands in the address.
+
+What differs between two releases, or between the latest and the one that would be published now.
+"""
+
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from annotator.domain.messages import say
 from annotator.releases.published_service import compare_releases
-from annotator.web.kit.messages import tr
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import draw_table
+from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
-from annotator.web.releases.diff_view import SHOWN, draw_diff
 
 if TYPE_CHECKING:
+    from annotator.releases.published_service import Change, ReleaseDiff
     from annotator.releases.service import Release
+
+
+SHOWN, FEW = 200, 10
+KINDS = {
+    "changed": say("Changed grades"),
+    "added": say("Added pairs"),
+    "removed": say("Removed pairs"),
+    "renamed": say("Renamed documents"),
+    "grounds": say("The same grade on other grounds"),
+}
+PLAIN = (say("query"), say("document"), say("grade"), say("reason"))
+COLUMNS = {
+    "changed": (say("query"), say("document"), say("old grade"), say("new grade"), say("reason")),
+    "added": PLAIN,
+    "removed": PLAIN,
+    "renamed": (say("query"), say("old document"), say("new document"), say("grade")),
+    "grounds": PLAIN,
+}
+
+
+def draw_diff(diff: "ReleaseDiff", *, advice: bool = True) -> None:
+    """The figures, the version they call for (unless it is said elsewhere), and what differs, changed grades first."""
+    st.text(say_figures(diff))
+    if diff.before is None:
+        return
+    if advice:
+        draw_note(say_advice(diff))
+    for kind, name in KINDS.items():
+        _draw_kind(tr(name), kind, diff)
+    _draw_queries(tr("Added queries"), diff, diff.queries_added)
+    _draw_queries(tr("Removed queries"), diff, diff.queries_removed)
+    if diff.texts_changed:
+        texts = tr("Changed query texts")
+        with st.expander(f"{texts}: {len(diff.texts_changed):,}"):
+            draw_table(texts, (tr("query"), tr("old text"), tr("new text")), diff.texts_changed[:SHOWN])
+            _say_rest(len(diff.texts_changed), diff)
+
+
+def say_figures(diff: "ReleaseDiff") -> str:
+    """How much differs, in a sentence."""
+    if diff.before is None:
+        return tr("There is no release before, so there is nothing to compare with: everything is new.")
+    said = list(_list_figures(diff))
+    if diff.scale_changed:
+        said.append(tr("another scale"))
+    if _is_reworded(diff):
+        said.append(tr("guideline {new} instead of {old}", new=diff.guideline[1], old=diff.guideline[0]))
+    return tr(
+        "Against {before}: {changes}.", before=diff.before, changes=", ".join(said) or tr("no difference")
+    )
+
+
+def _list_figures(diff: "ReleaseDiff") -> Iterator[str]:
+    """Each figure with its noun, but for what there is none of."""
+    counts = diff.counts
+    if n := counts.get("changed", 0):
+        yield tr_n("{n:,} changed grade", "{n:,} changed grades", n)
+    if n := counts.get("added", 0):
+        yield tr_n("{n:,} added pair", "{n:,} added pairs", n)
+    if n := counts.get("removed", 0):
+        yield tr_n("{n:,} removed pair", "{n:,} removed pairs", n)
+    if n := counts.get("renamed", 0):
+        yield tr_n("{n:,} renamed document", "{n:,} renamed documents", n)
+    if n := counts.get("grounds", 0):
+        yield tr_n("{n:,} grade on other grounds", "{n:,} grades on other grounds", n)
+    if n := len(diff.queries_added):
+        yield tr_n("{n:,} added query", "{n:,} added queries", n)
+    if n := len(diff.queries_removed):
+        yield tr_n("{n:,} removed query", "{n:,} removed queries", n)
+    if n := len(diff.texts_changed):
+        yield tr_n("{n:,} changed query text", "{n:,} changed query texts", n)
+
+
+def say_advice(diff: "ReleaseDiff") -> str:
+    """Which step of the version this calls for."""
+    if diff.advice == "none":
+        return tr("Nothing has changed since {version}: no new version is called for.", version=diff.before)
+    return tr("This calls for a {step} version: {why}.", step=name_word(diff.advice), why=diff.advice_why)
+
+
+def _is_reworded(diff: "ReleaseDiff") -> bool:
+    return diff.guideline[0] != diff.guideline[1]
+
+
+def _draw_kind(name: str, kind: str, diff: "ReleaseDiff") -> None:
+    total = diff.counts.get(kind, 0)
+    if not total:
+        return
+    with st.expander(f"{name}: {total:,}", expanded=kind == "changed" or total <= FEW):
+        rows = [_row(change) for change in diff.changes if change.kind == kind][:SHOWN]
+        if rows:
+            draw_table(name, [tr(column) for column in COLUMNS[kind]], rows)
+        if len(rows) < total:
+            _say_rest(total, diff, len(rows))
+
+
+def _row(change: "Change") -> tuple[object, ...]:
+    reason = name_word(change.reason or "")
+    if change.kind == "changed":
+        return change.query_id, change.doc_id, change.old, change.new, reason
+    if change.kind == "renamed":
+        return change.query_id, change.old_doc_id, change.doc_id, change.new
+    return change.query_id, change.doc_id, change.old if change.new is None else change.new, reason
+
+
+def _draw_queries(name: str, diff: "ReleaseDiff", queries: Iterable[str]) -> None:
+    found = list(queries)
+    if found:
+        with st.expander(f"{name}: {len(found):,}"):
+            rows = [(query_id, f"{diff.whole.get(query_id, 0):,}") for query_id in found[:SHOWN]]
+            draw_table(name, (tr("query"), tr("pairs")), rows)
+            _say_rest(len(found), diff)
+
+
+def _say_rest(total: int, diff: "ReleaseDiff", shown: int = SHOWN) -> None:
+    """Where the rest is, when not everything is shown."""
+    if total > shown:
+        after = diff.after or "VERSION"
+        command = f"annotator release diff {diff.dataset} {diff.before} {after}"
+        said = tr(
+            "{shown:,} of {total:,} are shown. All of them: {command}",
+            shown=shown,
+            total=total,
+            command=command,
+        )
+        draw_note(said)
 
 
 def draw_comparison(context: PageContext, dataset: str, listed: "list[Release]") -> None:

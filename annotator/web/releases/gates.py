@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from annotator.domain.figures import show_beside
-from annotator.domain.messages import say
+from annotator.domain.messages import say, show_beside
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_link
 from annotator.web.kit.tables import draw_table

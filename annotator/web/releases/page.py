@@ -1,18 +1,292 @@
-"""Releases: what the next one needs and would change, those that are out, and any two of them compared."""
+"""The page Releases: the next one with the form that publishes it, those that are out, and their files.
+
+Releases: what the next one needs and would change, those that are out, and any two of them compared.
+
+The releases that are out, and the chosen one: its qrels, gates, datasheet, changes and files.
+
+The release that could go out now: its gates, what it would change, and the form that publishes it.
+
+The form that publishes a release. What would be refused is said before; what is typed stays when it is.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from annotator.dataset.service import show_dataset
+from annotator.domain.errors import AnnotatorError, GateNotMet
 from annotator.domain.messages import say
+from annotator.domain.settling import SETTLED
 from annotator.overview.service import show_overview
-from annotator.releases.service import Release, list_releases
+from annotator.releases.published_service import suggest_next
+from annotator.releases.service import Release, check_release, list_releases, preview_release, publish_release
 from annotator.web.kit.controls import heed_tab
-from annotator.web.kit.messages import tr
-from annotator.web.kit.page_parts import draw_steps, require_dataset
+from annotator.web.kit.figures import show_time
+from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.page_parts import draw_note, draw_steps, require_dataset
+from annotator.web.kit.row_table import draw_rows
+from annotator.web.kit.text import escape_markdown, show_as
+from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
-from annotator.web.releases.compare import draw_comparison
-from annotator.web.releases.next_release import draw_next
-from annotator.web.releases.release_view import draw_releases
+from annotator.web.releases.compare import draw_comparison, draw_diff, say_advice
+from annotator.web.releases.downloads import list_address
+from annotator.web.releases.gates import draw_gates, draw_kept_gates, name_gate
+from annotator.web.releases.qrels import draw_qrels
+from annotator.web.releases.texts import draw_published
+
+if TYPE_CHECKING:
+    from annotator.releases.gates import Gate
+    from annotator.releases.published_service import ReleaseDiff
+    from annotator.releases.service import ReleaseCheck
+
+
+PARTS = (say("Qrels"), say("Gates"), say("Datasheet"), say("Changes"), say("Files"))
+FOLDERS = {
+    "whole": say(
+        "its files are in place, and each is checked against its published checksum when it is sent"
+    ),
+    "missing": say("its folder is not on this machine"),
+    "changed": say("its folder is not as it was published: see annotator release verify"),
+}
+COLUMNS = (say("version"), say("published"), say("qrels"), say("by"), say("note"), say("marks"))
+SIZES = ((1_000_000, "MB"), (1_000, "kB"))
+NOTES = {"law.json": say("the law-search evaluator's NDCG function needs law-compact.json")}
+"""What somebody who takes the file has to know."""
+
+
+def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -> None:
+    """The list, the latest first, and below it the chosen release."""
+    if not listed:
+        st.text(tr("Nothing is published yet. What the first release needs stands under Next release."))
+        return
+    newest = list(reversed(listed))
+    release = _find_chosen(newest)
+    rows = [(one.version, _describe(one)) for one in newest]
+    draw_rows(
+        f"releases {dataset}", tr("The releases. Choose one to see it."), [tr(name) for name in COLUMNS], rows,
+        chosen=release.version, on_choose=_choose, leads_to=".annotator-release",
+    )  # fmt: skip
+    _draw_head(release)
+    heed_tab("part", PARTS)
+    parts = st.tabs([tr(name) for name in PARTS], key="part", bind="query-params")
+    for name, part in zip(PARTS, parts, strict=True):
+        if part.open:
+            with part:
+                _draw_part(name, context, release, newest)
+
+
+def _find_chosen(newest: "list[Release]") -> "Release":
+    """The one in the address; the latest without one."""
+    asked = st.query_params.get("version")
+    found = next((one for one in newest if one.version == asked), None)
+    if asked is not None and found is None:
+        st.warning(tr("There is no such version. This is the latest."), icon=":material/search_off:")
+    return found or newest[0]
+
+
+def _choose(version: str) -> None:
+    st.query_params["version"] = version
+    st.session_state["page"] = 1
+
+
+def _describe(release: "Release") -> list[str]:
+    gates = ", ".join(name_word(gate) for gate in release.overridden)
+    marks = [tr("overridden: {gates}", gates=gates)] if gates else []
+    marks += [tr("simulated judgments")] if release.simulated else []
+    marks += [tr("folder {state}", state=name_word(release.folder))] if release.folder != "whole" else []
+    note = release.note if len(release.note) < 120 else f"{release.note[:119]}…"
+    return [
+        release.version, show_time(release.created_at), f"{release.qrels:,}", release.published_by, note, "; ".join(marks),
+    ]  # fmt: skip
+
+
+def _draw_head(release: "Release") -> None:
+    said = tr_n(
+        "{n:,} qrel. Published {time}, by {lead}; {folder}.",
+        "{n:,} qrels. Published {time}, by {lead}; {folder}.",
+        release.qrels,
+        time=show_time(release.created_at), lead=release.published_by, folder=FOLDERS[release.folder],
+    )  # fmt: skip
+    st.html(
+        f'<div class="annotator-release" data-key="{escape(release.version)}">'
+        f"<h2>{escape(f'{release.dataset} {release.version}')}</h2>"
+        + (show_as("said", release.note) if release.note else "")
+        + show_as("note", said)
+        + "</div>"
+    )
+
+
+def _draw_part(name: str, context: PageContext, release: "Release", newest: "list[Release]") -> None:
+    if name == "Qrels":
+        place = newest.index(release)
+        earlier = [one.version for one in newest[place + 1 :]]
+        draw_qrels(context, release.dataset, release.version, earlier)
+    elif name == "Gates":
+        draw_kept_gates(release.gates)
+    elif name == "Datasheet":
+        draw_published(context, release, "DATASHEET.md")
+    elif name == "Changes":
+        draw_published(context, release, "CHANGES.md")
+    else:
+        _draw_files(release)
+
+
+def _draw_files(release: "Release") -> None:
+    previous = release.previous or tr("none")
+    draw_note(tr(
+        "Content {checksum}; previous release: {previous}. Its folder:",
+        checksum=release.content_sha256, previous=previous,
+    ))  # fmt: skip
+    st.code(str(release.path.resolve()), language=None)
+    if release.folder != "whole":
+        said = tr("Nothing can be downloaded: {why}.", why=FOLDERS[release.folder])
+        st.warning(said, icon=":material/folder_off:")
+        return
+    items = "".join(f"<li>{_link(release, name)}</li>" for name in release.files)
+    st.html(
+        f'<p><a class="annotator-link annotator-all" href="{escape(list_address(release.dataset, release.version))}" '
+        f'target="_self" download>{escape(tr("Download everything (zip)"))}</a></p><ul class="annotator-files">{items}</ul>'
+    )
+
+
+def _link(release: "Release", name: str) -> str:
+    address = escape(list_address(release.dataset, release.version, name))
+    path = release.path / name
+    size = say_size(path.stat().st_size) if path.is_file() else tr("gone")
+    note = f" · {tr(NOTES[name])}" if name in NOTES else ""
+    return (
+        f'<a class="annotator-link" href="{address}" target="_self" download>{escape(name)}</a> '
+        f'<span class="annotator-soft">{size}{escape(note)}</span>'
+    )
+
+
+def say_size(size: int) -> str:
+    """Bytes for people: "312 bytes", "4.1 kB", "12.5 MB"."""
+    for factor, unit in SIZES:
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return tr("{size} bytes", size=size)
+
+
+def draw_form(
+    context: PageContext, dataset: str, check: "ReleaseCheck", *, advised: str, advice: str = ""
+) -> None:
+    """Version, note and the reasons for unmet gates; publishes, and begins the page anew.
+
+    `advised`: the version that is offered; `advice`: why. The fields and the button belong to the suggested
+    version: after publishing they are new ones, so that a second press of the old button publishes nothing.
+    """
+    draw_note(say_content(check))
+    if not holds_anything(check):
+        return
+    place = f"{dataset} {check.suggested}"
+    version = st.text_input(
+        tr("Version"),
+        advised,
+        key=f"version {place}",
+        on_change="ignore",
+        width=200,
+        help=tr("MAJOR.MINOR.PATCH. A version is published once and never changed."),
+    )
+    if advice:
+        draw_note(advice)
+    note = st.text_area(
+        tr("Note"),
+        key=f"note {place}",
+        on_change="ignore",
+        height=80,
+        help=tr("What this release is for; it is published with it."),
+    )
+    reasons = {gate.name: _ask_reason(gate, place) for gate in check.gates if not gate.met}
+    if st.button(tr("Publish"), type="primary", key=f"publish {place}"):
+        given = {name: reason for name, reason in reasons.items() if reason.strip()}
+        _publish(context, dataset, version or "", note or "", given)
+
+
+def holds_anything(check: "ReleaseCheck") -> bool:
+    """Whether a release of this moment would hold a qrel."""
+    return any(check.statuses.get(status) for status in SETTLED)
+
+
+def say_content(check: "ReleaseCheck") -> str:
+    """What a release of this moment would hold, and what it would leave out."""
+    held = [_say_count(status, check.statuses[status]) for status in SETTLED if check.statuses.get(status)]
+    absent = {status: pairs for status, pairs in check.statuses.items() if status not in SETTLED}
+    left = [_say_count(status, pairs) for status, pairs in absent.items()]
+    if not held:
+        return tr("Nothing is settled yet, so there is nothing to publish.")
+    said = tr("It would hold {content}.", content=", ".join(held))
+    return f"{said} {tr('Left out: {content}.', content=', '.join(left))}" if left else said
+
+
+def _say_count(status: str, pairs: int) -> str:
+    return tr("{pairs:,} {status}", pairs=pairs, status=name_word(status))
+
+
+def choose_version(suggested: str, called_for: str | None, published: Sequence[str]) -> str:
+    """The version to offer: the one called for, unless it is taken."""
+    return suggested if called_for is None or called_for in published else called_for
+
+
+def _ask_reason(gate: "Gate", place: str) -> str:
+    reason = st.text_input(
+        tr("Reason to publish although this is not met: {gate}", gate=name_gate(gate)),
+        key=f"reason {place} {gate.name}",
+        on_change="ignore",
+        help=tr("Without one the release is refused. The manifest keeps it."),
+    )
+    return reason or ""
+
+
+def _publish(context: PageContext, dataset: str, version: str, note: str, overrides: dict[str, str]) -> None:
+    try:
+        with st.spinner(tr("Publishing: every file is made, written and checked …"), show_time=True):
+            made = publish_release(
+                context.database,
+                context.actor,
+                dataset,
+                version.strip(),
+                exports_dir=context.settings.exports_dir,
+                now=context.now,
+                note=note,
+                overrides=overrides,
+            )
+            st.session_state["published"] = made.version
+    except GateNotMet:
+        said = tr(
+            "Not published: a gate is not met. Do the work it names, or say above why you publish all the same."
+        )
+        st.error(said, icon=":material/block:")
+    except AnnotatorError as error:
+        why = escape_markdown(show_refusal(error))
+        st.error(tr("Not published: {why}.", why=why), icon=":material/block:")
+    else:
+        st.rerun()
+
+
+def draw_next(context: PageContext, dataset: str, listed: list[Release]) -> None:
+    """Gates, preview and form."""
+    check = check_release(context.database, context.actor, dataset)
+    st.header(tr("What a release needs"))
+    draw_gates(context, check.gates)
+    advised, advice = check.suggested, ""
+    if listed and holds_anything(check):
+        st.header(tr("What it would change"))
+        diff = _preview(context, dataset)
+        draw_diff(diff, advice=False)
+        called_for = None if diff.advice == "none" else suggest_next(diff.before, diff.advice)
+        advised = choose_version(check.suggested, called_for, [one.version for one in listed])
+        advice = say_advice(diff)
+    st.header(tr("Publish"))
+    draw_form(context, dataset, check, advised=advised, advice=advice)
+
+
+def _preview(context: PageContext, dataset: str) -> "ReleaseDiff":
+    with st.spinner(tr("Comparing with the latest release …")):
+        return preview_release(context.database, context.actor, dataset, now=context.now)
+
 
 TABS = (
     (say("Next release"), draw_next),

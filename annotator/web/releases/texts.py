@@ -13,9 +13,9 @@ import streamlit as st
 from annotator.domain.errors import ConflictError, NotFound
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
-from annotator.web.kit.markdown_text import render_markdown
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.text import render_markdown
 from annotator.web.page_context import PageContext
 from annotator.web.releases.downloads import list_address
 

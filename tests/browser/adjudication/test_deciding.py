@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from annotator.adjudication.decisions import Decision
+from annotator.adjudication.records import Decision
 from annotator.adjudication.service import show_case
 from annotator.domain.people import OPERATOR, Actor
 from annotator.people.service import change_person, choose_language, find_actor
 from annotator.storage.database import Database
-from annotator.storage.pairs import pair_key
+from annotator.storage.pool import pair_key
 from tests.browser.conftest import Server, SignIn
 from tests.browser.web.test_accessibility import list_violations, use_theme
 from tests.integration.judged_world import NOW, JudgedWorld

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person
 from annotator.storage.database import Database
-from annotator.storage.pairs import pair_key
+from annotator.storage.pool import pair_key
 from tests.browser.conftest import SignIn
 from tests.browser.web.test_accessibility import READY, list_violations, use_theme
 from tests.integration.judged_world import NOW, JudgedWorld

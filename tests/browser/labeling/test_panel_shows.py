@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from annotator.adjudication.decided import derive_decided
+from annotator.adjudication.decisions_sql import derive_decided
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_person, key_of

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from annotator.adjudication.decided import derive_decided
+from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import change_settings
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import list_judgments, submit_judgments

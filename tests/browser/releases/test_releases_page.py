@@ -15,7 +15,7 @@ from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person, find_actor
 from annotator.releases.service import check_release, publish_release
 from annotator.storage.database import Database
-from annotator.storage.pairs import pair_key
+from annotator.storage.pool import pair_key
 from tests.browser.conftest import Server, SignIn
 from tests.integration.judged_world import NOW, JudgedWorld
 

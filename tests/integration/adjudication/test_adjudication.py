@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import insert, select
 from sqlmodel import col
 
-from annotator.adjudication.decisions import Decision
 from annotator.adjudication.queue_service import find_disagreements
+from annotator.adjudication.records import Decision
 from annotator.adjudication.service import (
     adjudicate,
     show_case,
@@ -26,7 +26,7 @@ from annotator.labeling.service import Exchange, submit_judgments
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_rubric
-from annotator.storage.pairs import pair_key
+from annotator.storage.pool import pair_key
 from annotator.storage.tables import DocumentRow, DocumentTextRow, MembershipRow, PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 

@@ -12,9 +12,9 @@ from annotator.adjudication.bulk_service import FileDecisions, adjudicate_file, 
 from annotator.adjudication.queue_records import QueueFilter
 from annotator.adjudication.queue_service import find_disagreements
 from annotator.dataset.service import change_settings
-from annotator.domain.disputes import Reason
 from annotator.domain.errors import BadInput, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
+from annotator.domain.settling import Reason
 from annotator.storage.adjudication_tables import AdjudicationRow, AuditEventRow, DecisionProposalRow
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.labeling_tables import DisclosureRow

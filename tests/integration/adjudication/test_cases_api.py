@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select
 from sqlmodel import col
 
-from annotator.adjudication.decisions import CAUSES
+from annotator.adjudication.records import CAUSES
 from annotator.domain.people import Actor
 from annotator.storage.adjudication_tables import AdjudicationRow, AuditEventRow, CaseHoldRow, ObjectionRow
 from annotator.storage.database import Database

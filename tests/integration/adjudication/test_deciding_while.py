@@ -20,7 +20,7 @@ from annotator.releases.service import publish_release, verify_release
 from annotator.storage import roles
 from annotator.storage.adjudication_tables import AdjudicationRow, AuditEventRow
 from annotator.storage.database import Database
-from annotator.storage.pairs import pair_key
+from annotator.storage.pool import pair_key
 from annotator.storage.tables import ReleaseQrelRow
 from tests.integration.lead_desk import Desk
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld

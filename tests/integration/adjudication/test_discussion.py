@@ -8,7 +8,6 @@ from sqlalchemy import event, select, update
 from sqlmodel import col
 
 from annotator.adjudication import discussion_service, discussion_sql
-from annotator.adjudication.discussion import OwnDiscussion, PairDiscussion, say_wait
 from annotator.adjudication.discussion_service import (
     ask_to_discuss,
     close_discussion,
@@ -19,6 +18,7 @@ from annotator.adjudication.discussion_service import (
     say_in_discussion,
 )
 from annotator.adjudication.discussion_sql import read_discussions
+from annotator.adjudication.records import OwnDiscussion, PairDiscussion, say_wait
 from annotator.agreement.service import compute_agreement
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError

@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import delete, select
 from sqlmodel import col
 
-from annotator.domain.disputes import Reason
+from annotator.domain.settling import Reason
 from annotator.labeling.questions_service import answer_question, ask_question
 from annotator.storage.adjudication_tables import DisputeRow, ScoreDueRow
 from annotator.storage.database import Database

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.adjudication.service import adjudicate, show_case
-from annotator.domain.disputes import Reason
+from annotator.domain.settling import Reason
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow, DisputeRow
 from annotator.storage.database import Database
 from annotator.storage.disagreements import derive_disputes

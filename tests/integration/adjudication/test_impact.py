@@ -21,7 +21,7 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.impact_scores import note_all_due
 from annotator.storage.lookup import key_of
-from annotator.storage.pairs import pair_key
+from annotator.storage.pool import pair_key
 from annotator.storage.tables import QueryRow
 from tests.integration.judged_world import NOW
 from tests.integration.scored_world import Grades, ScoredWorld

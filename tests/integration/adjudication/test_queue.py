@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from annotator.adjudication.queue_records import SORTS, QueueFilter
 from annotator.adjudication.queue_service import find_disagreements, list_queue
-from annotator.domain.disputes import Reason
+from annotator.domain.settling import Reason
 from annotator.storage.adjudication_tables import (
     CaseAssignmentRow,
     CaseHoldRow,

@@ -7,8 +7,8 @@ from sqlalchemy import update
 from sqlmodel import col
 
 from annotator.adjudication.queue_service import compute_queue_pace, find_disagreements, summarize_queue
-from annotator.domain.disputes import Reason
 from annotator.domain.errors import NotAllowed
+from annotator.domain.settling import Reason
 from annotator.storage.adjudication_tables import CaseAssignmentRow, DisputeRow, SettleBatchRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_pair_pk

@@ -10,16 +10,16 @@ from sqlalchemy import select, update
 from sqlmodel import col
 
 from annotator.adjudication.service import adjudicate, show_case
-from annotator.domain.disputes import Reason
 from annotator.domain.people import Actor
+from annotator.domain.settling import Reason
 from annotator.guideline.service import publish_version, read_version
 from annotator.people.service import find_actor
 from annotator.storage.adjudication_tables import DisputeRow
-from annotator.storage.bulk import add_rows
 from annotator.storage.database import Database
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.labeling_tables import QuestionRow
-from annotator.storage.pairs import pair_key
+from annotator.storage.pool import pair_key
+from annotator.storage.sql import add_rows
 from annotator.storage.tables import PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.standard_world import LATER, StandardWorld, with_fields

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.adjudication import audit
+from annotator.adjudication import history_sql
 from annotator.adjudication.history_service import find_pair_key, iterate_trail, read_timeline
 from annotator.adjudication.service import show_case
 from annotator.domain.errors import NotFound
@@ -40,7 +40,7 @@ def test_who_put_the_pair_off_takes_no_letter_from_those_who_judged_it(database:
 def test_all_records_are_read_however_many_pieces_they_come_in(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "AT_ONCE", 2)
+    monkeypatch.setattr(history_sql, "AT_ONCE", 2)
     world = JudgedWorld(database)
     lead = world.person("lead", "lead")
     with database.write() as session:

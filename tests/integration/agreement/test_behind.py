@@ -7,8 +7,7 @@ import pytest
 from sqlalchemy import case, select, update
 from sqlmodel import col
 
-from annotator.agreement.behind import PairsBehind
-from annotator.agreement.records import AgreementReport, Selection
+from annotator.agreement.records import AgreementReport, PairsBehind, Selection
 from annotator.agreement.service import (
     compute_agreement,
     list_pairs_behind,
@@ -19,11 +18,11 @@ from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.calibration_service import mark_pair
 from annotator.people.service import find_actor
+from annotator.storage.adjudication_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow, RepeatRow
 from annotator.storage.lookup import find_rubric, key_of
-from annotator.storage.pairs import pair_key
-from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
+from annotator.storage.pool import pair_key
 from annotator.storage.tables import CurrentJudgmentRow, PairRow, RubricRow
 from tests.integration.judged_world import NOW, JudgedWorld
 

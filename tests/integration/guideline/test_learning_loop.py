@@ -7,14 +7,14 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
+from annotator.adjudication.decisions_sql import add_decisions
 from annotator.adjudication.discussion_service import count_news, list_own_decisions, object_to_decision
 from annotator.adjudication.objections_sql import list_objections
 from annotator.adjudication.queue_service import find_disagreements
 from annotator.adjudication.service import adjudicate, show_case
-from annotator.adjudication.storage_cases import add_decisions
-from annotator.domain.disputes import Reason
 from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
 from annotator.domain.people import Actor
+from annotator.domain.settling import Reason
 from annotator.storage.adjudication_tables import AdjudicationRow, GuidelineDecisionRow
 from annotator.storage.database import Database
 from annotator.storage.disclosures import has_seen

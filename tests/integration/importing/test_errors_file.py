@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.cli import errors_file, main
+from annotator.cli import main, terminal
 
 HEADER = ["file", "line", "field", "expected", "found", "message"]
 
@@ -16,10 +16,10 @@ HEADER = ["file", "line", "field", "expected", "found", "message"]
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Run the command line in this process; returns the exit code."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(errors_file.chosen, "errors", None)
+    monkeypatch.setitem(terminal.chosen_errors_file, "errors", None)
 
     def start(*words: str) -> int:
-        errors_file.chosen["errors"] = None
+        terminal.chosen_errors_file["errors"] = None
         monkeypatch.setattr(sys, "argv", ["annotator", *words])
         monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
         monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import insert, select, update
 from sqlmodel import SQLModel, col
 
-from annotator.adjudication.decided import derive_decided
+from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor

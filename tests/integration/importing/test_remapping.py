@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 from sqlmodel import SQLModel, col
 
-from annotator.adjudication.decided import derive_decided
+from annotator.adjudication.decisions_sql import derive_decided
 from annotator.adjudication.queue_service import find_disagreements
 from annotator.adjudication.service import adjudicate, show_case
 from annotator.agreement.service import compute_agreement
 from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.errors import BadInput, NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
-from annotator.importing.remapping_report import RemapReport
+from annotator.importing.remapping import RemapReport
 from annotator.importing.remapping_service import remap_documents
 from annotator.importing.service import import_documents, import_qrels, import_run
 from annotator.labeling.service import Exchange, compute_progress, list_judgments, submit_judgments

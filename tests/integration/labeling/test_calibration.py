@@ -20,7 +20,7 @@ from annotator.labeling.calibration_service import (
 )
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow, RepeatRow
-from annotator.storage.pairs import pair_key
+from annotator.storage.pool import pair_key
 from annotator.storage.tables import PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert, select
 from sqlmodel import col
 
-from annotator.adjudication.decided import derive_decided
+from annotator.adjudication.decisions_sql import derive_decided
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import (
     Handout,

@@ -6,9 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from annotator.cli.main import app
-from annotator.domain.accounts import Membership
 from annotator.domain.errors import NotAllowed, ValidationError
-from annotator.domain.people import OPERATOR
+from annotator.domain.people import OPERATOR, Membership
 from annotator.people.service import change_person, list_people
 from annotator.storage.database import Database
 from tests.integration.assignment_world import AssignmentWorld

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import insert, select, update
 from sqlmodel import col
 
-from annotator.adjudication.storage_cases import add_decisions
+from annotator.adjudication.decisions_sql import add_decisions
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.judgments import HandedPair
 from annotator.domain.overlap import allows_further, conditional_distance, wanted_for

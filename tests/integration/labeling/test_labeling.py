@@ -6,7 +6,7 @@ from threading import Thread
 import pytest
 from sqlalchemy import select
 
-from annotator.adjudication.storage_cases import add_decisions
+from annotator.adjudication.decisions_sql import add_decisions
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import compute_progress, list_judgments, read_whole_text, submit_judgments

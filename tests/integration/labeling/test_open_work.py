@@ -8,13 +8,13 @@ import pytest
 from sqlalchemy import select, update
 from sqlmodel import col
 
-from annotator.adjudication.open_work import list_busy_queries
+from annotator.adjudication.discussion_sql import list_busy_queries
 from annotator.domain.people import Actor
+from annotator.storage.adjudication_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import AssignmentRow, LeaseRow, RepeatRow
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.open_pairs import Worklist
-from annotator.storage.quality_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.tables import CurrentJudgmentRow, DocumentRow, PairRow, QueryRow
 from tests.integration.judged_world import NOW, JudgedWorld
 

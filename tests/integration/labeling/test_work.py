@@ -12,7 +12,7 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.adjudication.storage_cases import add_decisions
+from annotator.adjudication.decisions_sql import add_decisions
 from annotator.domain.overlap import allows_further, conditional_distance, wanted_for
 from annotator.importing.remapping_sql import retire_pairs
 from annotator.storage.adjudication_tables import AdjudicationRow

@@ -4,7 +4,7 @@ from datetime import date, timedelta, timezone
 
 import pytest
 
-from annotator.adjudication.decided import derive_decided
+from annotator.adjudication.decisions_sql import derive_decided
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.judgments import OwnAnswer
 from annotator.domain.people import OPERATOR, Actor

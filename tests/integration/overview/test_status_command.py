@@ -32,7 +32,7 @@ def make(database: Database) -> JudgedWorld:
 
 
 def run(database: Database, *arguments: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr("annotator.cli.status.now", lambda: NOW + timedelta(days=1))
+    monkeypatch.setattr("annotator.cli.serving.now", lambda: NOW + timedelta(days=1))
     url = database.url.render_as_string(hide_password=False)
     monkeypatch.setitem(terminal.chosen, "database", None)
     done = CliRunner().invoke(app, ["status", "d", "--database", url, *arguments])

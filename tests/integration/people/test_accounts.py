@@ -14,9 +14,8 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.dataset.service import change_settings, create_dataset, list_datasets, show_dataset
-from annotator.domain.accounts import Membership, SignedIn, TooManyAttempts, WrongSignIn
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
-from annotator.domain.people import OPERATOR, Actor
+from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn, TooManyAttempts, WrongSignIn
 from annotator.people.service import (
     add_person,
     change_password,

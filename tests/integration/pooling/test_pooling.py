@@ -15,7 +15,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.pooling.service import PoolReport, list_pairs, pool_runs, retrieve, show_pool
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
-from annotator.storage.pairs import pair_key
+from annotator.storage.pool import pair_key
 from annotator.storage.tables import DocumentRow, PairRow, ProvenanceRow, QueryRow, RunEntryRow, RunRow
 from tests.integration.judged_world import NOW, JudgedWorld
 

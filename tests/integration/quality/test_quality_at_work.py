@@ -11,8 +11,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from annotator.adjudication.bulk_service import adjudicate_file
-from annotator.domain.accounts import Membership, SignedIn
-from annotator.domain.people import Actor
+from annotator.domain.people import Actor, Membership, SignedIn
 from annotator.labeling.my_work_service import CannotRevise, list_own_work, read_own_pair, show_pace
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow, ProposalRow

@@ -11,10 +11,10 @@ from annotator.adjudication.bulk_service import adjudicate_file
 from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.quality.service import draw_sample, list_experts, preview_sample
+from annotator.storage.adjudication_tables import QualityDrawRow
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import AssignmentRow, CheckRow, DisclosureRow, ProposalRow
 from annotator.storage.lookup import key_of
-from annotator.storage.quality_tables import QualityDrawRow
 from annotator.storage.tables import MembershipRow, PairRow, PersonRow, QueryRow
 from tests.integration.quality_world import QualityWorld
 

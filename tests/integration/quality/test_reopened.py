@@ -15,11 +15,11 @@ from annotator.adjudication.service import adjudicate, show_case
 from annotator.domain.errors import ConflictError, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
 from annotator.releases.judged_sql import iterate_judged_queries
+from annotator.storage.adjudication_tables import QualityPairRow
 from annotator.storage.database import Database
 from annotator.storage.disagreements import list_disputes
 from annotator.storage.imported_grades import bring_in
 from annotator.storage.pair_states import list_pair_states
-from annotator.storage.quality_tables import QualityPairRow
 from annotator.storage.tables import PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 

@@ -14,8 +14,8 @@ from sqlalchemy import func, select
 from sqlmodel import SQLModel
 
 from annotator.domain.errors import AnnotatorError, ConflictError, StateError
+from annotator.releases import files, service
 from annotator.releases import folder as room
-from annotator.releases import output, service
 from annotator.releases.service import (
     Release,
     finish_publishing,
@@ -265,7 +265,7 @@ def test_a_disk_that_is_full_at_any_write_leaves_nothing(
             raise OSError(errno.ENOSPC, "No space left on device")
         return write(descriptor, data)
 
-    monkeypatch.setattr(output.os, "write", fill)
+    monkeypatch.setattr(files.os, "write", fill)
     with pytest.raises(StateError, match="No space left on device"):
         publish(world, tmp_path)
     monkeypatch.undo()
@@ -279,7 +279,7 @@ def test_a_disk_without_room_for_the_rows_kept_aside_leaves_nothing(
     def full(*args: Any, **options: Any) -> Any:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(output.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(files.tempfile, "TemporaryFile", full)
     with pytest.raises(StateError, match="No space left on device"):
         publish(world, tmp_path)
     assert (listed(tmp_path), count_rows(world)) == ([], [0, 0, 0, 0])

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from sqlalchemy import insert, select, text
 from sqlmodel import col
 
-from annotator.storage.current_judgments import derive_current, list_current_judgments
+from annotator.storage.current_judgments import derive_current, list_current_judgments, mark_late
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_rubric
-from annotator.storage.receipt_order import mark_late
 from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow
 from tests.integration.judged_world import JudgedWorld
 

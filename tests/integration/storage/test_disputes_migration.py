@@ -13,8 +13,8 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from annotator.domain.disputes import Reason
 from annotator.domain.errors import StateError
+from annotator.domain.settling import Reason
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, DisputeRow
 from annotator.storage.database import Database
 from annotator.storage.disagreements import derive_disputes

@@ -8,10 +8,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from annotator.domain.accounts import Membership, SignedIn
-from annotator.domain.people import Actor
+from annotator.domain.people import Actor, Membership, SignedIn
 from annotator.storage.database import Database
-from annotator.web.guideline import changes_api
+from annotator.web.guideline import api
 from tests.integration.standard_world import LATER, StandardWorld
 
 
@@ -20,7 +19,7 @@ class Browser:
 
     def __init__(self, world: StandardWorld) -> None:
         self.world = world
-        self.app = Starlette(routes=changes_api.routes(world.database))
+        self.app = Starlette(routes=api.change_routes(world.database))
 
     def ask(self, actor: Actor | None, pair: str, dataset: str = "d") -> tuple[int, dict[str, object]]:
         held = (Membership(dataset, "annotator"),)

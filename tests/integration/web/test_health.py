@@ -17,8 +17,7 @@ from structlog.testing import capture_logs
 
 from annotator import __version__
 from annotator.settings import Settings
-from annotator.storage.database import Database
-from annotator.storage.probe import Probe
+from annotator.storage.database import Database, Probe
 from annotator.web import health
 from annotator.web.gate import Gate
 

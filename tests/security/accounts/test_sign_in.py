@@ -10,8 +10,7 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from annotator.domain.accounts import DEVICE_LIFETIME, TooManyAttempts, WrongSignIn
-from annotator.domain.people import OPERATOR, Actor
+from annotator.domain.people import DEVICE_LIFETIME, OPERATOR, Actor, TooManyAttempts, WrongSignIn
 from annotator.people.service import (
     add_person,
     change_password,

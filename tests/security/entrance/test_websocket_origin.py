@@ -13,8 +13,7 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 from streamlit.web.server.starlette import starlette_websocket
 
-from annotator.domain.accounts import SignedIn
-from annotator.domain.people import OPERATOR
+from annotator.domain.people import OPERATOR, SignedIn
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.gate import Gate

@@ -5,8 +5,15 @@ import io
 
 import pytest
 
-from annotator.adjudication.bulk_files import COLUMNS, QueueLine, read_seen, write_queue
-from annotator.adjudication.decisions_file import DecisionLine, check_origin, read_decisions
+from annotator.adjudication.bulk_files import (
+    QUEUE_COLUMNS,
+    DecisionLine,
+    QueueLine,
+    check_origin,
+    read_decisions,
+    read_seen,
+    write_queue,
+)
 from annotator.domain.errors import BadInput, Problems
 from annotator.formats.spreadsheet import mark_cell, mark_id, unmark
 
@@ -44,7 +51,7 @@ def test_a_spreadsheet_is_told_by_a_byte_order_mark_and_finds_the_columns_to_fil
     data = b"".join(write_queue([line(query="検索, 질의 🔎", notes='A: "a"\nB: b')]))
     assert data.startswith(b'\xef\xbb\xbf"query_id","doc_id","grade","rationale","reason","seen","why",')
     (row,) = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
-    assert tuple(row) == COLUMNS
+    assert tuple(row) == QUEUE_COLUMNS
     assert (row["query"], row["notes"], row["grade"]) == ("検索, 질의 🔎", 'A: "a"\nB: b', "")
 
 

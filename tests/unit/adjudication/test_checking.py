@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotator.adjudication.checking import Pair, check_lines, is_decided_so
-from annotator.adjudication.decisions import Decision
-from annotator.adjudication.decisions_file import DecisionLine
+from annotator.adjudication.bulk_files import DecisionLine, Pair, check_lines, is_decided_so
+from annotator.adjudication.records import Decision
 from annotator.domain.errors import Problems
 
 MADE = Decision("k", 1, "graded", 2, "第17条", "words", datetime(2026, 3, 4, tzinfo=UTC), cause=None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.adjudication.decisions_file import DecisionLine, read_decisions
+from annotator.adjudication.bulk_files import DecisionLine, read_decisions
 from annotator.domain.errors import BadInput, Problems
 
 

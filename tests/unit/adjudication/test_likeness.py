@@ -2,14 +2,7 @@
 
 import pytest
 
-from annotator.adjudication.likeness import (
-    KEPT,
-    NEAR_FROM,
-    WARN_FROM,
-    Sketches,
-    compare_sketches,
-    make_sketch,
-)
+from annotator.adjudication.case import KEPT, NEAR_FROM, WARN_FROM, Sketches, compare_sketches, make_sketch
 
 TEXTS = {
     "Japanese": "届出は、事由の発生した日から十日以内に、書面によって行わなければならない。" * 12

@@ -4,16 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from annotator.adjudication.domain_policies import (
-    POLICIES,
-    POLICY_NAMES,
-    Candidate,
-    check_policy,
-    choose_grade,
-)
 from annotator.adjudication.policies import find_obstacle, preview, say_changed
-from annotator.domain.disputes import Reason
+from annotator.adjudication.records import POLICIES, POLICY_NAMES, Candidate, check_policy, choose_grade
 from annotator.domain.errors import ValidationError
+from annotator.domain.settling import Reason
 
 TASTE = Candidate(1, "k1", Reason.DIFFER, True, (1, 2), "0-aa", None, 0)
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from annotator.adjudication.queue_pace import QueuePace, estimate_queue, find_begin
+from annotator.adjudication.queue_records import QueuePace, estimate_queue, find_begin
 
 NOW = datetime(2026, 3, 10, 15, 0, tzinfo=UTC)
 OLD = NOW - timedelta(days=90)

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotator.adjudication.discussion import OwnDecision
-from annotator.adjudication.refusals import find_unaskable, say_changed
+from annotator.adjudication.discussion_service import find_unaskable, say_changed
+from annotator.adjudication.records import OwnDecision
 
 DECISION = OwnDecision(
     "p", "Q1", "一", "遠い", "", "graded", 0, "graded", 2, "第17条", None, None, 2, datetime(2026, 3, 4, tzinfo=UTC)

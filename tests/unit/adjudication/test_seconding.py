@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.adjudication.seconding import is_decision, list_visible, takes_two
+from annotator.adjudication.records import is_decision, list_visible, takes_two
 
 LEA, LOU, LIN = 1, 2, 3
 

@@ -1,6 +1,6 @@
 """What a digest of what was seen holds fast."""
 
-from annotator.adjudication.seen import digest_seen
+from annotator.adjudication.records import digest_seen
 
 
 def test_what_was_seen_changes_with_a_judgment_and_with_a_decision_but_not_with_the_order() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.adjudication.impact_standing import NONE, Standing, count_as, find_standing
+from annotator.adjudication.impact import NONE, Standing, count_as, find_standing
 from annotator.domain.settling import Decided
 
 

@@ -1,8 +1,8 @@
 """The open disputes added up from how many there are of each kind."""
 
-from annotator.adjudication.queue_counts import Counted
-from annotator.adjudication.summary import add_up
-from annotator.domain.disputes import Reason
+from annotator.adjudication.queue_service import add_up
+from annotator.adjudication.queue_sql import Counted
+from annotator.domain.settling import Reason
 
 
 def test_kinds_with_the_same_grades_and_reasons_are_added_up_and_a_dispute_counts_for_each_reason() -> None:

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from annotator.adjudication.history import say_told
+from annotator.adjudication.history import say_told, write_csv
 from annotator.adjudication.history_records import TrailEvent
-from annotator.adjudication.trail_file import write_csv
 
 JUDGED: dict[str, Any] = {
     "outcome": "graded",

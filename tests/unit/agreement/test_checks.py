@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotator.agreement.diagnosis.checks import find_failing
-from annotator.labeling.domain_calibration import AnnotatorResult, Consistency, GoldResult
+from annotator.agreement.diagnosis.unusual_annotators import find_failing
+from annotator.labeling.records import AnnotatorResult, Consistency, GoldResult
 
 
 def _result(

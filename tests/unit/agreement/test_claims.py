@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, ttest_1samp
 
-from annotator.agreement.claims import (
+from annotator.agreement.diagnosis.assess import assess
+from annotator.agreement.intervals import (
     FALSE_CLAIMS,
     cluster_interval,
     confidence,
@@ -14,7 +15,6 @@ from annotator.agreement.claims import (
     misses,
     widen,
 )
-from annotator.agreement.diagnosis.assess import assess
 from annotator.agreement.judgment_pairs import (
     estimate_kappa,
     estimate_leanings,

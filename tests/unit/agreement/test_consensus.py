@@ -8,7 +8,7 @@ import pytest
 from annotator.agreement.consensus import JudgedPair, compare_estimates, find_majority
 from annotator.agreement.consensus_records import EstimatedPair
 from annotator.agreement.dawid_skene import estimate
-from annotator.agreement.html_estimates import say_estimates, show_share
+from annotator.agreement.html_report import say_estimates, show_share
 
 NAMES = {10: "高橋", 20: "고양이", 30: "<zoë>"}
 

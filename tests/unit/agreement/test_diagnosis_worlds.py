@@ -20,7 +20,7 @@ from annotator.agreement.judgment_table import sort_judged
 from annotator.agreement.measure import measure
 from annotator.agreement.records import Finding, GroupAgreement
 from annotator.domain.messages import Message
-from annotator.labeling.domain_calibration import AnnotatorResult, Consistency, GoldResult
+from annotator.labeling.records import AnnotatorResult, Consistency, GoldResult
 from tests.unit.agreement.simulated import BEGIN, DAY, Faults, Work, simulate
 
 SEEDS = range(8)
@@ -423,7 +423,7 @@ def list_sentences() -> set[str]:
     """Every sentence of the diagnosis, as it is written in the rules about grades and about people."""
     folder = Path(str(annotator.agreement.__file__)).parent
     found = set[str]()
-    for name in ("diagnosis/grade_findings.py", "diagnosis/people_findings.py", "diagnosis/diagnosis.py"):
+    for name in ("diagnosis/grade_findings.py", "diagnosis/people_findings.py", "diagnosis/assess.py"):
         for node in ast.walk(ast.parse((folder / name).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
                 template = ast.literal_eval(node.args[0])

@@ -6,15 +6,15 @@ from dataclasses import replace
 import pytest
 
 from annotator.agreement.diagnosis.assess import assess
-from annotator.agreement.diagnosis.checks import Failing
 from annotator.agreement.diagnosis.drift import Change
 from annotator.agreement.diagnosis.grade_findings import say_categories
 from annotator.agreement.diagnosis.leniency import Lean
 from annotator.agreement.diagnosis.people_findings import say_changes, say_failing, say_leanings, say_quick
 from annotator.agreement.diagnosis.speed import Quick
+from annotator.agreement.diagnosis.unusual_annotators import Failing
 from annotator.agreement.measure import measure
 from annotator.agreement.records import GroupAgreement, Interval, Leaning, Measured, Selection, Value
-from annotator.labeling.domain_calibration import AnnotatorResult, Consistency, GoldResult
+from annotator.labeling.records import AnnotatorResult, Consistency, GoldResult
 from tests.unit.agreement.simulated import Faults, simulate
 
 NONE = Value(None, why="none")

@@ -5,16 +5,17 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from annotator.agreement.enough_pairs import warn_of_few
-from annotator.agreement.groups import (
+from annotator.agreement.judgment_table import (
+    Judged,
     Labels,
     label_by,
     label_by_version,
     label_by_week,
     look_up,
+    sort_judged,
 )
-from annotator.agreement.judgment_table import Judged, sort_judged
 from annotator.agreement.measure import measure
+from annotator.agreement.records import warn_of_few
 
 
 def _judged(*pairs: tuple[int, int]) -> Judged:

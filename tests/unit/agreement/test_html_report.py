@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.agreement.html_matrices import choose_pairs, choose_people, draw_heat_map
+from annotator.agreement.html_charts import choose_pairs, choose_people, draw_heat_map
 from annotator.agreement.html_report import render_report
 from annotator.agreement.records import AgreementReport, GroupAgreement, Leaning, Value
 from tests.unit.agreement.agreement_reports import EMPTY, ESTIMATES, MEASURED, PEOPLE, REPORT, make_pair

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from annotator.agreement.enough_pairs import warn_of_few
 from annotator.agreement.judgment_table import Judged, sort_judged
 from annotator.agreement.measure import NO_RESAMPLES, NO_SHARED_PAIR, ONE_QUERY, mean_kappas, measure
-from annotator.agreement.records import Measured, Value
+from annotator.agreement.records import Measured, Value, warn_of_few
 
 NAMES = ("김", "高橋", "zoë")
 Row = tuple[int, int, int, int]

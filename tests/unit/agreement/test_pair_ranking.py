@@ -1,7 +1,6 @@
 """Which annotator pairs stand first in a table that cannot hold them all."""
 
-from annotator.agreement.pair_ranking import rank_pairs, say_left_out_pairs
-from annotator.agreement.records import PairAgreement, Value
+from annotator.agreement.records import PairAgreement, Value, rank_pairs, say_left_out_pairs
 
 EMPTY = ((0, 0, 0, 0),) * 4
 

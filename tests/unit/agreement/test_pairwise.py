@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from annotator.agreement import pairwise
-from annotator.agreement.coefficients import cohen, kappas
-from annotator.agreement.coefficients.kappas import NAMES, compute_at
+from annotator.agreement.coefficients import cohen
+from annotator.agreement.coefficients.cohen import NAMES, compute_at
 from annotator.agreement.intervals import Resamples, interval
 from annotator.agreement.judgment_table import Floats, Judged, Tables, count_tables, sort_judged
 from annotator.agreement.pairwise import PairSums, sum_pairs
@@ -92,7 +92,7 @@ def test_tables_of_one_query_are_not_summed_over_resamples(monkeypatch: pytest.M
         computed += len(NAMES) * cells[:, 0].size
         return compute_all(cells)
 
-    kappa, compute_all = cohen.cohen_kappa, kappas.compute_all
+    kappa, compute_all = cohen.cohen_kappa, cohen.compute_all
     monkeypatch.setattr(cohen, "cohen_kappa", count)
     monkeypatch.setattr(pairwise, "compute_all", count_drawn)
     _, _, found = _sum()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.agreement.report_file import check_target, write_file
+from annotator.agreement.report import check_target, write_file
 from annotator.domain.errors import ValidationError
 
 

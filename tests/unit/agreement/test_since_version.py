@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from annotator.agreement.agreement_since_version import choose_version, compare_since, split_rows
-from annotator.agreement.groups import Labels
-from annotator.agreement.judgment_table import Judged
+from annotator.agreement.judgment_table import Judged, Labels, Named
 from annotator.agreement.measure import measure
-from annotator.agreement.named import Named
-from annotator.agreement.since_version import SinceVersion
+from annotator.agreement.records import SinceVersion
+from annotator.agreement.report import choose_version, compare_since, split_rows
 from annotator.domain.errors import NotFound
 
 PAIRS_OF_A_QUERY = 6

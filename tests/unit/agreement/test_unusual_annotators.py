@@ -7,15 +7,15 @@ from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
 from annotator.agreement.coefficients.paradox import compute_paradox, compute_paradoxes
-from annotator.agreement.diagnosis.constant import find_constants
 from annotator.agreement.diagnosis.unusual_annotators import (
     estimate_against_others,
+    find_constants,
     find_less,
     measure_against_others,
 )
 from annotator.agreement.judgment_pairs import list_couples
 from annotator.agreement.judgment_table import Judged, sort_judged
-from annotator.agreement.ordering import measure_order
+from annotator.agreement.measure import measure_order
 from tests.unit.agreement.simulated import simulate
 
 

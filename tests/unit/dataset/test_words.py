@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from annotator.dataset.words import count_words, name_length
+from annotator.dataset.query_counts import count_words, name_length
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotator.domain.disputes import NOTHING, Dispute, Reason, Stage, Standing, find_dispute, find_stage
-from annotator.domain.settling import Decided, Settlement, settle
+from annotator.domain.settling import (
+    NOTHING,
+    Decided,
+    Dispute,
+    Reason,
+    Settlement,
+    Stage,
+    Standing,
+    find_dispute,
+    find_stage,
+    settle,
+)
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.domain.figures import show_beside, show_decimals, show_figure
+from annotator.domain.messages import show_beside, show_decimals, show_figure
 
 
 @pytest.mark.parametrize(

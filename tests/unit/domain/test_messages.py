@@ -4,7 +4,7 @@ import copy
 import pickle
 
 from annotator.domain.messages import Message, begin, join, join_sentences, say, say_n, show_percent
-from annotator.domain.order import place
+from annotator.domain.shuffling import place
 
 
 def test_a_sentence_is_a_text_with_its_template_and_values() -> None:

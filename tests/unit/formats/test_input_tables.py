@@ -4,9 +4,7 @@ import pytest
 
 from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import Document, Query
-from annotator.formats.documents import read_documents
-from annotator.formats.input_tables import read_queries
-from annotator.formats.pairs import read_pairs
+from annotator.formats.input_tables import read_documents, read_pairs, read_queries
 
 
 def problems(caught: pytest.ExceptionInfo[BadInput]) -> list[str]:

@@ -11,8 +11,7 @@ from annotator.dataset.coverage_service import check_file
 from annotator.domain.errors import ValidationError
 from annotator.formats.released_law import has_mixed_places
 from annotator.formats.source import Source
-from annotator.importing.qrel_annotators import name_annotators
-from annotator.importing.qrel_source import read_qrel_source
+from annotator.importing.qrel_plan import name_annotators, read_qrel_source
 
 JUDGED = {"a": {"relevance": 2, "annotator_1": 2, "annotator_2": 1}}
 LAW = json.dumps({"queries": [{"query_id": "Q", "query_text": "t", "ground_truth": JUDGED}]})

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from annotator.dataset.coverage_service import check_file
-from annotator.formats.repeated_texts import say_repeated_texts
+from annotator.formats.file_warnings import say_repeated_texts
 from annotator.formats.source import Source
 from annotator.importing.conversion_service import prepare_conversion
 from annotator.importing.sources import read_query_source

@@ -9,8 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from annotator.domain.errors import BadInput, NotFound
+from annotator.formats.format import list_schemas, read_schema
 from annotator.formats.registry import FORMATS
-from annotator.formats.schema import list_schemas, read_schema
 from annotator.formats.source import Source
 from annotator.formats.yaml_text import load_yaml, resolve
 from tests.unit.formats.small_files import QUERIES, WRITERS, Asked, Item, read

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from annotator.dataset.coverage_service import check_file
+from annotator.formats.file_warnings import say_wrong_counts
 from annotator.formats.registry import read_truth
 from annotator.formats.source import Source
-from annotator.formats.stated_counts import say_wrong_counts
 from annotator.importing.conversion_service import prepare_conversion, write_conversion
-from annotator.importing.qrel_source import match_qrels, read_qrel_source
+from annotator.importing.qrel_plan import match_qrels, read_qrel_source
 from annotator.importing.sources import read_query_source
 
 NABLARCH = b"""dataset:

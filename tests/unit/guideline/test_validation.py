@@ -6,8 +6,13 @@ import pytest
 
 from annotator.domain.errors import AnnotatorError, StateError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
-from annotator.guideline.examples import read_examples, write_examples
-from annotator.guideline.validation import check_change, check_standard, clean_standard
+from annotator.guideline.validation import (
+    check_change,
+    check_standard,
+    clean_standard,
+    read_examples,
+    write_examples,
+)
 from tests.unit.guideline.test_compare import change
 
 

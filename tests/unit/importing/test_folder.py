@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import BadInput
-from annotator.importing.folder import read_folder
+from annotator.importing.sources import read_folder
 
 
 def read(

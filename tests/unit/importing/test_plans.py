@@ -6,14 +6,11 @@ import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import Document, JudgmentLine, Qrel, Query, Run, RunEntry
-from annotator.formats.documents import DocumentLine
-from annotator.formats.input_tables import QueryLine
-from annotator.importing.document_plan import KnownDocument, name_text, plan_documents
+from annotator.formats.input_tables import DocumentLine, QueryLine
 from annotator.importing.judgment_plan import plan_events
-from annotator.importing.qrel_annotators import note_annotators
-from annotator.importing.qrel_plan import QrelPlan, note_plan
+from annotator.importing.qrel_plan import QrelPlan, note_annotators, note_plan
 from annotator.importing.run_plan import check_system, hash_run
-from annotator.importing.text_plan import KnownQuery, plan_queries
+from annotator.importing.text_plan import KnownDocument, KnownQuery, name_text, plan_documents, plan_queries
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.labeling.own_progress import BLOCK, OwnProgress, OwnWork, advance
+from annotator.labeling.records import BLOCK, OwnProgress, OwnWork, advance
 
 
 def work(answered: int, open_pairs: int, *, checks: int = 0, held: int = 0, possible: int = 0) -> OwnWork:

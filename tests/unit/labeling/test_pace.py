@@ -1,6 +1,6 @@
 """How long pairs take, and how long the rest will."""
 
-from annotator.labeling.pace import compute_medians, estimate_pace
+from annotator.labeling.my_work_service import compute_medians, estimate_pace
 from annotator.labeling.records import Median
 
 

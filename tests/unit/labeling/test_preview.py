@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotator.domain.overlap import is_in_share
-from annotator.labeling.preview import Judgments, PairsAlike, count_judgments
+from annotator.labeling.assignment import Judgments, PairsAlike, count_judgments
 
 
 def alike(

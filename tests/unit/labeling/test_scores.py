@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.labeling.scores import Tries, score_gold, score_repeats, score_training
+from annotator.labeling.calibration import Tries, score_gold, score_repeats, score_training
 
 
 def tries(right: int, first: int | None, latest: int | None) -> Tries:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotator.labeling.waiting import (
+from annotator.labeling.assignment import (
     Facts,
     Held,
     Limits,

@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from annotator.agreement.records import Value
-from annotator.domain.disputes import Reason
-from annotator.domain.figures import show_beside
-from annotator.overview.next_steps import Standing, suggest_steps
-from annotator.overview.queue_step import Waiting
+from annotator.domain.messages import show_beside
+from annotator.domain.settling import Reason
+from annotator.overview.next_steps import Standing, Waiting, suggest_steps
 
 DONE = Standing(
     dataset="데모",

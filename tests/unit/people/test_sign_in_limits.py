@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotator.domain.accounts import TooManyAttempts
+from annotator.domain.people import TooManyAttempts
 from annotator.people.sign_in_limits import (
     check_unknown_browser,
     group_address,

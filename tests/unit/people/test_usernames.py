@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.people.usernames import check_name, check_username
+from annotator.people.credentials import check_name, check_username
 
 
 @pytest.mark.parametrize("username", ["hanako", "花子", "민준", "a", "o'neil@example.org", "🌱", "x" * 100])

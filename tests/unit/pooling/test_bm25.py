@@ -3,9 +3,8 @@
 import bm25s
 import pytest
 
-from annotator.pooling import ngrams
-from annotator.pooling.bm25 import Ranking, rank_bm25
-from annotator.pooling.ngrams import list_grams
+from annotator.pooling import bm25
+from annotator.pooling.bm25 import Ranking, list_grams, rank_bm25
 
 DOCUMENTS = [
     ("ja/handler.rst", "ハンドラキューの構成\nトランザクション制御ハンドラはトランザクションを開始する。"),
@@ -57,7 +56,7 @@ def test_of_equal_scores_the_lower_doc_id_comes_first(depth: int) -> None:
 
 
 def test_the_scores_are_those_of_bm25s_over_every_gram(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ngrams, "BATCH", 40)
+    monkeypatch.setattr(bm25, "BATCH", 40)
     queries = ["トランザクションを送信する農地 nablarch", "농지를 사용"]
     index = bm25s.BM25(backend="numpy", csc_backend="numpy", dtype="float64")
     grams = [_list_words(text) for _, text in DOCUMENTS]

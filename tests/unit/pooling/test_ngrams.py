@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.pooling import ngrams
-from annotator.pooling.ngrams import list_grams
+from annotator.pooling import bm25
+from annotator.pooling.bm25 import list_grams
 
 
 def _grams(*texts: str) -> list[list[str]]:
@@ -59,7 +59,7 @@ def test_batches_and_windows_lose_and_double_nothing(texts: list[str], size: int
         expected += [a + b + c for word in words for a, b, c in zip(word, word[1:], word[2:], strict=False)]
         assert grams == sorted(expected)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ngrams, "BATCH", size)
+        patched.setattr(bm25, "BATCH", size)
         assert _grams(*texts) == whole
 
 

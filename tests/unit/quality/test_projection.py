@@ -2,9 +2,8 @@
 
 import pytest
 
-from annotator.quality.bounds import compute_bound, count_further
-from annotator.quality.projection import project
 from annotator.quality.records import LIMIT
+from annotator.quality.sampling import compute_bound, count_further, project
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from annotator.quality.refusals import find_higher_rate
 from annotator.quality.sampling import find_target
+from annotator.quality.service import find_higher_rate
 
 
 @given(st.integers(2, 100_000).flatmap(lambda n: st.tuples(st.integers(1, n - 1), st.just(n))))

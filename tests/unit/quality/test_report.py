@@ -3,8 +3,14 @@
 import pytest
 
 from annotator.quality.records import ErrorRate
-from annotator.quality.report import Checked, compute_rates, find_further, judge_by_bound, judge_by_rate
-from annotator.quality.wording import show_percent
+from annotator.quality.report import (
+    Checked,
+    compute_rates,
+    find_further,
+    judge_by_bound,
+    judge_by_rate,
+    show_percent,
+)
 
 
 def sample(

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annotator.quality.records import QualityDraw, SampledPair
-from annotator.quality.trail import list_errors, list_undecided, tell_draws
+from annotator.quality.report import list_errors, list_undecided, tell_draws
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 

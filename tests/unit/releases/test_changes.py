@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotator.releases.changes import SHOWN, say_advice, write_changes
-from annotator.releases.compared import Change, ReleaseDiff, Renames
+from annotator.releases.records import Change, ReleaseDiff, Renames
 
 QUIET = ReleaseDiff(
     "検索", "1.0.0", "1.1.0", (), (), (), (), False, "none", "nothing changed", guideline=(1, 1)

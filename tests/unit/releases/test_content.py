@@ -16,7 +16,7 @@ from annotator.releases.content import (
     to_qrel,
     write_canonical,
 )
-from annotator.releases.trail import GivenJudgment, JudgedPair, KeptGrade
+from annotator.releases.records import GivenJudgment, JudgedPair, KeptGrade
 
 NOON = "2026-01-02T12:00:00Z"
 NUMBERS = {71: 2, 72: 10, 73: 1}

@@ -10,7 +10,7 @@ from annotator.dataset.records import CoverageRow
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.import_records import DECLARED, ImportRecord
 from annotator.releases.datasheet import Datasheet, PoolSystem, SheetPerson, write_datasheet
-from annotator.releases.datasheet_imports import SheetImport, list_runs
+from annotator.releases.datasheet_figures import SheetImport, list_runs
 
 KAPPA = {"value": 0.736842, "ci95": [-0.1, 1.0]}
 UNDEFINED = {"value": None, "why": "everybody gave | one grade"}

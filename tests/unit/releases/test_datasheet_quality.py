@@ -10,7 +10,7 @@ from annotator.domain.errors import AnnotatorError
 from annotator.domain.messages import say
 from annotator.quality.records import ErrorRate, QualityDraw, QualityError, QualityStatus
 from annotator.releases.datasheet import write_datasheet
-from annotator.releases.datasheet_quality import LISTED, hide_people
+from annotator.releases.datasheet_figures import LISTED, hide_people
 from tests.unit.releases.test_datasheet import SHEET
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 5, tzinfo=UTC)

@@ -6,8 +6,8 @@ from zlib import crc32
 
 import pytest
 
-from annotator.releases.compared import Change, PublishedQrel, ReleaseFacts
 from annotator.releases.diff import Collected, compare_query, find_reason, summarise
+from annotator.releases.records import Change, PublishedQrel, ReleaseFacts
 
 SCALE = [{"grade": 0, "name": "無関係", "definition": "…"}]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import ConflictError, StateError
-from annotator.releases import output as room
+from annotator.releases import files as room
 from annotator.releases.files import SUMS
 from annotator.releases.folder import (
     check_free,

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.ground_truth import Qrel
-from annotator.releases import output
+from annotator.releases import files
 from annotator.releases.content import hash_content, write_canonical
-from annotator.releases.output import ContentDigest, Spool
+from annotator.releases.files import ContentDigest, Spool
 
 
 def test_rows_come_back_in_their_order_and_as_they_were(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "ROWS", 2)
+    monkeypatch.setattr(files, "ROWS", 2)
     spool = Spool(tmp_path)
     rows = [(0, "検\n索", None), (1, "\u2028🙂", 2), (2, "مستند", 0)]
     spool.add(rows[:1])

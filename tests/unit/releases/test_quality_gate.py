@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from annotator.quality.records import ErrorRate, QualityDraw, QualityRule, QualityStatus, Verdict
-from annotator.releases.quality_gate import check_quality
+from annotator.releases.gates import check_quality
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 DRAW = QualityDraw(1, 1, "expert", "lead", 0.1, 0, 1000, 0, 100, NOON)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from annotator.releases.renames import Remap, follow
+from annotator.releases.diff import Remap, follow
 
 START = datetime(2026, 3, 4, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotator.storage.receipt_order import Receipt, is_newer, order_answers
+from annotator.storage.current_judgments import Receipt, is_newer, order_answers
 from annotator.storage.tables import JudgmentRow
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)

@@ -36,8 +36,7 @@ def run_page(url: str, page: str, username: str, person_id: int, dataset: str | 
     from pathlib import Path
 
     from annotator.dataset.service import list_datasets
-    from annotator.domain.accounts import Membership, SignedIn
-    from annotator.domain.people import Actor
+    from annotator.domain.people import Actor, Membership, SignedIn
     from annotator.settings import Settings
     from annotator.storage.database import Database
     from annotator.web.navigation import PAGES

@@ -8,8 +8,8 @@ import pytest
 from starlette.requests import HTTPConnection
 from starlette.types import Message
 
-from annotator.web.body_limits import BodyTooLarge, find_most_bytes, limit_body
 from annotator.web.connections import Limits, WaitingConnections
+from annotator.web.gate import BodyTooLarge, find_most_bytes, limit_body
 from annotator.web.uploads import MOST_BYTES
 
 

@@ -8,8 +8,7 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from annotator.domain.accounts import Membership
-from annotator.domain.people import OPERATOR
+from annotator.domain.people import OPERATOR, Membership
 from annotator.people.service import (
     add_person,
     change_person,
@@ -25,8 +24,8 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.app import SCRIPT, show_error
 from annotator.web.navigation import PAGES
-from annotator.web.process import set_served
-from annotator.web.theme import make_config
+from annotator.web.page_context import set_served
+from annotator.web.serve import make_config
 from tests.unit.web.conftest import NOW, PASSWORD
 
 Open = Callable[..., AppTest]
@@ -72,7 +71,7 @@ def open_dialog(open_page: Open) -> Callable[..., AppTest]:
 
 
 def _keep_open(person: str | None) -> None:
-    from annotator.web.people.person_forms import add_dialog, change_dialog
+    from annotator.web.people.page import add_dialog, change_dialog
 
     if person is None:
         add_dialog()
@@ -390,7 +389,7 @@ class TestErrors:
     def test_while_the_database_is_away_a_page_says_so_and_offers_to_try_again(self) -> None:
         def script() -> None:
             from annotator.domain.errors import DatabaseUnavailable
-            from annotator.storage.unavailable import UNREACHABLE
+            from annotator.storage.database import UNREACHABLE
             from annotator.web.app import show_error
 
             show_error(DatabaseUnavailable(UNREACHABLE, database="postgresql://u@h/n", detail="refused by h"))

@@ -13,7 +13,7 @@ from annotator.web import main_page
 
 def test_what_the_agreement_page_needs_is_imported_in_the_background() -> None:
     script = (
-        "import sys; from annotator.web.preload import preload; preload().join(); "
+        "import sys; from annotator.web.main_page import preload; preload().join(); "
         "print([name in sys.modules for name in ('numpy', 'scipy.sparse', 'altair', 'annotator.agreement.service')])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

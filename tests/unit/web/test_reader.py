@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from starlette.requests import HTTPConnection
 
-from annotator.domain.accounts import SignedIn
-from annotator.domain.disputes import Reason
 from annotator.domain.messages import LANGUAGES as SPOKEN
 from annotator.domain.messages import say
-from annotator.domain.people import Actor
-from annotator.overview.queue_step import Waiting, say_waiting
-from annotator.web.adjudication.queue_words import name_reasons
+from annotator.domain.people import Actor, SignedIn
+from annotator.domain.settling import Reason
+from annotator.overview.next_steps import Waiting, say_waiting
+from annotator.web.adjudication.queue_filters import name_reasons
 from annotator.web.kit.controls import find_asked, heed_address, heed_tab, list_names
 from annotator.web.kit.messages import LANGUAGES, current_language, tr, use_language
 from annotator.web.language import choose_language, find_language, use_language_of

@@ -12,11 +12,11 @@ from annotator.domain.errors import AnnotatorError
 from annotator.domain.overlap import check_rules
 from annotator.domain.people import OPERATOR
 from annotator.labeling.calibration import check_mark
-from annotator.people.usernames import check_username
+from annotator.people.credentials import check_username
 from annotator.releases.folder import check_free
 from annotator.releases.gates import override_gates, to_gate
 from annotator.releases.published_service import trace_qrel
-from annotator.releases.releases_versions import check_version
+from annotator.releases.versions import check_version
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.kit.messages import show_refusal, use_language

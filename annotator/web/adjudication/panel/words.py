@@ -3,7 +3,7 @@
 What it shares with the labeling panel (the document, the standard, what stands in the way) it says in the same words.
 """
 
-from annotator.adjudication.decisions import CAUSE_NAMES
+from annotator.adjudication.records import CAUSE_NAMES
 from annotator.domain.messages import say
 from annotator.web.kit.messages import tr
 from annotator.web.labeling.panel.words import panel_words
@@ -17,7 +17,7 @@ STAGES = {
     "settled": say("settled by a lead"),
     "reopened": say("open again"),
 }
-"""How far one pair has come: the words for `domain/disputes.py`."""
+"""How far one pair has come: the words for `domain/settling.py`."""
 
 
 def deciding_words() -> dict[str, str]:

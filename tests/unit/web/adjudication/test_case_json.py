@@ -11,13 +11,12 @@ from annotator.adjudication.case import (
     CaseQuestion,
     Neighbour,
 )
-from annotator.adjudication.decisions import Decision
-from annotator.adjudication.discussion import Turn
+from annotator.adjudication.records import Decision, Turn
 from annotator.adjudication.service import Case, CaseBatch, CaseJudgment
-from annotator.domain.disputes import Reason
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.messages import say
-from annotator.web.adjudication.case_json import show_batch, show_case
+from annotator.domain.settling import Reason
+from annotator.web.adjudication.api import show_batch, write_case
 
 AT = datetime(2026, 3, 4, 12, tzinfo=timezone(timedelta(hours=9)))
 WRITTEN = "2026-03-04T03:00:00+00:00"
@@ -37,7 +36,7 @@ CASE = Case(
 
 
 def test_all_of_a_case_is_told_under_the_names_that_the_panel_reads() -> None:
-    told = show_case(CASE, "lea")
+    told = write_case(CASE, "lea")
     parts = {
         name: told.pop(name)
         for name in ("judgments", "decisions", "proposals", "proposal", "query", "document")
@@ -80,13 +79,13 @@ def test_all_of_a_case_is_told_under_the_names_that_the_panel_reads() -> None:
 
 
 def test_what_is_ones_own_is_said_to_be_and_anothers_proposal_comes_first() -> None:
-    told = show_case(CASE, "lea")
+    told = write_case(CASE, "lea")
     assert (told["proposal"]["by"], told["proposal"]["yours"]) == ("lou", False)
     assert [(one["by"], one["yours"]) for one in told["proposals"]] == [("lea", True), ("lou", False)]
-    alone = show_case(replace(CASE, proposals=CASE.proposals[:1]), "lea")
+    alone = write_case(replace(CASE, proposals=CASE.proposals[:1]), "lea")
     assert (alone["proposal"]["by"], alone["proposal"]["yours"]) == ("lea", True)
-    assert show_case(replace(CASE, proposals=()), "lea")["proposal"] is None
-    assert show_case(CASE, "lou")["decisions"][0]["yours"]
+    assert write_case(replace(CASE, proposals=()), "lea")["proposal"] is None
+    assert write_case(CASE, "lou")["decisions"][0]["yours"]
 
 
 def test_what_a_case_lacks_is_told_as_nothing() -> None:

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from annotator.adjudication.decisions import CAUSES
-from annotator.domain.disputes import STAGES, Reason
+from annotator.adjudication.records import CAUSES
 from annotator.domain.grades import DEFAULT_RUBRIC
-from annotator.domain.reasons import REASONS
+from annotator.domain.settling import REASONS, STAGES, Reason
 from annotator.web.adjudication.panel import component as adjudication_component
 from annotator.web.adjudication.panel.words import STAGES as STAGE_NAMES
 from annotator.web.adjudication.panel.words import deciding_words, list_keys

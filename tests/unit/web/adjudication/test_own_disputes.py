@@ -9,7 +9,7 @@ from annotator.dataset.service import change_settings
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.web.adjudication import my_disagreements, own_decisions
+from annotator.web.adjudication import my_disagreements
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import find, headings, open_page, run, words
 
@@ -37,7 +37,7 @@ def here(world: JudgedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     from types import SimpleNamespace
 
     found = SimpleNamespace(database=world.database, actor=find(world, "花子"), dataset="d", now=NOW)
-    for module in (own_decisions, my_disagreements):
+    for module in (my_disagreements, my_disagreements):
         monkeypatch.setattr(module, "find_context", lambda: found)
 
 
@@ -105,6 +105,6 @@ def test_only_what_was_decided_otherwise_is_left_when_asked_for(world: JudgedWor
     app = open_page(world, "work", find(world, "花子"))
     assert "2 decisions · 1 otherwise than you judged" in words(app)
     assert words(app).count("Decided: ") == 2
-    app.checkbox(key=own_decisions.DIFFERING).check()
+    app.checkbox(key=my_disagreements.DIFFERING).check()
     run(app)
     assert words(app).count("Decided: ") == 1

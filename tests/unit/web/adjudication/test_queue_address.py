@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.adjudication.queue_records import QueueFilter
-from annotator.domain.disputes import Reason
+from annotator.domain.settling import Reason
 from annotator.web.adjudication.queue_url import NAMES, QueueAddress, read_address, write_address
 
 FULL = QueueAddress(

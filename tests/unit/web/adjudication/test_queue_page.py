@@ -10,7 +10,7 @@ from sqlalchemy import delete, update
 from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 
-from annotator.domain.accounts import Membership, SignedIn
+from annotator.domain.people import Membership, SignedIn
 from annotator.labeling.questions_service import ask_question
 from annotator.settings import Settings
 from annotator.storage.adjudication_tables import (
@@ -22,7 +22,7 @@ from annotator.storage.adjudication_tables import (
 )
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_pair_pk
-from annotator.storage.pairs import pair_key
+from annotator.storage.pool import pair_key
 from annotator.storage.schema import upgrade_schema
 from annotator.web.page_context import PageContext
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -210,7 +210,7 @@ def open_part(world: JudgedWorld, part: str, monkeypatch: pytest.MonkeyPatch, **
     signed_in = PageContext(
         world.database, Settings(), SignedIn(lead, "lead", (Membership("d", "lead"),), False, EVER), "", (), "d", LATER
     )  # fmt: skip
-    for module in ("annotator.web.adjudication.bulk", "annotator.web.adjudication.queue_files"):
+    for module in ("annotator.web.adjudication.bulk", "annotator.web.adjudication.bulk"):
         monkeypatch.setattr(f"{module}.require_context", lambda: signed_in)
     app = open_page(world, "disagreements", **asked)
     app.session_state["queue part"] = part

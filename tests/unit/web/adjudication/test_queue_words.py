@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from annotator.adjudication.queue_pace import QueuePace
-from annotator.adjudication.queue_records import Disagreement, QueueFilter, QueuePage
-from annotator.domain.disputes import Reason
+from annotator.adjudication.queue_records import Disagreement, QueueFilter, QueuePace, QueuePage
 from annotator.domain.messages import say
-from annotator.web.adjudication import queue_going, queue_table
-from annotator.web.adjudication.queue_duration import describe_pace
+from annotator.domain.settling import Reason
+from annotator.web.adjudication import queue_table, queue_url
+from annotator.web.adjudication.queue_filters import describe_filter
+from annotator.web.adjudication.queue_page import describe_pace
 from annotator.web.adjudication.queue_url import QueueAddress
-from annotator.web.adjudication.queue_words import describe_filter
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 ITEM = Disagreement(
@@ -70,7 +69,7 @@ def draw(monkeypatch: pytest.MonkeyPatch, *items: Disagreement, **how: Any) -> l
 
     monkeypatch.setattr(queue_table, "draw_rows", keep)
     monkeypatch.setattr("streamlit.query_params", {"from": "50", "lang": "ja", "taste": "yes"})
-    monkeypatch.setattr("streamlit.session_state", {queue_going.DATASET: "d"})
+    monkeypatch.setattr("streamlit.session_state", {queue_url.DATASET: "d"})
     page = QueuePage(items, 0, len(items), len(items), 0, {})
     queue_table.draw_table(page, QueueAddress(QueueFilter(distance=3)), now=NOW, **{"decided": False, **how})
     return drawn
@@ -107,8 +106,8 @@ def test_what_an_address_names_and_the_dataset_has_not_is_passed_over(
     monkeypatch: pytest.MonkeyPatch, asked: dict[str, str], found: dict[str, str]
 ) -> None:
     monkeypatch.setattr("streamlit.query_params", asked)
-    here = queue_going.read_here(categories=("法",), people=("花子", "lea"))
-    assert queue_going.write_address(here) == found
+    here = queue_url.read_here(categories=("法",), people=("花子", "lea"))
+    assert queue_url.write_address(here) == found
 
 
 @pytest.mark.parametrize(("word", "start"), [("50", 50), ("", 0), ("-1", 0), ("x", 0), ("9" * 12, 0), ("9" * 11, 99_999_999_999)])  # fmt: skip
@@ -116,4 +115,4 @@ def test_a_place_in_the_list_is_a_number_that_a_person_could_have_meant(
     monkeypatch: pytest.MonkeyPatch, word: str, start: int
 ) -> None:
     monkeypatch.setattr("streamlit.query_params", {"from": word})
-    assert queue_going.find_start() == start
+    assert queue_url.find_start() == start

@@ -12,7 +12,7 @@ from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person, find_actor
 from annotator.storage.audit_log import Event, add_events
 from annotator.storage.database import Database
-from annotator.web.adjudication.trail_download import list_address
+from annotator.web.adjudication.downloads import list_audit_log_address
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.conftest import Visitor
 
@@ -38,12 +38,12 @@ def world(database: Database) -> JudgedWorld:
 
 def test_a_lead_keeps_every_record_in_either_format(world: JudgedWorld, visitor: Visitor) -> None:
     visitor.sign_in("lea")
-    answer = visitor.http.get(list_address("d", "csv", TrailFilter()))
+    answer = visitor.http.get(list_audit_log_address("d", "csv", TrailFilter()))
     assert "d-trail.csv" in answer.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"), newline="")))
     assert len(rows) == MANY + 1
     assert json.loads(rows[-1]["after"]) == {"pairs": "=1,\n題"}
-    lines = visitor.http.get(list_address("d", "jsonl", TrailFilter())).text.splitlines()
+    lines = visitor.http.get(list_audit_log_address("d", "jsonl", TrailFilter())).text.splitlines()
     assert [json.loads(line)["number"] for line in lines] == [int(row["number"]) for row in rows]
 
 
@@ -51,7 +51,7 @@ def test_the_file_holds_what_its_address_asks_for(world: JudgedWorld, visitor: V
     visitor.sign_in("lea")
 
     def count(wanted: TrailFilter) -> int:
-        return len(visitor.http.get(list_address("d", "jsonl", wanted)).text.splitlines())
+        return len(visitor.http.get(list_audit_log_address("d", "jsonl", wanted)).text.splitlines())
 
     assert count(TrailFilter(action="exported queue")) == 1
     assert count(TrailFilter(person="operator")) == 1

@@ -32,8 +32,7 @@ def note(world: JudgedWorld, *events: Event) -> None:
 def draw_part(url: str, person_id: int) -> None:
     from datetime import UTC, datetime
 
-    from annotator.domain.accounts import Membership, SignedIn
-    from annotator.domain.people import Actor
+    from annotator.domain.people import Actor, Membership, SignedIn
     from annotator.settings import Settings
     from annotator.storage.database import Database
     from annotator.web.adjudication.history import draw_trail

@@ -15,12 +15,11 @@ from annotator.agreement.records import (
     Period,
     Value,
 )
-from annotator.web.agreement import grade_chart, kappa_matrix, time_charts
-from annotator.web.agreement.agreement_rows import list_period_rows
+from annotator.web.agreement import charts, time_charts
 from annotator.web.agreement.charts import chart_forest, describe_forest, list_points
 from annotator.web.agreement.figures import choose_rows, say_columns
-from annotator.web.agreement.tables import Asked, list_rows
-from annotator.web.kit.chart_labels import label_counts, shorten
+from annotator.web.agreement.tables import Asked, list_period_rows, list_rows
+from annotator.web.kit.charts import label_counts, shorten
 from annotator.web.kit.messages import use_language
 from tests.unit.web.kit.test_charts import GROUNDS, contrast, rows_of
 
@@ -52,7 +51,7 @@ def report(groups: tuple[GroupAgreement, ...]) -> AgreementReport:
 
 def test_the_lowest_kappa_that_is_told_is_not_of_two_who_share_too_little() -> None:
     low = dataclasses.replace(couple("a", "b", 1, Value(-1.0)), warning="too few to say much")
-    said = kappa_matrix.describe_matrix([low, couple("a", "c"), couple("b", "c", kappa=Value(0.7))], "linear")
+    said = charts.describe_matrix([low, couple("a", "c"), couple("b", "c", kappa=Value(0.7))], "linear")
     assert "1 of them shares too few pairs to say much" in said
     assert said.endswith("Lowest 0.50 (a – c), highest 0.70 (b – c).")
 
@@ -63,17 +62,15 @@ def test_the_matrix_has_kappa_above_the_diagonal_and_its_pairs_below() -> None:
         couple("ann", "🦊", 7, UNKNOWN),
         couple("花子", "🦊", 30, Value(-0.2, (-0.4, 0.1))),
     ]
-    cells = {(cell["row"], cell["column"]): cell for cell in kappa_matrix.list_matrix_cells(pairs, "linear")}
+    cells = {(cell["row"], cell["column"]): cell for cell in charts.list_matrix_cells(pairs, "linear")}
     assert {place: cell["shown"] for place, cell in cells.items()} == {
         ("ann", "花子"): "0.50", ("花子", "ann"): "1.2k", ("ann", "🦊"): "–", ("🦊", "ann"): "7",
         ("花子", "🦊"): "-0.20", ("🦊", "花子"): "30",
     }  # fmt: skip
     assert cells["ann", "🦊"]["why"] == "no variation"
     assert all(contrast(cell["fill"], cell["ink"]) >= 4.5 for cell in cells.values())
-    assert "Lowest -0.20 (花子 – 🦊), highest 0.50 (ann – 花子)." in kappa_matrix.describe_matrix(
-        pairs, "linear"
-    )
-    drawn = kappa_matrix.chart_matrix(pairs, "linear").to_dict()
+    assert "Lowest -0.20 (花子 – 🦊), highest 0.50 (ann – 花子)." in charts.describe_matrix(pairs, "linear")
+    drawn = charts.chart_matrix(pairs, "linear").to_dict()
     assert drawn["params"][0]["name"] == "cell" and drawn["params"][0]["select"]["fields"] == [
         "row",
         "column",
@@ -85,13 +82,13 @@ def test_of_two_hundred_annotators_those_who_share_the_most_are_drawn() -> None:
     pairs = [
         couple(one, other, 5 + (one < "p010")) for at, one in enumerate(people) for other in people[at + 1 :]
     ]
-    shown = kappa_matrix.list_shown(pairs)
-    assert len(shown) == kappa_matrix.MOST and shown[:10] == people[:10]
-    assert len(kappa_matrix.list_matrix_cells(pairs, "unweighted")) == 20 * 19
-    drawn = kappa_matrix.chart_matrix(pairs, "unweighted")
+    shown = charts.list_shown(pairs)
+    assert len(shown) == charts.MOST_PEOPLE and shown[:10] == people[:10]
+    assert len(charts.list_matrix_cells(pairs, "unweighted")) == 20 * 19
+    drawn = charts.chart_matrix(pairs, "unweighted")
     assert len(drawn.layer) == 1, "no figures in cells that small"
     colour = drawn.to_dict()["layer"][0]["encoding"]["color"]
-    shades = kappa_matrix.list_shades()
+    shades = charts.list_shades()
     assert list(shades.values()) == [
         "below 0",
         "0.0",
@@ -155,21 +152,21 @@ def test_drift_is_drawn_where_kappa_is_known_and_those_who_lean_furthest_are_tol
 
 def test_every_bar_of_grades_is_whole_and_all_annotators_come_first() -> None:
     counts = {"花子": (10, 0, 0, 10), "민준": (0, 5, 5, 0), "new": (0, 0, 0, 0)}
-    rows = grade_chart.list_shares(counts, NAMES)
+    rows = charts.list_shares(counts, NAMES)
     assert [row["name"] for row in rows[::4]] == ["all annotators", "new", "花子", "민준"]
     assert [row["share"] for row in rows if row["name"] == "花子"] == [0.5, 0.0, 0.0, 0.5]
     assert [row["shown"] for row in rows if row["name"] == "민준"] == ["", "50 %", "50 %", ""]
     assert [(row["whose"], row["place"]) for row in rows[3:6]] == [("", 3), ("new", 0), ("new", 1)]
-    drawn = grade_chart.chart_grades(counts, NAMES).to_dict()
+    drawn = charts.chart_grades(counts, NAMES).to_dict()
     assert drawn["params"][0]["select"]["fields"] == ["whose", "place"]
 
 
-@pytest.mark.parametrize("colour", [*grade_chart.COLOURS, *time_charts.COLOURS])
+@pytest.mark.parametrize("colour", [*charts.COLOURS, *time_charts.COLOURS])
 def test_the_colours_stand_out_from_both_grounds(colour: str) -> None:
     assert min(contrast(colour, ground) for ground in GROUNDS) >= 3
 
 
-@pytest.mark.parametrize("colour", grade_chart.COLOURS)
+@pytest.mark.parametrize("colour", charts.COLOURS)
 def test_the_share_written_in_a_bar_can_be_read(colour: str) -> None:
     assert contrast(colour, "#000000") >= 4.5
 
@@ -193,7 +190,7 @@ def see(colour: str, kind: str) -> tuple[float, ...]:
 
 @pytest.mark.parametrize("kind", ["all colours", *BLINDNESS])
 def test_neighbouring_grades_are_told_apart_by_colour_blind_eyes(kind: str) -> None:
-    colours = grade_chart.COLOURS
+    colours = charts.COLOURS
     for at, one in enumerate(colours):
         for other in colours[at + 1 :]:
             apart = sum((a - b) ** 2 for a, b in zip(see(one, kind), see(other, kind), strict=True)) ** 0.5
@@ -204,7 +201,7 @@ def test_a_report_of_nothing_is_still_drawn() -> None:
     empty = dataclasses.replace(report(()), measured=measured(UNKNOWN, 0))
     drawn: dict[str, Any] = chart_forest(empty).to_dict()
     assert drawn["layer"]
-    assert kappa_matrix.describe_matrix([couple("a", "b", kappa=UNKNOWN)], "linear").endswith(
+    assert charts.describe_matrix([couple("a", "b", kappa=UNKNOWN)], "linear").endswith(
         "None of them is defined."
     )
 
@@ -213,10 +210,10 @@ def test_a_person_is_found_in_the_heat_map_of_a_crowd() -> None:
     crowd = [
         couple(f"a{first:02}", f"b{second:02}", 10 + second) for first in range(30) for second in range(30)
     ]
-    assert kappa_matrix.choose_pairs(crowd, None) == crowd
-    shown = kappa_matrix.list_shown(kappa_matrix.choose_pairs(crowd, "a07"))
+    assert charts.choose_pairs(crowd, None) == crowd
+    shown = charts.list_shown(charts.choose_pairs(crowd, "a07"))
     assert shown == ["a07", *(f"b{second:02}" for second in range(11, 30))]
-    assert len(kappa_matrix.list_people(crowd)) == 60
+    assert len(charts.list_people(crowd)) == 60
 
 
 def test_of_a_long_table_those_stand_on_the_page_that_weigh_most() -> None:

@@ -13,7 +13,7 @@ from annotator.agreement.service import compute_agreement
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.web.agreement import agreement_groupings, agreement_measured, report_cache
+from annotator.web.agreement import page, report_cache
 from annotator.web.agreement.report_cache import Kept, KeptReports
 from tests.integration.judged_world import JudgedWorld
 from tests.unit.web.lead_pages import find, make_world, open_page, run, words
@@ -43,7 +43,7 @@ def test_a_report_that_is_no_longer_new_says_of_when_it_is_and_can_be_measured_a
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reports = Reports(world.database)
-    monkeypatch.setattr(agreement_measured, "REPORTS", reports)
+    monkeypatch.setattr(page, "REPORTS", reports)
     app = open_page(world, "agreement")
     assert "Measured on Jan 2, 2026 03:04; something has changed since." in words(app)
     app.button(key="measure_again").click()
@@ -58,7 +58,7 @@ def test_the_overview_and_the_agreement_page_show_one_measurement(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reports = Reports(world.database)
-    monkeypatch.setattr(agreement_measured, "REPORTS", reports)
+    monkeypatch.setattr(page, "REPORTS", reports)
     app = open_page(world, "overview")
     assert "Measured on Jan 2, 2026 03:04; something has changed since." in words(app)
     assert "Whether agreement is enough, also for a release, is said here as of Jan 2, 2026 03:04;" in words(
@@ -81,7 +81,7 @@ def test_the_overviews_steps_go_by_what_was_judged_a_moment_ago(
             shown.append(reports.find(world.database, *asked, **more))
             return shown[-1]
 
-    monkeypatch.setattr(agreement_measured, "REPORTS", Reports())
+    monkeypatch.setattr(page, "REPORTS", Reports())
     monkeypatch.setattr("annotator.web.overview.page.QUICK", 60.0)
     monkeypatch.setattr(report_cache, "TIMES", 10**5)  # every report would be kept
     open_page(world, "overview")
@@ -101,7 +101,7 @@ def test_what_is_known_first_is_said_while_the_rest_is_measured(
         said.append((pairs, f"{kappa.value:.2f}"))
         return "first"
 
-    monkeypatch.setattr(agreement_measured, "say_first", listen)
+    monkeypatch.setattr(page, "say_first", listen)
     assert "first" not in words(open_page(world, "agreement")), "the report has taken its place"
     assert said == [(4, "0.27")]
 
@@ -113,33 +113,29 @@ def test_by_what_can_be_grouped_is_read_before_the_first_figures_only_where_a_gr
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch, address: dict[str, str], order: list[str]
 ) -> None:
     done: list[str] = []
-    monkeypatch.setattr(
-        agreement_groupings, "list_groupings", lambda *_: done.append("fields") or ["language"]
-    )
-    monkeypatch.setattr(agreement_measured, "say_first", lambda *_: done.append("first") or "first")
+    monkeypatch.setattr(page, "list_groupings", lambda *_: done.append("fields") or ["language"])
+    monkeypatch.setattr(page, "say_first", lambda *_: done.append("first") or "first")
     open_page(world, "agreement", **address)
     assert done == order
 
 
 def test_the_first_figures_are_a_sentence_also_without_a_kappa() -> None:
-    assert agreement_measured.say_first(1234, Value(0.456)).startswith(
+    assert page.say_first(1234, Value(0.456)).startswith(
         "Cohen's kappa is 0.46 over 1,234 pairs. Its interval"
     )
-    assert agreement_measured.say_first(0, Value(None, None, "no pair")) == "Measuring agreement …"
+    assert page.say_first(0, Value(None, None, "no pair")) == "Measuring agreement …"
 
 
 def test_by_what_can_be_grouped_is_read_once_a_minute_and_for_each_dataset(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    monkeypatch.setattr(
-        agreement_groupings, "list_groupings", lambda *asked: read.append(asked[2]) or ["week"]
-    )
-    monkeypatch.setattr(agreement_groupings.st, "session_state", {})
+    monkeypatch.setattr(page, "list_groupings", lambda *asked: read.append(asked[2]) or ["week"])
+    monkeypatch.setattr(page.st, "session_state", {})
     now = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     for dataset, seconds in (("d", 0), ("d", 59), ("d", 60), ("e", 61), ("e", 62)):
         context = SimpleNamespace(
             database=world.database, actor=OPERATOR, now=now + timedelta(seconds=seconds)
         )
-        assert agreement_groupings.list_fields(context, dataset) == ["nothing", "week"]  # type: ignore[arg-type]
+        assert page.list_fields(context, dataset) == ["nothing", "week"]  # type: ignore[arg-type]
     assert read == ["d", "d", "e"]

@@ -13,7 +13,7 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.guideline import feedback
 from annotator.web.guideline.draft import CHOSEN, Draft, widget_key
-from annotator.web.guideline.guideline_choice import Chosen, read_chosen, write_chosen
+from annotator.web.guideline.feedback import Chosen, read_chosen, write_chosen
 from annotator.web.kit.messages import use_language
 from tests.integration.judged_world import NOW
 from tests.integration.lessons_world import LessonsWorld
@@ -182,8 +182,8 @@ def choose_of_the_draft_before(url: str, person_id: int) -> None:
     from annotator.guideline.service import list_versions
     from annotator.storage.database import Database
     from annotator.web.guideline.draft import CHOSEN, Draft, set_draft
-    from annotator.web.guideline.guideline_choice import Chosen, Desk, choose, name_choice, write_chosen
-    from annotator.web.kit.shown_value import find_key
+    from annotator.web.guideline.feedback import Chosen, Desk, choose, name_choice, write_chosen
+    from annotator.web.kit.controls import find_key
 
     base = list_versions(Database(url), OPERATOR, "d")[0]
     desk = Desk("d", base)

@@ -8,8 +8,7 @@ import pytest
 from annotator.agreement.diagnosis.wording import show_both
 from annotator.domain.messages import Message, join, say, say_n
 from annotator.web.kit import messages
-from annotator.web.kit.korean_particles import choose_particles
-from annotator.web.kit.messages import tr, use_language
+from annotator.web.kit.messages import choose_particles, tr, use_language
 
 LOCALE = Path(messages.__file__).parent / "locale"
 CASES = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.web.kit.markdown_text import render_guideline
+from annotator.web.kit.text import render_guideline
 
 
 def test_a_guideline_is_rendered_with_its_headings_below_the_pages_own() -> None:

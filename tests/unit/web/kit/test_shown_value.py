@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 def draw() -> None:
     import streamlit as st
 
-    from annotator.web.kit.shown_value import find_key, read_choice
+    from annotator.web.kit.controls import find_key, read_choice
 
     def take(key: str) -> None:
         st.session_state["truth"] = bool(read_choice("box", key)) or st.session_state.get("must", False)
@@ -43,7 +43,7 @@ def test_a_change_that_is_refused_is_shown_to_be() -> None:
 def report_late() -> None:
     import streamlit as st
 
-    from annotator.web.kit.shown_value import find_key, read_choice
+    from annotator.web.kit.controls import find_key, read_choice
 
     old, _ = find_key("box", False)
     st.session_state[old] = True  # somebody else's change: it is another widget now

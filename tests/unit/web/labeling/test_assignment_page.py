@@ -7,8 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotator.dataset.service import create_dataset, show_dataset
-from annotator.domain.accounts import Membership, SignedIn
-from annotator.domain.people import OPERATOR, Actor
+from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn
 from annotator.labeling.assignment_service import Selection, assign, show_assignment
 from annotator.people.service import list_people
 from annotator.settings import Settings
@@ -43,7 +42,7 @@ def lead(world: AssignmentWorld, monkeypatch: pytest.MonkeyPatch) -> Actor:
     lee = world.person("lee", "lead")
     person = SignedIn(lee, "lee", (Membership("d", "lead"),), False, NOW)
     context = PageContext(world.database, Settings(), person, "", (), "d", NOW)
-    monkeypatch.setattr("annotator.web.labeling.assignment_forms.require_context", lambda: context)
+    monkeypatch.setattr("annotator.web.labeling.assignment_page.require_context", lambda: context)
     return lee
 
 
@@ -63,7 +62,7 @@ def open_dialog(username: str | None = None) -> AppTest:
 
 
 def _keep_open(username: str | None) -> None:
-    from annotator.web.labeling.assignment_forms import change_dialog, give_dialog
+    from annotator.web.labeling.assignment_page import change_dialog, give_dialog
 
     if username is None:
         give_dialog()

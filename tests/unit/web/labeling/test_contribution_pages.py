@@ -79,7 +79,7 @@ def test_the_pool_says_what_proposals_add(world: JudgedWorld) -> None:
 def mark(value: object, wanted: bool) -> None:
     import streamlit as st
 
-    from annotator.web.labeling.question_view import _mark
+    from annotator.web.labeling.questions_page import _mark
 
     if value is not None:
         st.session_state["box"] = value
@@ -96,9 +96,9 @@ def test_a_question_is_marked_only_where_the_checkbox_says_so(
     """A browser also reports a checkbox that is gone, with what it always said."""
     marked: list[bool] = []
     page = SimpleNamespace(database=None, actor=None, dataset="d")
-    monkeypatch.setattr("annotator.web.labeling.question_view.find_context", lambda: page)
+    monkeypatch.setattr("annotator.web.labeling.questions_page.find_context", lambda: page)
     monkeypatch.setattr(
-        "annotator.web.labeling.question_view.mark_for_guideline",
+        "annotator.web.labeling.questions_page.mark_for_guideline",
         lambda *_who, in_guideline: marked.append(in_guideline),
     )
     AppTest.from_function(mark, args=(value, wanted)).run()

@@ -1,7 +1,7 @@
 """The sentences below the pairs by status: what lacks judgments, what only checks, what waits for a lead."""
 
 from annotator.overview.records import CountedPair, count_pairs
-from annotator.web.overview.pair_counts import describe_counts
+from annotator.web.overview.page import describe_counts
 
 
 def test_nothing_is_said_when_nothing_is_left_to_do() -> None:

@@ -14,9 +14,9 @@ from annotator.quality.records import (
     QualityStatus,
     QualityStratum,
 )
-from annotator.web.kit.chart_labels import space_percent
+from annotator.web.kit.charts import space_percent
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import use_language
-from annotator.web.kit.web_figures import show_share
 from annotator.web.quality.charts import (
     chart_further,
     chart_rates,
@@ -26,9 +26,8 @@ from annotator.web.quality.charts import (
     show_percent,
 )
 from annotator.web.quality.errors import link_case, name_state
-from annotator.web.quality.form import choose_size, sort_experts
-from annotator.web.quality.quality_preview import list_preview_rows
-from annotator.web.quality.quality_view import list_limits
+from annotator.web.quality.form import choose_size, list_preview_rows, sort_experts
+from annotator.web.quality.page import list_limits
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 NONE = ErrorRate(0, 0, None, None, None)

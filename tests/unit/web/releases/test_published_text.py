@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from annotator.releases.service import Release
-from annotator.web.releases.release_view import say_size
+from annotator.web.releases.page import say_size
 from annotator.web.releases.texts import render
 
 RELEASE = Release(

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from annotator.adjudication.service import adjudicate, show_case
 from annotator.releases.service import check_release, publish_release
 from annotator.storage.database import Database
-from annotator.storage.pairs import pair_key
+from annotator.storage.pool import pair_key
 from annotator.storage.schema import upgrade_schema
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import (
