@@ -61,15 +61,19 @@ class Asked:
 
 QUESTIONS = (
     Asked(
-        "simulated_2", "D06", "법률_제62조",
+        "simulated_2",
+        "D06",
+        "법률_제62조",
         "‘5년의 범위’라고 적혀 있으면 지정기간의 답으로 보아도 됩니까?",
         "아닙니다. 제62조의 5년은 허가받은 사람의 이용의무기간이고, 질의는 지정기간의 상한을 묻습니다. 같은 숫자라도 다른 기간이면 답이 아닙니다.",
     ),
     Asked(
-        "simulated_2", "D02", "guide/libraries/validation.md#built-in",
+        "simulated_2",
+        "D02",
+        "guide/libraries/validation.md#built-in",
         "The table names @SystemChar but does not show how to restrict it to katakana. Is naming the way enough for a 2?",
     ),
-)  # fmt: skip
+)
 MISSED = (
     "D01",
     "release-notes/6.1.md",
@@ -167,9 +171,12 @@ def _answer_checks(database: Database, now: datetime, path: Path) -> None:
             if pair is None or name in given:
                 continue
             event = {
-                "id": _name_judgment(*name), "pair": pair, "outcome": "graded", "grade": int(line["grade"]),
+                "id": _name_judgment(*name),
+                "pair": pair,
+                "outcome": "graded",
+                "grade": int(line["grade"]),
                 "pressed_at": now.isoformat(),
-            }  # fmt: skip
+            }
             actor = _find(database, line["annotator"])
             submit_judgments(database, actor, DATASET, events=[event], have=[], want=0, now=now)
 
@@ -180,9 +187,14 @@ def _ask_and_propose(database: Database, now: datetime) -> None:
     lead = _find(database, next(username for username, _, role in PEOPLE if role == "lead"))
     for one in QUESTIONS:
         number = ask_question(
-            database, _find(database, one.annotator), DATASET,
-            pair=pairs[one.query_id, one.doc_id], text=one.text, event_id=_name_event(one.text), now=now,
-        )  # fmt: skip
+            database,
+            _find(database, one.annotator),
+            DATASET,
+            pair=pairs[one.query_id, one.doc_id],
+            text=one.text,
+            event_id=_name_event(one.text),
+            now=now,
+        )
         present = {item.number: item.answer for item in list_questions(database, OPERATOR, DATASET)}
         if one.answer is not None and present[number] is None:
             answer_question(

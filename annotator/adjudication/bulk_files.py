@@ -41,9 +41,24 @@ from annotator.formats.tables import Row
 from annotator.formats.text import read_text
 
 QUEUE_COLUMNS = (
-    "query_id", "doc_id", "grade", "rationale", "reason", "seen", "why", "apart", "impact", "grades", "decided", "notes",
-    "query", "title", "category", "since", "link",
-)  # fmt: skip
+    "query_id",
+    "doc_id",
+    "grade",
+    "rationale",
+    "reason",
+    "seen",
+    "why",
+    "apart",
+    "impact",
+    "grades",
+    "decided",
+    "notes",
+    "query",
+    "title",
+    "category",
+    "since",
+    "link",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -335,11 +335,17 @@ def _list_pairs(
     settled = {state.pair_pk: state.settlement for state in list_pair_states(session, dataset_pk, other)}
     return {
         name: Pair(
-            pk, key, is_open, settled[pk].status if pk in settled else "", pk in judged, events.get(pk, ()), last.get(pk),
+            pk,
+            key,
+            is_open,
+            settled[pk].status if pk in settled else "",
+            pk in judged,
+            events.get(pk, ()),
+            last.get(pk),
             settled[pk].grade if pk in settled else None,
         )
         for name, (pk, key, is_open) in named.items()
-    }  # fmt: skip
+    }
 
 
 def _wish(line: DecisionLine, pair: Pair) -> Wish:

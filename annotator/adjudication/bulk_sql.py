@@ -170,8 +170,13 @@ def add_batch(
 ) -> int:
     """Note that these pairs are settled together; returns the batch's number."""
     values = {
-        "dataset_pk": dataset_pk, "lead_pk": lead_pk, "policy": policy, "rationale": rationale, "pairs": pairs, "made_at": now,
-    }  # fmt: skip
+        "dataset_pk": dataset_pk,
+        "lead_pk": lead_pk,
+        "policy": policy,
+        "rationale": rationale,
+        "pairs": pairs,
+        "made_at": now,
+    }
     row = SettleBatchRow.model_validate(values)
     session.add(row)
     session.flush()

@@ -214,12 +214,18 @@ def hide_names(
     by_name = {name_answer(one): one for one in answers}
     return tuple(
         CaseJudgment(
-            letter, answer.outcome, answer.grade, answer.note, answer.guideline_version, answer.simulated,
-            answer.quality, None if answer.quality else turns.get(answer.annotator),
+            letter,
+            answer.outcome,
+            answer.grade,
+            answer.note,
+            answer.guideline_version,
+            answer.simulated,
+            answer.quality,
+            None if answer.quality else turns.get(answer.annotator),
         )
         for name, letter in letters.items()
         if (answer := by_name.get(name)) is not None
-    )  # fmt: skip
+    )
 
 
 RUN = 5
@@ -379,11 +385,19 @@ def list_decisions(facts: CaseFacts) -> tuple[Decision, ...]:
     """Every decision on the pair, the first one first."""
     return tuple(
         Decision(
-            facts.row.key, one.revision, one.outcome, one.grade, one.rationale, one.reason, read_moment(one.decided_at),
-            one.cause, bool(one.in_guideline), one.seconds,
+            facts.row.key,
+            one.revision,
+            one.outcome,
+            one.grade,
+            one.rationale,
+            one.reason,
+            read_moment(one.decided_at),
+            one.cause,
+            bool(one.in_guideline),
+            one.seconds,
         )
         for one in facts.decisions
-    )  # fmt: skip
+    )
 
 
 def find_neighbours(row: Any, known: Iterable[Known], sketches: Sketches) -> list[Neighbour]:

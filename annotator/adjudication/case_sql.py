@@ -97,8 +97,10 @@ def list_case_facts(
         given = answers.get(row.pk, []), proposals.get(row.pk, ())
         found[row.pk] = CaseFacts(row, metadata, *given, discussions.get(row.pk))
     for statement, name in (
-        (_DECISIONS, "decisions"), (_OBJECTIONS, "objections"), (_QUESTIONS, "questions"),
-    ):  # fmt: skip
+        (_DECISIONS, "decisions"),
+        (_OBJECTIONS, "objections"),
+        (_QUESTIONS, "questions"),
+    ):
         for row in run(session, statement, named):
             getattr(found[row.pair_pk], name).append(row)
     return found

@@ -94,9 +94,17 @@ def list_answers(session: Session, pair_pks: Collection[int]) -> dict[int, list[
         ):
             for row, username, simulated, version in session.execute(statement.where(col(pair_pk).in_(some))):
                 answer = Answer(
-                    row.event_id, username, row.outcome, row.grade, row.note,
-                    row.judged_at, row.document_sha256, version, simulated, quality,
-                )  # fmt: skip
+                    row.event_id,
+                    username,
+                    row.outcome,
+                    row.grade,
+                    row.note,
+                    row.judged_at,
+                    row.document_sha256,
+                    version,
+                    simulated,
+                    quality,
+                )
                 found.setdefault(row.pair_pk, []).append(answer)
     for answers in found.values():
         answers.sort(key=lambda answer: (answer.annotator, answer.quality))
@@ -253,8 +261,14 @@ def list_proposals(session: Session, pair_pks: Collection[int]) -> dict[int, tup
     found: dict[int, tuple[Proposal, ...]] = {}
     for row in _run_all(session, _PROPOSALS, pair_pks):
         made = Proposal(
-            row.lead_pk, row.username, row.outcome, row.grade, row.rationale, row.cause, bool(row.in_guideline)
-        )  # fmt: skip
+            row.lead_pk,
+            row.username,
+            row.outcome,
+            row.grade,
+            row.rationale,
+            row.cause,
+            bool(row.in_guideline),
+        )
         found[row.pair_pk] = (*found.get(row.pair_pk, ()), made)
     return found
 
@@ -326,8 +340,10 @@ class _Writer:
         if self.rows:
             add_decisions(self.session, self.dataset_pk, self.rows)
         for statement, pks in (
-            *((one, self.ended) for one in _END), (_TAKE_BACK, self.taken_back), (_LET_GO, self.pks),
-        ):  # fmt: skip
+            *((one, self.ended) for one in _END),
+            (_TAKE_BACK, self.taken_back),
+            (_LET_GO, self.pks),
+        ):
             for start in range(0, len(pks), CHUNK):
                 run(self.session, statement, {"pairs": pks[start : start + CHUNK], "lead_pk": self.lead_pk})
         add_seen(self.session, self.pks, self.lead_pk, now=self.now)  # who decided a pair no longer judges it
@@ -336,17 +352,34 @@ class _Writer:
     def _decide(self, wish: Wish, action: Action, *, agreed_with: str | None = None) -> Decision:
         revision = self.revisions.get(wish.pair_pk, 0) + 1
         made = Decision(
-            wish.key, revision, wish.outcome, wish.grade, wish.rationale, wish.reason, self.now, wish.cause,
-            wish.in_guideline, wish.seconds,
-        )  # fmt: skip
+            wish.key,
+            revision,
+            wish.outcome,
+            wish.grade,
+            wish.rationale,
+            wish.reason,
+            self.now,
+            wish.cause,
+            wish.in_guideline,
+            wish.seconds,
+        )
         self.rows.append(
             {
-                "pair_pk": wish.pair_pk, "lead_pk": self.lead_pk, "rubric_pk": self.rubric_pk, "revision": revision,
-                "outcome": wish.outcome, "grade": wish.grade, "rationale": wish.rationale, "reason": wish.reason,
-                "decided_at": self.now, "cause": wish.cause, "in_guideline": wish.in_guideline,
-                "seconds": wish.seconds, "batch_pk": wish.batch_pk,
+                "pair_pk": wish.pair_pk,
+                "lead_pk": self.lead_pk,
+                "rubric_pk": self.rubric_pk,
+                "revision": revision,
+                "outcome": wish.outcome,
+                "grade": wish.grade,
+                "rationale": wish.rationale,
+                "reason": wish.reason,
+                "decided_at": self.now,
+                "cause": wish.cause,
+                "in_guideline": wish.in_guideline,
+                "seconds": wish.seconds,
+                "batch_pk": wish.batch_pk,
             }
-        )  # fmt: skip
+        )
         after = {**_tell(wish), "revision": revision}
         if agreed_with is not None:
             after["agreed_with"] = agreed_with
@@ -376,9 +409,15 @@ class _Writer:
             back = Wish(wish.pair_pk, wish.key, "withdrawn", None, wish.rationale, batch_pk=None)
             self._decide(back, "withdrew")
         values = {
-            "pair_pk": wish.pair_pk, "lead_pk": self.lead_pk, "outcome": wish.outcome, "grade": wish.grade,
-            "rationale": wish.rationale, "cause": wish.cause, "in_guideline": wish.in_guideline, "now": self.now,
-        }  # fmt: skip
+            "pair_pk": wish.pair_pk,
+            "lead_pk": self.lead_pk,
+            "outcome": wish.outcome,
+            "grade": wish.grade,
+            "rationale": wish.rationale,
+            "cause": wish.cause,
+            "in_guideline": wish.in_guideline,
+            "now": self.now,
+        }
         run(self.session, _PROPOSE, values)
         own = next((one for one in given if one.lead_pk == self.lead_pk), None)
         self._tell("proposed", wish.pair_pk, _tell(own) if own else None, _tell(wish))
@@ -391,9 +430,13 @@ class _Writer:
 def _tell(of: Any) -> dict[str, Any]:
     """A decision or a proposal, as the trail keeps it."""
     return {
-        "outcome": of.outcome, "grade": of.grade, "rationale": of.rationale, "reason": getattr(of, "reason", None),
-        "cause": of.cause, "in_guideline": bool(of.in_guideline),
-    }  # fmt: skip
+        "outcome": of.outcome,
+        "grade": of.grade,
+        "rationale": of.rationale,
+        "reason": getattr(of, "reason", None),
+        "cause": of.cause,
+        "in_guideline": bool(of.in_guideline),
+    }
 
 
 def _run_all(session: Session, statement: Any, pair_pks: Collection[int]) -> list[Any]:

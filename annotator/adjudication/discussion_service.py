@@ -203,9 +203,14 @@ def say_in_discussion(
         own = next(one for one in answers if one.annotator == actor.username and not one.quality)
         revised = (outcome, grade) != (own.outcome, own.grade)
         turn = {
-            "pair_pk": pair_pk, "annotator_pk": person_pk, "outcome": outcome, "grade": grade, "revised": revised,
-            "note": words, "said_at": now,
-        }  # fmt: skip
+            "pair_pk": pair_pk,
+            "annotator_pk": person_pk,
+            "outcome": outcome,
+            "grade": grade,
+            "revised": revised,
+            "note": words,
+            "said_at": now,
+        }
         session.add(DiscussionTurnRow.model_validate(turn))
         return Turn(outcome, grade, words, revised, now)
 
@@ -267,9 +272,12 @@ def object_to_decision(
         if decision is None or decision.revision != seen:
             raise ConflictError(say_changed(decision))
         objection = {
-            "pair_pk": pair_pk, "annotator_pk": person_pk, "text": words, "objected_at": now,
+            "pair_pk": pair_pk,
+            "annotator_pk": person_pk,
+            "text": words,
+            "objected_at": now,
             "adjudication_pk": session.get_one(CurrentAdjudicationRow, pair_pk).adjudication_pk,
-        }  # fmt: skip
+        }
         session.add(ObjectionRow.model_validate(objection))
         add_seen(session, [pair_pk], person_pk, now=now)
         derive_disputes(session, key_of(row.pk), [pair_pk])

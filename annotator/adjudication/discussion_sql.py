@@ -149,8 +149,10 @@ def _write(parts: Sequence[tuple[str, str]], *, waiting: bool) -> Prepared:
 
 
 _WAYS: Mapping[bool | None, list[tuple[str, str]]] = {
-    None: [_BY_ROW], False: [_BY_ROW, _BY_DISPUTE], True: [_BY_ROW, _BY_JUDGMENT],
-}  # fmt: skip
+    None: [_BY_ROW],
+    False: [_BY_ROW, _BY_DISPUTE],
+    True: [_BY_ROW, _BY_JUDGMENT],
+}
 """By whether the annotator has judged few pairs; None: nothing is asked by itself."""
 _OWN = {few: _write(parts, waiting=False) for few, parts in _WAYS.items()}
 _WAITING = {few: _write(parts, waiting=True) for few, parts in _WAYS.items()}
@@ -334,12 +336,18 @@ def show_discussion(
     own = next(one for one in judged if one.annotator == username)
     others = [show(one, with_turn=mine is not None) for one in judged if one is not own] if looked else []
     return OwnDiscussion(
-        pair=pair.key, query_id=query.query_id, query=query.text, narrative=query.narrative, doc_id=document.doc_id,
-        title=document.title, text_length=length,
+        pair=pair.key,
+        query_id=query.query_id,
+        query=query.text,
+        narrative=query.narrative,
+        doc_id=document.doc_id,
+        title=document.title,
+        text_length=length,
         stage="own_work" if busy else "waiting" if not looked else "open" if mine is None else "said",
-        own=show(own, with_turn=True), others=tuple(sorted(others, key=lambda said: (len(said.letter), said.letter))),
+        own=show(own, with_turn=True),
+        others=tuple(sorted(others, key=lambda said: (len(said.letter), said.letter))),
         seen=digest_answers(answers) if looked else "",
-    )  # fmt: skip
+    )
 
 
 def digest_answers(answers: Sequence[Answer]) -> str:

@@ -16,8 +16,11 @@ from annotator.domain.messages import Message, join, say, say_n
 from annotator.formats.spreadsheet import write_sheet, write_time
 
 PURPOSES = {
-    "conditional": say("further judgment"), "training": say("training"), "gold": say("gold"), "repeat": say("repeat"),
-}  # fmt: skip
+    "conditional": say("further judgment"),
+    "training": say("training"),
+    "gold": say("gold"),
+    "repeat": say("repeat"),
+}
 SAID: Mapping[str, Message] = {
     "pooled": say("came into the pool"),
     "retired": say("left the pool"),
@@ -32,14 +35,23 @@ SAID: Mapping[str, Message] = {
     "undid policy": say("took back what a policy had decided"),
 }
 ACTION_NAMES: Mapping[str, Message] = {
-    "decided": say("Decided"), "proposed": say("Proposed a decision"), "withdrew": say("Took a decision back"),
-    "settled by policy": say("Settled by a policy"), "undid policy": say("Undid a policy"),
-    "decided from file": say("Decided from a file"), "assigned": say("Gave a case to somebody"), "put off": say("Put a case off"),
-    "asked to discuss": say("Asked for a discussion"), "closed discussion": say("Closed a discussion"),
-    "looked up names": say("Looked at names"), "answered question": say("Answered a question"),
-    "exported queue": say("Exported the queue"), "published guideline": say("Published a guideline"),
-    "changed settings": say("Changed settings"), "ordered documents": say("Put documents in order"),
-}  # fmt: skip
+    "decided": say("Decided"),
+    "proposed": say("Proposed a decision"),
+    "withdrew": say("Took a decision back"),
+    "settled by policy": say("Settled by a policy"),
+    "undid policy": say("Undid a policy"),
+    "decided from file": say("Decided from a file"),
+    "assigned": say("Gave a case to somebody"),
+    "put off": say("Put a case off"),
+    "asked to discuss": say("Asked for a discussion"),
+    "closed discussion": say("Closed a discussion"),
+    "looked up names": say("Looked at names"),
+    "answered question": say("Answered a question"),
+    "exported queue": say("Exported the queue"),
+    "published guideline": say("Published a guideline"),
+    "changed settings": say("Changed settings"),
+    "ordered documents": say("Put documents in order"),
+}
 """The actions of the records, in words."""
 
 
@@ -183,8 +195,18 @@ def _show(value: Any) -> str:
 
 
 COLUMNS = (
-    "number", "at", "username", "name", "action", "pair", "query_id", "doc_id", "before", "after", "hidden",
-)  # fmt: skip
+    "number",
+    "at",
+    "username",
+    "name",
+    "action",
+    "pair",
+    "query_id",
+    "doc_id",
+    "before",
+    "after",
+    "hidden",
+)
 
 
 def write_csv(events: Iterable[TrailEvent]) -> Iterator[str]:

@@ -99,9 +99,13 @@ def _list_judgments(session: Session, pair: PairRow) -> Iterator[Told]:
         checked = row.purpose == "quality"
         name = f"quality {username}" if checked else username
         values = {
-            "outcome": row.outcome, "grade": row.grade, "words": row.note, "purpose": row.purpose,
-            "settled": settled, "before": before.get(name),
-        }  # fmt: skip
+            "outcome": row.outcome,
+            "grade": row.grade,
+            "words": row.note,
+            "purpose": row.purpose,
+            "settled": settled,
+            "before": before.get(name),
+        }
         before[name] = row.outcome, row.grade
         yield Told(row.judged_at, "checked" if checked else "judged", name, values=values)
 
@@ -134,9 +138,14 @@ def _list_decisions(session: Session, pair: PairRow) -> Iterator[Told]:
     before: tuple[str, int | None] | None = None
     for row, name in session.execute(found):
         values = {
-            "outcome": row.outcome, "grade": row.grade, "words": row.rationale, "cause": row.cause,
-            "reason": row.reason, "in_guideline": row.in_guideline, "before": before,
-        }  # fmt: skip
+            "outcome": row.outcome,
+            "grade": row.grade,
+            "words": row.rationale,
+            "cause": row.cause,
+            "reason": row.reason,
+            "in_guideline": row.in_guideline,
+            "before": before,
+        }
         withdrew = row.outcome == "withdrawn"
         before = None if withdrew else (row.outcome, row.grade)
         by_policy = "undid policy" if withdrew else "settled by policy"
@@ -182,14 +191,18 @@ def _list_releases(session: Session, pair: PairRow) -> Iterator[Told]:
     found = (
         select(ReleaseRow, col(ReleaseQrelRow.grade), _NAME)
         .join(ReleaseQrelRow, col(ReleaseQrelRow.release_pk) == col(ReleaseRow.pk))
-        .join(QueryRow, _is(col(QueryRow.query_id), col(ReleaseQrelRow.query_id), col(QueryRow.pk), pair.query_pk))
         .join(
-            DocumentRow, _is(col(DocumentRow.doc_id), col(ReleaseQrelRow.doc_id), col(DocumentRow.pk), pair.document_pk)
+            QueryRow,
+            _is(col(QueryRow.query_id), col(ReleaseQrelRow.query_id), col(QueryRow.pk), pair.query_pk),
+        )
+        .join(
+            DocumentRow,
+            _is(col(DocumentRow.doc_id), col(ReleaseQrelRow.doc_id), col(DocumentRow.pk), pair.document_pk),
         )
         .outerjoin(PersonRow, col(PersonRow.pk) == col(ReleaseRow.published_by))
         .where(col(ReleaseRow.dataset_pk) == pair.dataset_pk)
         .order_by(col(ReleaseRow.pk))
-    )  # fmt: skip
+    )
     for row, grade, name in session.execute(found):
         yield Told(
             row.created_at, "released", None, name or OPERATOR, {"version": row.version, "grade": grade}
@@ -235,9 +248,13 @@ def list_people(session: Session, dataset_pk: int) -> list[tuple[str, str]]:
 
 def _select() -> Select[*tuple[Any, ...]]:
     return select(
-        AuditEventRow, col(PersonRow.username), col(PersonRow.name), col(PairRow.key), col(QueryRow.query_id),
+        AuditEventRow,
+        col(PersonRow.username),
+        col(PersonRow.name),
+        col(PairRow.key),
+        col(QueryRow.query_id),
         col(DocumentRow.doc_id),
-    )  # fmt: skip
+    )
 
 
 def _choose(
@@ -278,5 +295,15 @@ def _event(row: Any, *, hidden: bool) -> TrailEvent:
     event = row.AuditEventRow
     before, after = (None, None) if hidden else (event.before, event.after)
     return TrailEvent(
-        event.pk, event.at, row.username, row.name, event.action, row.key, row.query_id, row.doc_id, before, after, hidden
-    )  # fmt: skip
+        event.pk,
+        event.at,
+        row.username,
+        row.name,
+        event.action,
+        row.key,
+        row.query_id,
+        row.doc_id,
+        before,
+        after,
+        hidden,
+    )

@@ -168,12 +168,20 @@ def _select_page(worklist: Worklist) -> Select[*tuple[Any, ...]]:
     )
     return (
         _select_own(
-            worklist, PairRow, QueryRow, DocumentRow, CurrentJudgmentRow, AdjudicationRow, ObjectionRow, since, seen
+            worklist,
+            PairRow,
+            QueryRow,
+            DocumentRow,
+            CurrentJudgmentRow,
+            AdjudicationRow,
+            ObjectionRow,
+            since,
+            seen,
         )
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
         .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
         .outerjoin(AdjudicationRow, col(AdjudicationRow.pk) == col(CurrentAdjudicationRow.adjudication_pk))
-    )  # fmt: skip
+    )
 
 
 def _is_shown(hidden: Collection[int]) -> Any:
@@ -187,8 +195,13 @@ def _to_record(row: Sequence[Any]) -> tuple[int, OwnDecision]:
         answered = decided is None or decided.pk != objection.adjudication_pk
         own = OwnObjection(objection.text, objection.objected_at, answered)
     return pair.pk, OwnDecision(
-        pair=pair.key, query_id=query.query_id, query=query.text, doc_id=document.doc_id, title=document.title,
-        own_outcome=judged.outcome, own_grade=judged.grade,
+        pair=pair.key,
+        query_id=query.query_id,
+        query=query.text,
+        doc_id=document.doc_id,
+        title=document.title,
+        own_outcome=judged.outcome,
+        own_grade=judged.grade,
         outcome="withdrawn" if decided is None else decided.outcome,
         grade=None if decided is None else decided.grade,
         rationale="" if decided is None else decided.rationale,
@@ -196,5 +209,7 @@ def _to_record(row: Sequence[Any]) -> tuple[int, OwnDecision]:
         cause=None if decided is None else decided.cause,
         revision=0 if decided is None else decided.revision,
         decided_at=objection.objected_at if decided is None else decided.decided_at,
-        guideline_since=since, objection=own, new=not seen,
-    )  # fmt: skip
+        guideline_since=since,
+        objection=own,
+        new=not seen,
+    )

@@ -73,9 +73,14 @@ def list_head(
     apart = session.get_one(DatasetRow, reader.dataset_pk).discuss_from
     gone = _list_gone(session, reader.dataset_pk) if apart is not None else []
     values = {
-        "dataset_pk": reader.dataset_pk, "lead_pk": reader.lead_pk or 0, "now": reader.now, "tab": tab,
-        "latest_hold": reader.latest_hold, "have": sorted(have), "gone": gone,
-    }  # fmt: skip
+        "dataset_pk": reader.dataset_pk,
+        "lead_pk": reader.lead_pk or 0,
+        "now": reader.now,
+        "tab": tab,
+        "latest_hold": reader.latest_hold,
+        "have": sorted(have),
+        "gone": gone,
+    }
     found: list[Head] = []
     for last, part in product((False, True), _split(sort, wanted)):
         if len(found) < limit:

@@ -225,9 +225,17 @@ def _hide(row: Any) -> Disagreement:
     """A pair that the reader has still to judge."""
     status: Literal["open", "decided"] = "open" if row.DisputeRow.open else "decided"
     return Disagreement(
-        pair="", query_id="", doc_id="", category=None, grades={}, distance=0, impact=0.0, status=status,
-        since=row.DisputeRow.since, hidden=True,
-    )  # fmt: skip
+        pair="",
+        query_id="",
+        doc_id="",
+        category=None,
+        grades={},
+        distance=0,
+        impact=0.0,
+        status=status,
+        since=row.DisputeRow.since,
+        hidden=True,
+    )
 
 
 def _disagreement(row: Any, answers: Sequence[Answer], *, yours: bool) -> Disagreement:

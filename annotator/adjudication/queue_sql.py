@@ -167,10 +167,18 @@ def list_rows(
     holder, assignee = aliased(PersonRow), aliased(PersonRow)
     statement: Any = (
         select(
-            DisputeRow, col(PairRow.key).label("pair"), col(QueryRow.query_id), col(QueryRow.text).label("query"),
-            col(QueryRow.category), col(DocumentRow.doc_id), col(DocumentRow.title), col(CurrentAdjudicationRow.outcome),
-            col(CurrentAdjudicationRow.grade), col(holder.username).label("held_by"),
-            col(assignee.username).label("assigned_to"), col(CaseLaterRow.put_off_at).label("put_off"),
+            DisputeRow,
+            col(PairRow.key).label("pair"),
+            col(QueryRow.query_id),
+            col(QueryRow.text).label("query"),
+            col(QueryRow.category),
+            col(DocumentRow.doc_id),
+            col(DocumentRow.title),
+            col(CurrentAdjudicationRow.outcome),
+            col(CurrentAdjudicationRow.grade),
+            col(holder.username).label("held_by"),
+            col(assignee.username).label("assigned_to"),
+            col(CaseLaterRow.put_off_at).label("put_off"),
         )
         .join(PairRow, col(PairRow.pk) == col(DisputeRow.pair_pk))
         .join(QueryRow, col(QueryRow.pk) == col(DisputeRow.query_pk))
@@ -181,7 +189,7 @@ def list_rows(
         .outerjoin(CaseAssignmentRow, col(CaseAssignmentRow.pair_pk) == col(DisputeRow.pair_pk))
         .outerjoin(assignee, col(assignee.pk) == col(CaseAssignmentRow.lead_pk))
         .outerjoin(CaseLaterRow, _is_put_off(reader))
-    )  # fmt: skip
+    )
     if limit is None:
         return session.execute(_sort(statement, reader, sort).where(*choose_disputes(reader, wanted))).all()
     part = _list_part(session, reader, wanted, sort, offset=offset, limit=limit)

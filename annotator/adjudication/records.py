@@ -65,10 +65,13 @@ Cause = Literal[
 CAUSES: tuple[str, ...] = get_args(Cause)
 """Why annotators differed; the codes of the decision page, of files and of exports."""
 CAUSE_NAMES: Mapping[str, Message] = {
-    "guideline_gap": say("guideline gap"), "ambiguous_query": say("ambiguous query"),
-    "misread_document": say("misread document"), "missing_knowledge": say("missing knowledge"), "slip": say("slip"),
+    "guideline_gap": say("guideline gap"),
+    "ambiguous_query": say("ambiguous query"),
+    "misread_document": say("misread document"),
+    "missing_knowledge": say("missing knowledge"),
+    "slip": say("slip"),
     "borderline": say("genuinely borderline"),
-}  # fmt: skip
+}
 Outcome = Literal["graded", "unrateable", "withdrawn"]
 WORDS_FROM = 2
 """From this distance on a decision says why."""

@@ -42,7 +42,7 @@ from annotator.adjudication.decision_check import Ruling, check_ruling, check_st
 from annotator.adjudication.decision_check import WordsOwed as WordsOwed
 from annotator.adjudication.decisions_sql import Wish, list_answers, list_judged_by, settle_pairs
 from annotator.adjudication.impact_service import recompute
-from annotator.adjudication.lead_holds_sql import (  # fmt: skip
+from annotator.adjudication.lead_holds_sql import (
     Lead,
     end_holds,
     find_given,

@@ -87,9 +87,16 @@ def _describe(pair: JudgedPair, grade: int, probability: float) -> EstimatedPair
     majority, middle = _sum_up(tuple(pair.grades.values()))
     settles = pair.settled_by in SETTLED
     return EstimatedPair(
-        pair.query_id, pair.doc_id, len(pair.grades), majority, middle, grade, probability,
-        pair.settled if settles else None, pair.settled_by if settles else None,
-    )  # fmt: skip
+        pair.query_id,
+        pair.doc_id,
+        len(pair.grades),
+        majority,
+        middle,
+        grade,
+        probability,
+        pair.settled if settles else None,
+        pair.settled_by if settles else None,
+    )
 
 
 def _describe_people(

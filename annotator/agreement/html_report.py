@@ -51,13 +51,16 @@ def show_estimates(found: Consensus) -> str:
     """How often each method gives the lead's grade, and how each annotator would err if Dawid and Skene's were right."""
     errors = [
         (
-            name(one.annotator), f"{one.judgments:,}", show_percent(one.right), f"{grade}",
+            name(one.annotator),
+            f"{one.judgments:,}",
+            show_percent(one.right),
+            f"{grade}",
             *(f"{share:.3f}" for share in one.confusion[grade] or ()),
             *("" for _ in GRADES if one.confusion[grade] is None),
         )
         for one in found.annotators
         for grade in GRADES
-    ]  # fmt: skip
+    ]
     return section(
         "Estimates for comparison",
         paragraph(NO_QRELS),
@@ -73,10 +76,16 @@ def show_estimates(found: Consensus) -> str:
         ),
         table(
             "The probability of each grade that an annotator gives, by the estimated grade (Dawid and Skene)",
-            ("annotator", "#judgments", "#equal to the estimate", "#estimated grade", *(f"#gives {grade}" for grade in GRADES)),
+            (
+                "annotator",
+                "#judgments",
+                "#equal to the estimate",
+                "#estimated grade",
+                *(f"#gives {grade}" for grade in GRADES),
+            ),
             errors,
         ),
-    )  # fmt: skip
+    )
 
 
 def show_share(match: Match) -> str:
@@ -287,14 +296,16 @@ def _show_pairs(report: AgreementReport) -> str:
     listed, which_listed = choose_listed(report)
     rows = [
         (
-            _name_two(pair.annotators), f"{pair.pairs:,}", show_number(pair.observed_agreement),
+            _name_two(pair.annotators),
+            f"{pair.pairs:,}",
+            show_number(pair.observed_agreement),
             *list_kappas(pair.cohen_kappa),
             show_number(pair.paradox.prevalence) if pair.paradox else "",
             show_number(pair.paradox.bias) if pair.paradox else "",
             pair.warning or pair.cohen_kappa["unweighted"].why or "",
         )
         for pair in listed
-    ]  # fmt: skip
+    ]
     counts = [
         (_name_two(pair.annotators), *(f"{count:,}" for row in pair.confusion for count in row))
         for pair in listed
@@ -363,13 +374,16 @@ def _show_groups(report: AgreementReport) -> str:
     whole = ("the whole dataset", report.measured.cohen_kappa["unweighted"])
     rows = [
         (
-            name(_name_group(group)), f"{group.measured.pairs:,}", f"{group.measured.queries:,}",
-            show_number(group.measured.observed_agreement), *list_kappas(group.measured.cohen_kappa),
+            name(_name_group(group)),
+            f"{group.measured.pairs:,}",
+            f"{group.measured.queries:,}",
+            show_number(group.measured.observed_agreement),
+            *list_kappas(group.measured.cohen_kappa),
             show_value(group.measured.krippendorff_alpha["ordinal"]),
             group.warning or group.measured.cohen_kappa["unweighted"].why or "",
         )
         for group in groups
-    ]  # fmt: skip
+    ]
     caption = f"Cohen's κ (unweighted) by {by}: dots with 95 % intervals; dashed, the target."
     if len(named) >= html_charts.MOST_ROWS:
         caption += f" Drawn: the first {html_charts.MOST_ROWS - 1} of {len(named):,}; the table has {'these' if which else 'all'}."
@@ -401,21 +415,29 @@ def _show_people(report: AgreementReport) -> str:
         alpha = found.krippendorff_alpha["ordinal"].value
         rows = [
             (
-                name(one.annotator), f"{one.couples:,}", "" if one.kappa is None else show_value(one.kappa),
-                f"{one.mean:+.3f}", f"{one.ci95[0]:+.3f} to {one.ci95[1]:+.3f}" if one.ci95 else "",
+                name(one.annotator),
+                f"{one.couples:,}",
+                "" if one.kappa is None else show_value(one.kappa),
+                f"{one.mean:+.3f}",
+                f"{one.ci95[0]:+.3f} to {one.ci95[1]:+.3f}" if one.ci95 else "",
                 "" if one.alpha_without is None else show_number(one.alpha_without),
                 "" if one.pairs_without is None else f"{one.pairs_without:,}",
             )
             for one in people
-        ]  # fmt: skip
+        ]
         caption = (
             "Cohen's κ of each with all the others together; how much higher each grades than they do on the same pairs, in "
             f"grades; and ordinal α without them (of all: {show_number(alpha)}), over the pairs that the others share"
         )
         columns = (
-            "annotator", "#comparisons", "#κ with the others [95 %]", "#higher by", "#95 % interval", "#α without",
+            "annotator",
+            "#comparisons",
+            "#κ with the others [95 %]",
+            "#higher by",
+            "#95 % interval",
+            "#α without",
             "#pairs without",
-        )  # fmt: skip
+        )
         parts.append(
             _say_listed(len(rows), len(found.leanings), "those who lean most (times their comparisons)")
         )
@@ -455,21 +477,27 @@ def _show_periods(report: AgreementReport) -> str:
         return ""
     rows = [
         (
-            f"{period.first} to {period.last}", f"{period.pairs:,}", show_number(period.observed_agreement),
-            show_value(period.kappa), period.kappa.why or "",
+            f"{period.first} to {period.last}",
+            f"{period.pairs:,}",
+            show_number(period.observed_agreement),
+            show_value(period.kappa),
+            period.kappa.why or "",
         )
         for period in report.periods
-    ]  # fmt: skip
+    ]
     told, people = choose_people_by_period(report)
     leanings = [
         (
-            f"{period.first} to {period.last}", name(one.annotator), f"{one.couples:,}", f"{one.mean:+.3f}",
+            f"{period.first} to {period.last}",
+            name(one.annotator),
+            f"{one.couples:,}",
+            f"{one.mean:+.3f}",
             f"{one.ci95[0]:+.3f} to {one.ci95[1]:+.3f}" if one.ci95 else "",
         )
         for period in report.periods
         for one in period.leanings
         if one.annotator in told
-    ]  # fmt: skip
+    ]
     caption = "Cohen's κ (unweighted) of the pairs completed in each period, with 95 % intervals; dashed, the target."
     return section(
         "Over time",

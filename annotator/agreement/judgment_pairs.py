@@ -45,9 +45,15 @@ class Couples:
     def take(self, rows: Flags | Ints | slice) -> "Couples":
         """Some of the rows; pairs and queries keep their numbers."""
         return Couples(
-            self.left[rows], self.right[rows], self.first[rows], self.second[rows], self.cell[rows],
-            self.query[rows], self.place[rows], self.queries,
-        )  # fmt: skip
+            self.left[rows],
+            self.right[rows],
+            self.first[rows],
+            self.second[rows],
+            self.cell[rows],
+            self.query[rows],
+            self.place[rows],
+            self.queries,
+        )
 
     def leave_out(self, *annotators: int) -> "Couples":
         """Those of the others."""
@@ -67,10 +73,15 @@ def list_couples(judged: Judged) -> Couples:
     numbers, query = _number(judged) if len(left) else (left, left)
     place = numbers[left]
     return Couples(
-        left, right, judged.annotator[left], judged.annotator[right],
-        judged.grade[left] * CATEGORIES + judged.grade[right], query[place], place,
+        left,
+        right,
+        judged.annotator[left],
+        judged.annotator[right],
+        judged.grade[left] * CATEGORIES + judged.grade[right],
+        query[place],
+        place,
         int(query.max()) + 1 if len(query) else 0,
-    )  # fmt: skip
+    )
 
 
 def _number(judged: Judged) -> tuple[Ints, Ints]:
@@ -97,9 +108,11 @@ class Estimate:
 def subtract(one: Estimate, other: Estimate) -> Estimate:
     """The difference of two figures over different couples, maybe of the same queries."""
     return Estimate(
-        one.value - other.value, min(one.couples, other.couples), one.influence - other.influence,
+        one.value - other.value,
+        min(one.couples, other.couples),
+        one.influence - other.influence,
         one.seen | other.seen,
-    )  # fmt: skip
+    )
 
 
 def estimate_kappa(couples: Couples, annotators: int) -> Estimate:

@@ -103,8 +103,14 @@ def list_left_out(
     check_kind(kind)
     statement = (
         select(
-            col(JudgmentRow.event_id), col(PairRow.key), col(QueryRow.query_id), col(DocumentRow.doc_id),
-            col(PersonRow.username), col(JudgmentRow.outcome), col(JudgmentRow.grade), col(JudgmentRow.purpose),
+            col(JudgmentRow.event_id),
+            col(PairRow.key),
+            col(QueryRow.query_id),
+            col(DocumentRow.doc_id),
+            col(PersonRow.username),
+            col(JudgmentRow.outcome),
+            col(JudgmentRow.grade),
+            col(JudgmentRow.purpose),
             col(JudgmentRow.judged_at),
         )
         .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
@@ -116,7 +122,7 @@ def list_left_out(
         .order_by(col(JudgmentRow.pk))
         .limit(limit)
         .offset(offset)
-    )  # fmt: skip
+    )
     return [LeftOutJudgment(*row) for row in session.execute(statement)]
 
 

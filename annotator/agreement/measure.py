@@ -130,8 +130,9 @@ def measure(
             _add_up(patterns, lambda counts: krippendorff.coincidences(counts).reshape(-1, CELLS)),
             _add_up(patterns, fleiss.fleiss_terms),
         ],
-        drawn, asked=resamples,
-    )  # fmt: skip
+        drawn,
+        asked=resamples,
+    )
     all_patterns = patterns if everything is counted else find_patterns(everything)
     same, near = _sum(
         [_add_up(all_patterns, partial(_gwet_terms, weights=weights)) for weights in (SAME, NEAR)],
@@ -288,11 +289,14 @@ def _list_leanings(
     spans, queries = intervals(pairs.mean_leaning(), pairs.queries_by_annotator), pairs.queries_by_annotator
     return tuple(
         Leaning(
-            names[one], int(couples[one]), float(means[one]), spans[one],
+            names[one],
+            int(couples[one]),
+            float(means[one]),
+            spans[one],
             why=None if spans[one] else _explain_no_interval(int(queries[one]), resamples),
         )
         for one in sorted({*first, *second})
-    )  # fmt: skip
+    )
 
 
 def measure_briefly(judged: Judged, names: Sequence[str]) -> Measured:

@@ -190,8 +190,9 @@ def _write_within(session: Session, wanted: Wanted, subject: str, values: dict[s
     """The condition that keeps to a group, and what the search for all pairs then begins at."""
     within = places = ""
     for name, column, chosen in (
-        ("queries", "query_pk", wanted.group.queries), ("documents", "document_pk", wanted.group.documents),
-    ):  # fmt: skip
+        ("queries", "query_pk", wanted.group.queries),
+        ("documents", "document_pk", wanted.group.documents),
+    ):
         if chosen is None:
             continue
         values[name] = json.dumps(sorted(chosen))
@@ -277,9 +278,17 @@ def _show(
 ) -> PairBehind:
     status = state.settlement.status
     return PairBehind(
-        state.key, state.query_id, texts["query", state.query_pk], state.doc_id, texts["document", state.document_pk],
-        tuple(sorted(grades)), found.distance, status, status in CASES, note,
-    )  # fmt: skip
+        state.key,
+        state.query_id,
+        texts["query", state.query_pk],
+        state.doc_id,
+        texts["document", state.document_pk],
+        tuple(sorted(grades)),
+        found.distance,
+        status,
+        status in CASES,
+        note,
+    )
 
 
 def _hide(found: Found) -> PairBehind:
@@ -400,16 +409,24 @@ def find_selected(
 def check_selection(selection: Selection) -> None:
     """ValidationError when it says nothing that could be found."""
     if selection.kind not in KINDS:
-        raise ValidationError(say("pairs: expected one of {kinds}, found {kind!r}", kinds=", ".join(KINDS), kind=selection.kind))  # fmt: skip
+        raise ValidationError(
+            say("pairs: expected one of {kinds}, found {kind!r}", kinds=", ".join(KINDS), kind=selection.kind)
+        )
     if selection.kind in (*CHECKS, "quick") and len(selection.annotators) != 1:
-        raise ValidationError(say("these pairs are one annotator's: expected one name, found {n}", n=len(selection.annotators)))  # fmt: skip
+        raise ValidationError(
+            say("these pairs are one annotator's: expected one name, found {n}", n=len(selection.annotators))
+        )
     if selection.kind == "given" and (len(selection.annotators) > 1 or selection.grade is None):
-        raise ValidationError(say("these pairs have one grade: expected a grade and at most one name"))  # fmt: skip
+        raise ValidationError(say("these pairs have one grade: expected a grade and at most one name"))
     if len(selection.annotators) > 2:
-        raise ValidationError(say("expected two annotators at the most, found {n}", n=len(selection.annotators)))  # fmt: skip
+        raise ValidationError(
+            say("expected two annotators at the most, found {n}", n=len(selection.annotators))
+        )
     grades = (*(selection.grades or ()), *([] if selection.grade is None else [selection.grade]))
     if not set(grades) <= set(GRADES):
-        raise ValidationError(say("expected grades from 0 to 3, found {grades}", grades=", ".join(map(str, grades))))  # fmt: skip
+        raise ValidationError(
+            say("expected grades from 0 to 3, found {grades}", grades=", ".join(map(str, grades)))
+        )
 
 
 def _list_checks(session: Session, dataset_pk: int, annotator_pk: int, kind: str) -> dict[Found, Message]:

@@ -377,8 +377,10 @@ def rank_pairs(pairs: Sequence[PairAgreement], dataset: Value, kind: str = "unwe
         return (kappa if mean is None else (kappa - mean) * pair.pairs, pair.annotators)
 
     return RankedPairs(
-        tuple(pair for _, pair in sorted(defined, key=weigh)), len(pairs) - len(enough), len(enough) - len(defined)
-    )  # fmt: skip
+        tuple(pair for _, pair in sorted(defined, key=weigh)),
+        len(pairs) - len(enough),
+        len(enough) - len(defined),
+    )
 
 
 def say_left_out_pairs(ranked: RankedPairs) -> Message | None:

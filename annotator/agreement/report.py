@@ -124,10 +124,14 @@ def count_unrateable(left_out: Sequence[LeftOut]) -> int:
 def check_groups(labels: Labels, by: str) -> None:
     """ValidationError when there are more than can be compared."""
     if len(labels.values) > MOST_GROUPS:
-        raise ValidationError(say(
-            "{by} has {n:,} different values: more than the {most} that can be compared",
-            by=by, n=len(labels.values), most=MOST_GROUPS,
-        ))  # fmt: skip
+        raise ValidationError(
+            say(
+                "{by} has {n:,} different values: more than the {most} that can be compared",
+                by=by,
+                n=len(labels.values),
+                most=MOST_GROUPS,
+            )
+        )
 
 
 def measure_groups(found: Named, basis: Basis) -> tuple[GroupAgreement, ...]:
@@ -286,13 +290,20 @@ def _say(
     if difference.value is None:
         return say(
             "Not yet known {place}: kappa is undefined over {before} before version {version} or over {since} since it.",
-            place=place, version=version, before=show_pairs(before.pairs), since=show_pairs(since.pairs),
-        )  # fmt: skip
+            place=place,
+            version=version,
+            before=show_pairs(before.pairs),
+            since=show_pairs(since.pairs),
+        )
     told = {
-        "place": place, "version": version, "before": show_value(before.kappa), "since": show_value(since.kappa),
-        "before_pairs": show_pairs(before.pairs), "since_pairs": show_pairs(since.pairs),
+        "place": place,
+        "version": version,
+        "before": show_value(before.kappa),
+        "since": show_value(since.kappa),
+        "before_pairs": show_pairs(before.pairs),
+        "since_pairs": show_pairs(since.pairs),
         "difference": show_figure(difference.value, difference.ci95, signed=True),
-    }  # fmt: skip
+    }
     if state == "higher":
         return say(
             "Agreement {place} is higher since version {version}: Cohen's kappa is {since} over {since_pairs}, before it was "
@@ -313,9 +324,16 @@ def _say(
 
 
 COLUMNS = (
-    "query_id", "doc_id", "judgments", "majority_estimate", "median_estimate", "dawid_skene_estimate",
-    "dawid_skene_probability", "settled_grade", "settled_by",
-)  # fmt: skip
+    "query_id",
+    "doc_id",
+    "judgments",
+    "majority_estimate",
+    "median_estimate",
+    "dawid_skene_estimate",
+    "dawid_skene_probability",
+    "settled_grade",
+    "settled_by",
+)
 
 
 def check_target(target: Path) -> None:
@@ -359,11 +377,18 @@ def write_estimate_rows(found: Consensus) -> Iterator[str]:
     """The estimates as CSV for spreadsheets, every column that holds an estimate named so."""
     rows = (
         (
-            pair.query_id, pair.doc_id, pair.judgments, pair.majority, _plain(pair.median), pair.dawid_skene,
-            round(pair.probability, 4), pair.settled, pair.settled_by,
+            pair.query_id,
+            pair.doc_id,
+            pair.judgments,
+            pair.majority,
+            _plain(pair.median),
+            pair.dawid_skene,
+            round(pair.probability, 4),
+            pair.settled,
+            pair.settled_by,
         )
         for pair in found.pairs
-    )  # fmt: skip
+    )
     return write_sheet(COLUMNS, rows)
 
 

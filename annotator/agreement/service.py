@@ -332,9 +332,16 @@ def compare_version(
         found = _find_judged(session, dataset_pk)
         categories = _label(session, dataset_pk, "category", found)
     return compare_since(
-        found, look_up(found.rubric, numbers), categories, dataset=dataset, known=known, led=led, version=chosen,
-        resamples=resamples, seed=row.seed if seed is None else seed,
-    )  # fmt: skip
+        found,
+        look_up(found.rubric, numbers),
+        categories,
+        dataset=dataset,
+        known=known,
+        led=led,
+        version=chosen,
+        resamples=resamples,
+        seed=row.seed if seed is None else seed,
+    )
 
 
 def write_report(

@@ -42,9 +42,11 @@ ShowOption = Annotated[
 ReasonOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--reason", metavar="WORD", help="Why: differ, unrateable, quality, objection, question, stale. Repeat it."
+        "--reason",
+        metavar="WORD",
+        help="Why: differ, unrateable, quality, objection, question, stale. Repeat it.",
     ),
-]  # fmt: skip
+]
 QueryOption = Annotated[str | None, typer.Option("--query", metavar="QUERY_ID", help="Of this query.")]
 CategoryOption = Annotated[
     str | None, typer.Option("--category", metavar="C", help='Of this category ("": of none).')
@@ -61,8 +63,10 @@ DistanceOption = Annotated[
 ]
 TasteOption = Annotated[
     bool | None,
-    typer.Option("--taste/--no-taste", help="Only what differs by taste, or nothing of it.", show_default=False),
-]  # fmt: skip
+    typer.Option(
+        "--taste/--no-taste", help="Only what differs by taste, or nothing of it.", show_default=False
+    ),
+]
 
 
 def read_filter(
@@ -138,9 +142,15 @@ def disagreements(
 
     opened, actor = open_as(database, lead)
     wanted = read_filter(
-        show=show or ("all" if file is None else "open"), reason=reason, query=query, category=category, annotator=annotator,
-        grades=grades, distance=distance, taste=taste,
-    )  # fmt: skip
+        show=show or ("all" if file is None else "open"),
+        reason=reason,
+        query=query,
+        category=category,
+        annotator=annotator,
+        grades=grades,
+        distance=distance,
+        taste=taste,
+    )
     if file is not None:
         from annotator.adjudication.bulk_service import export_queue
 
@@ -329,8 +339,15 @@ def settle(
         print_json(found) if json else _show_preview(found)
         return
     made = settle_by_policy(
-        opened, actor, dataset, found.policy, wanted, rationale=rationale or "", seen_digest=found.digest, now=now()
-    )  # fmt: skip
+        opened,
+        actor,
+        dataset,
+        found.policy,
+        wanted,
+        rationale=rationale or "",
+        seen_digest=found.digest,
+        now=now(),
+    )
     if json:
         print_json(made)
         return
@@ -379,8 +396,16 @@ def _show_batches(found: "Sequence[Batch]", *, json: bool) -> None:
         return
     rows = [
         (
-            one.number, one.policy, one.pairs, one.holding, one.lead, one.made_at, one.undone_by, one.undone_at, one.rationale,
+            one.number,
+            one.policy,
+            one.pairs,
+            one.holding,
+            one.lead,
+            one.made_at,
+            one.undone_by,
+            one.undone_at,
+            one.rationale,
         )
         for one in found
-    ]  # fmt: skip
+    ]
     print_table(BATCH_COLUMNS, rows, empty="Nothing was settled by a policy.")

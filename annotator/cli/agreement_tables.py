@@ -168,11 +168,15 @@ def _print_people(report: "AgreementReport") -> None:
     found = report.measured
     rows = [
         (
-            one.annotator, one.couples, "" if one.kappa is None else say_value(one.kappa), *_lean(one),
-            _share(one.alpha_without, ""), "" if one.pairs_without is None else one.pairs_without,
+            one.annotator,
+            one.couples,
+            "" if one.kappa is None else say_value(one.kappa),
+            *_lean(one),
+            _share(one.alpha_without, ""),
+            "" if one.pairs_without is None else one.pairs_without,
         )
         for one in found.leanings
-    ]  # fmt: skip
+    ]
     columns = (
         "annotator",
         "comparisons",

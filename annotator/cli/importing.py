@@ -221,9 +221,15 @@ def judgments(
 
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_judgments(
-        open_database(database), OPERATOR, dataset, path,
-        simulated=simulated, map_grades=map_grades, declared=_read_declared(provenance), **common,
-    )  # fmt: skip
+        open_database(database),
+        OPERATOR,
+        dataset,
+        path,
+        simulated=simulated,
+        map_grades=map_grades,
+        declared=_read_declared(provenance),
+        **common,
+    )
     _show(report, f"annotator agreement {dataset}", json=json)
 
 
@@ -265,10 +271,17 @@ def qrels(
 
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_qrels(
-        open_database(database), OPERATOR, dataset, path,
-        rejudge=rejudge, grades_by=grades_by, map_grades=map_grades, as_judgments=as_judgments,
-        declared=_read_declared(provenance), **common,
-    )  # fmt: skip
+        open_database(database),
+        OPERATOR,
+        dataset,
+        path,
+        rejudge=rejudge,
+        grades_by=grades_by,
+        map_grades=map_grades,
+        as_judgments=as_judgments,
+        declared=_read_declared(provenance),
+        **common,
+    )
     _show(report, "annotator serve" if rejudge else f"annotator release check {dataset}", json=json)
 
 

@@ -32,9 +32,18 @@ if TYPE_CHECKING:
 
 
 COLUMNS = (
-    "event_id", "query_id", "doc_id", "annotator", "outcome", "grade",
-    "note", "judged_at", "seconds", "guideline_version", "reason",
-)  # fmt: skip
+    "event_id",
+    "query_id",
+    "doc_id",
+    "annotator",
+    "outcome",
+    "grade",
+    "note",
+    "judged_at",
+    "seconds",
+    "guideline_version",
+    "reason",
+)
 
 
 def judgments(
@@ -318,8 +327,17 @@ def results(dataset: DatasetArgument, database: DatabaseOption = None, json: Jso
         for one in found
     ]
     columns = (
-        "annotator", "training", "first", "latest", "gold", "exact", "signed", "repeats", "equal", "distance",
-    )  # fmt: skip
+        "annotator",
+        "training",
+        "first",
+        "latest",
+        "gold",
+        "exact",
+        "signed",
+        "repeats",
+        "equal",
+        "distance",
+    )
     print_table(columns, rows, empty="Nobody has been checked yet.")
 
 

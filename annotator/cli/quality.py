@@ -1,5 +1,6 @@
 """`annotator qc …`: a random sample of settled pairs for a third expert, and what it proves."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,28 +31,67 @@ KINDS = {
     "relevance": "relevant for one, not for the other",
 }
 
+DRAW_COLUMNS = {
+    "draw": "number",
+    "round": "round",
+    "annotator": "annotator",
+    "pairs": "pairs",
+    "checked": "checked",
+    "unrateable": "unrateable",
+    "errors": "errors",
+    "of": "population",
+    "outside": "outside",
+    "rate": "rate",
+    "seed": "seed",
+    "drawn_by": "drawn_by",
+    "drawn_at": "drawn_at",
+}
+ERROR_COLUMNS = {
+    "round": "round",
+    "query_id": "query_id",
+    "doc_id": "doc_id",
+    "category": "category",
+    "settled": "settled_grade",
+    "by": "settled_by",
+    "expert": "expert_grade",
+    "state": "state",
+    "decided": "decided_grade",
+}
+
 
 @app.command()
 def draw(
     dataset: DatasetArgument,
     annotator: Annotated[
         str,
-        typer.Option(metavar="USER", help="Who checks: somebody who judged none of the pairs.", show_default=False),
+        typer.Option(
+            metavar="USER", help="Who checks: somebody who judged none of the pairs.", show_default=False
+        ),
     ],
     rate: Annotated[
         float | None,
-        typer.Option(help="Share of the settled pairs that the round's sample shall reach (default: 0.10).", show_default=False),
+        typer.Option(
+            help="Share of the settled pairs that the round's sample shall reach (default: 0.10).",
+            show_default=False,
+        ),
     ] = None,
     size: Annotated[
-        int | None, typer.Option(metavar="N", help="Pairs that the round's sample shall reach, instead of a share.", show_default=False)
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Pairs that the round's sample shall reach, instead of a share.",
+            show_default=False,
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same pairs and seed give the same sample.")] = 0,
-    new_round: Annotated[bool, typer.Option("--new-round", help="Begin a new sample; earlier ones stay on record.")] = False,
+    new_round: Annotated[
+        bool, typer.Option("--new-round", help="Begin a new sample; earlier ones stay on record.")
+    ] = False,
     dry_run: DryRunOption = False,
     as_: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
-) -> None:  # fmt: skip
+) -> None:
     """Draw settled pairs at random for somebody to judge once more, blind: they get them among their other pairs."""
     from annotator.quality.records import DEFAULT_RATE
     from annotator.quality.service import draw_sample, preview_sample
@@ -137,11 +177,15 @@ def _print_status(found: "QualityStatus") -> None:
     if not found.round:
         return
     counts = [
-        ("settled pairs the sample speaks for", found.population), ("drawn", found.drawn),
-        ("checked", found.checked), ("waiting", found.waiting), ("cannot be rated", found.unrateable),
-        ("can no longer be judged", found.barred), ("outside", found.outside),
+        ("settled pairs the sample speaks for", found.population),
+        ("drawn", found.drawn),
+        ("checked", found.checked),
+        ("waiting", found.waiting),
+        ("cannot be rated", found.unrateable),
+        ("can no longer be judged", found.barred),
+        ("outside", found.outside),
         ("settled since the last draw", found.settled_since),
-    ]  # fmt: skip
+    ]
     print_table((f"round {found.round}", "pairs"), counts, empty="")
     typer.echo("")
     rows = [_rate_row(KINDS[kind], rate) for kind, rate in found.rates.items()]
@@ -153,28 +197,20 @@ def _print_status(found: "QualityStatus") -> None:
     ]
     print_table(("by", "verdict", ""), verdicts, empty="")
     typer.echo("")
-    print_table(
-        ("draw", "round", "annotator", "pairs", "checked", "unrateable", "errors", "of", "outside", "rate", "seed", "drawn_by", "drawn_at"),
-        [
-            (
-                one.number, one.round, one.annotator, one.pairs, one.checked, one.unrateable, one.errors,
-                one.population, one.outside, f"{one.rate:g}", one.seed, one.drawn_by, one.drawn_at,
-            )
-            for one in found.draws
-        ],
-        empty="",
-    )  # fmt: skip
+    _print_rows(found.draws, DRAW_COLUMNS)
     if found.errors:
         typer.echo("")
-        errors = [
-            (one.round, one.query_id, one.doc_id, one.category, one.settled_grade, one.settled_by, one.expert_grade, one.state, one.decided_grade)
-            for one in found.errors
-        ]  # fmt: skip
-        columns = ("round", "query_id", "doc_id", "category", "settled", "by", "expert", "state", "decided")
-        print_table(columns, errors, empty="")
+        _print_rows(found.errors, ERROR_COLUMNS)
     if found.hidden:
         pairs = count_of(found.hidden, "error is on a pair", "errors are on pairs")
         typer.echo(f"\n{pairs} that you have still to judge yourself: counted above, and not listed.")
+
+
+def _print_rows(records: Sequence[object], columns: Mapping[str, str]) -> None:
+    """A table of records; `columns`: the field that each column shows, by its heading."""
+    rows = [[getattr(record, field) for field in columns.values()] for record in records]
+    shown = [[f"{value:g}" if isinstance(value, float) else value for value in row] for row in rows]
+    print_table(tuple(columns), shown, empty="")
 
 
 def _rate_row(name: str, rate: "ErrorRate") -> tuple[object, ...]:
@@ -182,5 +218,9 @@ def _rate_row(name: str, rate: "ErrorRate") -> tuple[object, ...]:
         return name, rate.errors, rate.checked, "", ""
     low, high = rate.ci95
     return (
-        name, rate.errors, rate.checked, f"{show_percent(rate.rate, 2)} [{show_percent(low, 2)}, {show_percent(high, 2)}]", show_percent(rate.bound, 2),
-    )  # fmt: skip
+        name,
+        rate.errors,
+        rate.checked,
+        f"{show_percent(rate.rate, 2)} [{show_percent(low, 2)}, {show_percent(high, 2)}]",
+        show_percent(rate.bound, 2),
+    )

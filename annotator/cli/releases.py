@@ -268,11 +268,15 @@ def _print_trace(found: "Trace") -> None:
     typer.echo(f"document  {found.doc_id}")
     rows = [
         (
-            item.judged_at, f"{item.annotator} (simulated)" if item.simulated else item.annotator,
-            item.outcome if item.grade is None else item.grade, item.guideline_version, item.purpose, item.note,
+            item.judged_at,
+            f"{item.annotator} (simulated)" if item.simulated else item.annotator,
+            item.outcome if item.grade is None else item.grade,
+            item.guideline_version,
+            item.purpose,
+            item.note,
         )
         for item in found.judgments
-    ]  # fmt: skip
+    ]
     columns = ("judged_at", "annotator", "grade", "guideline", "purpose", "note")
     print_table(columns, rows, empty="No judgment made here.")
     if found.adjudication is not None:

@@ -299,8 +299,11 @@ def _row_of_relevant(tally: Tally, wanted: Requirements, listed: frozenset[str])
     if counted:
         measured = say(
             "{least} to {most}, median {median:g}, {total:,} in all",
-            least=min(counted), most=max(counted), median=median(counted), total=sum(counted),
-        )  # fmt: skip
+            least=min(counted),
+            most=max(counted),
+            median=median(counted),
+            total=sum(counted),
+        )
     limits = _choose_range(wanted.get("relevant_documents"), tally.queries)
     if limits is None:
         return _row(RELEVANT, "", measured, True)
@@ -394,13 +397,14 @@ def _list_figures(tally: Tally, wanted: Requirements) -> dict[str, Any]:
         "size_tier": find_size_tier(tally.queries),
         "categories": _plain(tally.categories),
         "languages": _plain(tally.languages),
-        "languages_by_category": {name_label(name): _plain(counts) for name, counts in tally.languages_by_category.items()},
+        "languages_by_category": {
+            name_label(name): _plain(counts) for name, counts in tally.languages_by_category.items()
+        },
         "difficulty": _plain(tally.difficulty),
         "query_types": _plain(tally.query_types),
         "lengths": _list_lengths(tally.lengths),
         "lengths_by_category": {
-            name_label(name): _list_lengths(counts)
-            for name, counts in tally.lengths_by_category.items()
+            name_label(name): _list_lengths(counts) for name, counts in tally.lengths_by_category.items()
         },
         "domains": _plain(sum(tally.domains_by_type.values(), Counts())),
         "qrels_by_grade": {str(grade): number for grade, number in enumerate(tally.by_grade)},
@@ -418,7 +422,7 @@ def _list_figures(tally: Tally, wanted: Requirements) -> dict[str, Any]:
         "queries_disputed": _first(tally.disputed),
         "listed_without_relevant": listed,
         "listed_but_unknown": [query_id for query_id in listed if query_id not in known],
-    }  # fmt: skip
+    }
 
 
 def _plain(counts: Mapping[str | None, int]) -> dict[str, int]:

@@ -17,9 +17,14 @@ from annotator.formats.tree import Place, Plain, Tree, TreeProblems
 from annotator.formats.yaml_text import load_yaml, resolve
 
 _WORDS = {
-    "object": "a mapping", "array": "a list", "string": "a text", "integer": "a whole number", "number": "a number",
-    "boolean": "true or false", "null": "nothing",
-}  # fmt: skip
+    "object": "a mapping",
+    "array": "a list",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "nothing",
+}
 
 
 _TWICE = "(uniqueItems: "

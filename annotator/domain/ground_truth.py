@@ -14,8 +14,13 @@ NOTHING: Metadata = {}  # shared by the million qrels that have no metadata; nob
 Origin = Literal["unanimous", "adjudicated", "single", "imported"]
 
 QUERY_FIELDS: tuple[str, ...] = (
-    "category", "language", "query_type", "difficulty", "primary_domain", "narrative",
-)  # fmt: skip
+    "category",
+    "language",
+    "query_type",
+    "difficulty",
+    "primary_domain",
+    "narrative",
+)
 MEDIA_TYPES: tuple[str, ...] = ("text/plain", "text/markdown", "text/x-rst", "text/html")
 
 

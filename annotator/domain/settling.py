@@ -26,8 +26,15 @@ PairStatus = Literal[
     "unjudged", "unrateable", "imported", "single", "unanimous", "disagreement", "reopened", "adjudicated"
 ]
 PAIR_STATUSES: tuple[str, ...] = (
-    "unjudged", "unrateable", "imported", "single", "unanimous", "disagreement", "reopened", "adjudicated",
-)  # fmt: skip
+    "unjudged",
+    "unrateable",
+    "imported",
+    "single",
+    "unanimous",
+    "disagreement",
+    "reopened",
+    "adjudicated",
+)
 SETTLED = ("imported", "single", "unanimous", "adjudicated")
 """Has a settled grade, so it is a qrel."""
 OPEN = ("disagreement", "reopened")

@@ -195,9 +195,18 @@ _NOT_BREAKS = ("\x85", "\u2028", "\u2029")
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]{0,999})")
 _FLOAT = re.compile(r"[-+]?[0-9]+\.[0-9]+([eE][-+]?[0-9]+)?")
 _WORDS: Mapping[str, Any] = {
-    "": None, "~": None, "null": None, "Null": None, "NULL": None,
-    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
-}  # fmt: skip
+    "": None,
+    "~": None,
+    "null": None,
+    "Null": None,
+    "NULL": None,
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+}
 
 
 def load_yaml(data: bytes, path: str) -> Tree:

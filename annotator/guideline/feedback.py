@@ -227,9 +227,15 @@ def _make(
     ordered = sorted(cases, key=lambda case: (not case.waits, -case.impact, case.decided_at, case.pair))
     named = repr((kind, category, group)).encode("utf-8", "surrogatepass")
     return Lesson(
-        sha256(named).hexdigest()[:12], kind, sentence, tuple(ordered), category=category, apart=apart,
-        cause=cause, of=of,
-    )  # fmt: skip
+        sha256(named).hexdigest()[:12],
+        kind,
+        sentence,
+        tuple(ordered),
+        category=category,
+        apart=apart,
+        cause=cause,
+        of=of,
+    )
 
 
 def _tell_long(found: list[Lesson], characters: Mapping[str, int]) -> list[Lesson]:
@@ -270,6 +276,13 @@ def _tail(found: int, drawn: int, marked: int, everything: int) -> float:
 def _rank(lesson: Lesson) -> tuple[object, ...]:
     """What waits first, then what would have prevented most disputes, then what they weigh."""
     return (
-        not lesson.waiting, not lesson.open, -lesson.waiting, -lesson.open, -lesson.impact, lesson.category or "",
-        str(lesson.apart), lesson.cause or "", lesson.kind,
-    )  # fmt: skip
+        not lesson.waiting,
+        not lesson.open,
+        -lesson.waiting,
+        -lesson.open,
+        -lesson.impact,
+        lesson.category or "",
+        str(lesson.apart),
+        lesson.cause or "",
+        lesson.kind,
+    )

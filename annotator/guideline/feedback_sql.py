@@ -55,10 +55,13 @@ _GRADES_LED = prepare(
         "JOIN adjudication a ON a.pk = g.adjudication_pk WHERE r.dataset_pk = :dataset_pk"
     )
 )
-_ASKING = prepare("""
+_ASKING = prepare(
+    """
 SELECT a.pair_pk, a.revision, a.cause, a.in_guideline FROM current_adjudication h
 JOIN adjudication a ON a.pk = h.adjudication_pk JOIN pair p ON p.pk = h.pair_pk
-WHERE h.dataset_pk = :dataset_pk AND p.retired_at IS NULL AND (a.in_guideline OR a.cause IN :causes)""", lists=["causes"])  # fmt: skip
+WHERE h.dataset_pk = :dataset_pk AND p.retired_at IS NULL AND (a.in_guideline OR a.cause IN :causes)""",
+    lists=["causes"],
+)
 _QUESTIONS = prepare("""
 SELECT count(*) FROM question u JOIN pair p ON p.pk = u.pair_pk
 WHERE p.dataset_pk = :dataset_pk AND u.in_guideline AND u.answer IS NOT NULL""")
@@ -186,7 +189,10 @@ def _find_decisions(session: Session, dataset_pk: int, decisions: Collection[Nam
     for chunk in split(sorted({pair for pair, _ in wanted}), CHUNK):
         statement = (
             select(
-                col(PairRow.key), col(AdjudicationRow.revision), col(AdjudicationRow.pk), col(PairRow.pk),
+                col(PairRow.key),
+                col(AdjudicationRow.revision),
+                col(AdjudicationRow.pk),
+                col(PairRow.pk),
             )
             .join(PairRow, col(PairRow.pk) == col(AdjudicationRow.pair_pk))
             .where(
@@ -194,7 +200,7 @@ def _find_decisions(session: Session, dataset_pk: int, decisions: Collection[Nam
                 col(PairRow.key).in_(chunk),
                 col(AdjudicationRow.outcome) != "withdrawn",
             )
-        )  # fmt: skip
+        )
         for pair, revision, pk, pair_pk in session.execute(statement):
             found[pair, revision] = key_of(pk), key_of(pair_pk)
     for pair, revision in sorted(wanted - set(found)):

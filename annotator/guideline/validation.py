@@ -51,9 +51,11 @@ def check_standard(rubric: Rubric) -> None:
             raise ValidationError(
                 say(
                     "grade {grade}: expected at most {most} examples, found {found}",
-                    grade=definition.grade, most=MOST_EXAMPLES, found=count,
+                    grade=definition.grade,
+                    most=MOST_EXAMPLES,
+                    found=count,
                 )
-            )  # fmt: skip
+            )
 
 
 def check_change(change: str, why: str) -> None:
@@ -71,8 +73,11 @@ def check_change(change: str, why: str) -> None:
 def _say_length(field: Message, least: int, most: int, found: int) -> Message:
     return say(
         "{field}: expected {least} to {most:,} characters, found {found:,}",
-        field=field, least=least, most=most, found=found,
-    )  # fmt: skip
+        field=field,
+        least=least,
+        most=most,
+        found=found,
+    )
 
 
 def _list_fields(rubric: Rubric) -> Iterator[tuple[Message, str, int, int]]:

@@ -90,8 +90,12 @@ def match_qrels(
     problems.raise_if_any()
     matched = [(queries[qrel.query_id][0], qrel) for qrel in found.values()]
     return matched, (
-        *file.source.scale.note_mapped(), *say_wrong_counts(file.truth.wrong_counts), *say_repeated_texts(file.path, list_repeated_texts(file.known, file.truth)), *_note_texts(file, queries), *_note_documents(file),
-    )  # fmt: skip
+        *file.source.scale.note_mapped(),
+        *say_wrong_counts(file.truth.wrong_counts),
+        *say_repeated_texts(file.path, list_repeated_texts(file.known, file.truth)),
+        *_note_texts(file, queries),
+        *_note_documents(file),
+    )
 
 
 def match_judgments(

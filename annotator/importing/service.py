@@ -199,9 +199,17 @@ def import_run(
         plan = plan_run(file, str(path), queries=queries.values(), options=options, system=system)
         tell(f"storing {len(plan.run.entries):,} results")
         return _store_run(
-            session, place, actor, path, plan,
-            now=now, options=options, format_name=format_name, queries=queries, dry_run=dry_run,
-        )  # fmt: skip
+            session,
+            place,
+            actor,
+            path,
+            plan,
+            now=now,
+            options=options,
+            format_name=format_name,
+            queries=queries,
+            dry_run=dry_run,
+        )
 
 
 def import_runs(
@@ -246,10 +254,18 @@ def import_runs(
                 continue
             reports.append(
                 _store_run(
-                    session, place, actor, path, plan,
-                    now=now, options=options, format_name=format_name, queries=queries, dry_run=dry_run,
+                    session,
+                    place,
+                    actor,
+                    path,
+                    plan,
+                    now=now,
+                    options=options,
+                    format_name=format_name,
+                    queries=queries,
+                    dry_run=dry_run,
                 )
-            )  # fmt: skip
+            )
         found.raise_if_any()
     return FolderReport.of(str(folder), reports, notes, dry_run=dry_run)
 
@@ -326,15 +342,29 @@ def import_judgments(
         revised = import_sql.count_revisions(session, rows)
         added, unchanged = len(new) - revised, len(lines) - len(new)
         report = ImportReport(
-            "judgments", str(path), len(lines), added, revised, unchanged, notes, dry_run,
+            "judgments",
+            str(path),
+            len(lines),
+            added,
+            revised,
+            unchanged,
+            notes,
+            dry_run,
             figures={**say_contradicting(plan.contradicting), **say_mapped(scale.figures)},
-        )  # fmt: skip
+        )
         options = _name_chosen(simulated=simulated, map_grades=scale.mapping)
         if rows:
             record = _record(
-                session, place, actor, report, path,
-                now=now, format=format_name, options=options, declared=declared,
-            )  # fmt: skip
+                session,
+                place,
+                actor,
+                report,
+                path,
+                now=now,
+                format=format_name,
+                options=options,
+                declared=declared,
+            )
             import_sql.add_judgments(session, place.pk, rows, import_record_pk=record)
             return report
         said = _declare(session, place, actor, "judgments", path, now=now, declared=declared)
@@ -394,9 +424,16 @@ def import_qrels(
         )
         if plan.rows:
             record = _record(
-                session, place, actor, report, path,
-                now=now, format=file.known.name, options=options, declared=told,
-            )  # fmt: skip
+                session,
+                place,
+                actor,
+                report,
+                path,
+                now=now,
+                format=file.known.name,
+                options=options,
+                declared=told,
+            )
             bring_in(session, place.pk, list_imports(plan, file, now=now, import_record_pk=record))
             return report
         notes += _declare(session, place, actor, "qrels", path, now=now, declared=told)
@@ -486,9 +523,16 @@ def _store_run(
     if not report.changes_something and not reread:
         return report
     record = _record(
-        session, place, actor, report, path,
-        now=now, format=format_name, system=run.system, options=options.to_record(),
-    )  # fmt: skip
+        session,
+        place,
+        actor,
+        report,
+        path,
+        now=now,
+        format=format_name,
+        system=run.system,
+        options=options.to_record(),
+    )
     if stored is None:
         by_id_only = import_sql.add_run(
             session, place.pk, run, plan.content_sha256, queries=keys, now=now, import_record_pk=record
@@ -555,15 +599,29 @@ def _store_annotators(
     said = (*note_annotators(lines, new=len(new)), *note_same_names(file, people, records), *notes)
     if rows:
         report = ImportReport(
-            "judgments", str(path), len(lines), len(new) - revised, revised, len(lines) - len(new), said, dry_run,
+            "judgments",
+            str(path),
+            len(lines),
+            len(new) - revised,
+            revised,
+            len(lines) - len(new),
+            said,
+            dry_run,
             figures=say_mapped(file.mapped),
-        )  # fmt: skip
+        )
         scale = file.source.scale
         options = _name_chosen(as_judgments=True, annotators=people, map_grades=scale.mapping)
         record = _record(
-            session, place, actor, report, path,
-            now=now, format=file.known.name, options=options, declared=told,
-        )  # fmt: skip
+            session,
+            place,
+            actor,
+            report,
+            path,
+            now=now,
+            format=file.known.name,
+            options=options,
+            declared=told,
+        )
         import_sql.add_judgments(session, place.pk, rows, import_record_pk=record)
         return said
     return (*said, *_declare(session, place, actor, "judgments", path, now=now, declared=told))

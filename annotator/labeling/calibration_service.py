@@ -138,11 +138,20 @@ def list_checks(database: Database, actor: Actor, dataset: str, *, now: datetime
         )
         marked = [
             MarkedPair(
-                pair.key, query.query_id, query.text, document.doc_id, document.title, check.kind,
-                check.grade, check.explanation, username, check.marked_at, len(answered.get(check.pair_pk, ())),
+                pair.key,
+                query.query_id,
+                query.text,
+                document.doc_id,
+                document.title,
+                check.kind,
+                check.grade,
+                check.explanation,
+                username,
+                check.marked_at,
+                len(answered.get(check.pair_pk, ())),
             )
             for check, pair, query, document, username in rows
-        ]  # fmt: skip
+        ]
     note_seen(database, {key_of(row[1].pk) for row in rows}, actor.person_id, now=now)
     return marked
 
@@ -166,12 +175,17 @@ def find_candidates(
         hidden = list_to_judge(session, actor.person_id, [state.pair_pk for state in chosen])
         candidates = [
             Candidate(
-                state.key, state.query_id, texts[state.query_pk], state.doc_id, titles[state.document_pk],
+                state.key,
+                state.query_id,
+                texts[state.query_pk],
+                state.doc_id,
+                titles[state.document_pk],
                 *(_tell(state) if state.pair_pk not in hidden else ("", None, 0)),
-                marks[state.pair_pk].kind if state.pair_pk in marks else None, state.pair_pk in hidden,
+                marks[state.pair_pk].kind if state.pair_pk in marks else None,
+                state.pair_pk in hidden,
             )
             for state in chosen
-        ]  # fmt: skip
+        ]
     shown = {state.pair_pk for state in chosen if state.settlement.status != "unjudged"} - hidden
     note_seen(database, shown, actor.person_id, now=now)
     return candidates
@@ -209,11 +223,13 @@ def list_results(session: Session, dataset_pk: int) -> dict[int, AnnotatorResult
     for person in list_checked_people(session, {*members, *repeats, *(pk for pk, _kind in tries)}):
         pk = key_of(person.pk)
         found[pk] = AnnotatorResult(
-            person.username, person.name, person.simulated,
+            person.username,
+            person.name,
+            person.simulated,
             score_training(tries.get((pk, "training"), []), marked.get("training", 0), row.training_score),
             score_gold(tries.get((pk, "gold"), [])),
             score_repeats(repeats.get(pk, [])),
-        )  # fmt: skip
+        )
     return found
 
 

@@ -99,9 +99,15 @@ def list_own_work(
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "annotator")
         total, found = list_own_judgments(
-            session, dataset_pk, require_person(actor), wanted,
-            since=since, until=until, limit=size, offset=page * size,
-        )  # fmt: skip
+            session,
+            dataset_pk,
+            require_person(actor),
+            wanted,
+            since=since,
+            until=until,
+            limit=size,
+            offset=page * size,
+        )
         return OwnPage(total, tuple(found))
 
 

@@ -139,19 +139,30 @@ def _select_own(
 ) -> Select[*tuple[Any, ...]]:
     statement = (
         select(
-            col(PairRow.key), col(QueryRow.query_id), col(QueryRow.text), col(QueryRow.category),
-            col(DocumentRow.doc_id), col(DocumentRow.title), col(JudgmentRow.outcome), col(JudgmentRow.grade),
-            col(JudgmentRow.reason), col(JudgmentRow.note), col(JudgmentRow.judged_at), *_locks(person_pk),
+            col(PairRow.key),
+            col(QueryRow.query_id),
+            col(QueryRow.text),
+            col(QueryRow.category),
+            col(DocumentRow.doc_id),
+            col(DocumentRow.title),
+            col(JudgmentRow.outcome),
+            col(JudgmentRow.grade),
+            col(JudgmentRow.reason),
+            col(JudgmentRow.note),
+            col(JudgmentRow.judged_at),
+            *_locks(person_pk),
         )
         .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
         .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
-        .where(or_(
-            col(JudgmentRow.pk).in_(_select_current(dataset_pk, person_pk)),
-            col(JudgmentRow.pk).in_(gold),
-            col(JudgmentRow.pk).in_(_select_checked(dataset_pk, person_pk)),
-        ))
-    )  # fmt: skip
+        .where(
+            or_(
+                col(JudgmentRow.pk).in_(_select_current(dataset_pk, person_pk)),
+                col(JudgmentRow.pk).in_(gold),
+                col(JudgmentRow.pk).in_(_select_checked(dataset_pk, person_pk)),
+            )
+        )
+    )
     conditions: list[ColumnElement[bool]] = []
     if wanted.words.strip():
         conditions.append(_holds(wanted.words.strip()))

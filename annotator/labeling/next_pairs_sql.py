@@ -96,9 +96,14 @@ def choose_pairs(session: Session, worklist: Worklist, ask: Ask, *, want: int) -
     if ask.dataset.gold_rate or ask.dataset.repeat_rate:
         at_hand = _find_at_hand(session, worklist, ask, drawn[-1] if drawn else None)
     mixed = mix_in(
-        session, worklist, ask.dataset,
-        annotator=ask.username, ordinary=ordinary, held=held, at_hand=at_hand,
-    )  # fmt: skip
+        session,
+        worklist,
+        ask.dataset,
+        annotator=ask.username,
+        ordinary=ordinary,
+        held=held,
+        at_hand=at_hand,
+    )
     drawn_first, last = ([Handout(pk) for pk in pks] for pks in (drawn, [*rest, *drawn_last]))
     handouts = (asked_again + drawn_first + mixed + last)[:want]
     return Offer(tuple(handouts), tuple(one.pair_pk for one in handouts[len(asked_again) :] if not one.key))

@@ -140,13 +140,28 @@ def _standing(row: Any) -> Standing:
         drawn = None
     if drawn is not None:
         settled, outcome, purpose, stale = (
-            drawn == "decided", None if drawn == "waiting" else drawn, "quality", 0,
-        )  # fmt: skip
+            drawn == "decided",
+            None if drawn == "waiting" else drawn,
+            "quality",
+            0,
+        )
     flags = (bool(settled), bool(disclosed), bool(leased))
     return Standing(
-        pk, query, document, bool(retired), bool(kept), wanted, lacking, judged, kind, *flags,
-        outcome, purpose, stale or 0, drawn=drawn is not None,
-    )  # fmt: skip
+        pk,
+        query,
+        document,
+        bool(retired),
+        bool(kept),
+        wanted,
+        lacking,
+        judged,
+        kind,
+        *flags,
+        outcome,
+        purpose,
+        stale or 0,
+        drawn=drawn is not None,
+    )
 
 
 def _list_answered_repeats(session: Session, repeat_pks: Collection[int]) -> set[int]:

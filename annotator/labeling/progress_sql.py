@@ -119,7 +119,10 @@ def tell_progress(session: Session, worklist: Worklist, work: OwnWork) -> OwnPro
     told = advance(before, work)
     if told != before:
         kept = {
-            "answered": told.answered, "done": told.done, "total": told.total, "reserve_until": told.reserve_until,
-        }  # fmt: skip
+            "answered": told.answered,
+            "done": told.done,
+            "total": told.total,
+            "reserve_until": told.reserve_until,
+        }
         run(session, _KEEP, {**named, **kept})
     return told

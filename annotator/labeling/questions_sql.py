@@ -118,8 +118,13 @@ def _name(person: type[PersonRow]) -> ColumnElement[str]:
 def _select() -> Select[tuple[object, ...]]:
     return (
         select(
-            QuestionRow, PairRow, QueryRow, DocumentRow, func.length(col(DocumentTextRow.text)),
-            _name(PersonRow), _name(_LEAD),
+            QuestionRow,
+            PairRow,
+            QueryRow,
+            DocumentRow,
+            func.length(col(DocumentTextRow.text)),
+            _name(PersonRow),
+            _name(_LEAD),
         )
         .join(PairRow, col(PairRow.pk) == col(QuestionRow.pair_pk))
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
@@ -127,7 +132,7 @@ def _select() -> Select[tuple[object, ...]]:
         .outerjoin(DocumentTextRow, TEXT_IS_PRESENT)
         .join(PersonRow, col(PersonRow.pk) == col(QuestionRow.annotator_pk))
         .outerjoin(_LEAD, col(_LEAD.pk) == col(QuestionRow.answered_by_pk))
-    )  # fmt: skip
+    )
 
 
 def _read(
@@ -145,11 +150,23 @@ def _read(
     )
     return [
         Question(
-            number=key_of(asked.pk), pair=pair.key, query_id=query.query_id, query=query.text,
-            narrative=query.narrative, doc_id=document.doc_id, title=document.title, text_length=length or 0,
-            asked_by=asked_by, asked_by_pk=asked.annotator_pk, text=asked.text, asked_at=asked.asked_at,
-            answer=asked.answer, answered_by=answered_by, answered_at=asked.answered_at,
-            in_guideline=asked.in_guideline, unjudged_by_reader=bool(unjudged) and reader_pk is not None,
+            number=key_of(asked.pk),
+            pair=pair.key,
+            query_id=query.query_id,
+            query=query.text,
+            narrative=query.narrative,
+            doc_id=document.doc_id,
+            title=document.title,
+            text_length=length or 0,
+            asked_by=asked_by,
+            asked_by_pk=asked.annotator_pk,
+            text=asked.text,
+            asked_at=asked.asked_at,
+            answer=asked.answer,
+            answered_by=answered_by,
+            answered_at=asked.answered_at,
+            in_guideline=asked.in_guideline,
+            unjudged_by_reader=bool(unjudged) and reader_pk is not None,
         )
         for asked, pair, query, document, length, asked_by, answered_by, unjudged in rows
-    ]  # fmt: skip
+    ]

@@ -202,9 +202,14 @@ def _tell_progress(
 
     def count_possible() -> int:
         return count_possible_checks(
-            session, worklist, ask.dataset,
-            annotator=ask.username, ordinary=max(0, left - in_hand), held=keys, answered=judged + checked,
-        )  # fmt: skip
+            session,
+            worklist,
+            ask.dataset,
+            annotator=ask.username,
+            ordinary=max(0, left - in_hand),
+            held=keys,
+            answered=judged + checked,
+        )
 
     work = OwnWork(judged + checked, checked, left + drawn, checks, count_possible)
     return work.answered, tell_progress(session, worklist, work)

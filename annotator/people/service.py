@@ -173,10 +173,12 @@ def add_person(
                 "username": username,
                 "name": name,
                 "password_hash": secret,
-                "must_change_password": made is not None if must_change_password is None else must_change_password,
+                "must_change_password": made is not None
+                if must_change_password is None
+                else must_change_password,
                 "created_at": now,
             }
-        )  # fmt: skip
+        )
         session.add(row)
         session.flush()
         set_role(session, key_of(row.pk), dataset_pk, role)

@@ -194,9 +194,13 @@ def list_live_sessions(session: Session, person_pk: int, *, now: datetime) -> li
 
 
 def revoke_live_sessions(
-    session: Session, *, now: datetime, person_pk: int | None = None, token_sha256: str | None = None,
+    session: Session,
+    *,
+    now: datetime,
+    person_pk: int | None = None,
+    token_sha256: str | None = None,
     keep_sha256: str | None = None,
-) -> int:  # fmt: skip
+) -> int:
     """Revoke one session by its token's hash, or a person's sessions except one. How many were revoked."""
     statement = (
         update(LoginSessionRow).where(col(LoginSessionRow.revoked_at).is_(None)).values(revoked_at=now)

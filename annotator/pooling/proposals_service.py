@@ -249,11 +249,17 @@ def list_proposals(database: Database, actor: Actor, dataset: str) -> Proposals:
         others = [grade for person, grade in state.grades.items() if person != item.proposer_pk]
         proposals.append(
             Proposal(
-                item.query_id, item.query, item.doc_id, item.title, item.proposer, item.proposed_at,
-                state.settlement.status, len(others),
+                item.query_id,
+                item.query,
+                item.doc_id,
+                item.title,
+                item.proposer,
+                item.proposed_at,
+                state.settlement.status,
+                len(others),
                 any(grade >= RELEVANT_FROM for grade in others) if others and not item.lacking else None,
             )
-        )  # fmt: skip
+        )
     settled = ((state.query_id, state.settlement.grade, state.pair_pk in alone) for state in states)
     queries, total = count_gains(settled, Counter(item.query_id for item in stored))
     return Proposals(tuple(proposals), queries, total)

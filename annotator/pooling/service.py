@@ -197,9 +197,16 @@ def retrieve(
 ) -> PoolReport:
     """Make pairs of what our own retrievers find, for a team without a run; imported runs are left aside."""
     return pool_runs(
-        database, actor, dataset,
-        depth=depth, now=now, systems=(), retrievers=retrievers, dry_run=dry_run, progress=progress,
-    )  # fmt: skip
+        database,
+        actor,
+        dataset,
+        depth=depth,
+        now=now,
+        systems=(),
+        retrievers=retrievers,
+        dry_run=dry_run,
+        progress=progress,
+    )
 
 
 def list_pairs(
@@ -215,13 +222,17 @@ def list_pairs(
         queries, titles = list_queries(session, key_of(row.pk)), list_titles(session, key_of(row.pk))
         return [
             PoolPair(
-                state.key, state.query_id, state.doc_id, state.settlement.status,
+                state.key,
+                state.query_id,
+                state.doc_id,
+                state.settlement.status,
                 tuple(provenance.get(state.pair_pk, ())),
-                queries[state.query_pk].text, titles[state.document_pk],
+                queries[state.query_pk].text,
+                titles[state.document_pk],
             )
             for state in list_pair_states(session, key_of(row.pk))
             if status in (None, state.settlement.status)
-        ]  # fmt: skip
+        ]
 
 
 def show_pool(database: Database, actor: Actor, dataset: str) -> Pool:

@@ -106,9 +106,13 @@ def list_settled(session: Session, dataset_pk: int) -> SettledPairs:
     place = np.cumsum(chosen) - 1
     judged = chosen[states.place] & (states.answer != LATER)
     return SettledPairs(
-        states.pair[chosen], states.query[chosen], grade[chosen], status[chosen],
-        place[states.place[judged]], states.person[judged],
-    )  # fmt: skip
+        states.pair[chosen],
+        states.query[chosen],
+        grade[chosen],
+        status[chosen],
+        place[states.place[judged]],
+        states.person[judged],
+    )
 
 
 def list_known(session: Session, dataset_pk: int, settled: SettledPairs) -> Callable[[int], Known]:
@@ -184,11 +188,19 @@ def list_draws(session: Session, dataset_pk: int) -> list[QualityDraw]:
     names = {row.pk: row.username for row in session.execute(named)}
     return [
         QualityDraw(
-            row.number, row.round, names[row.annotator_pk], names.get(row.drawn_by_pk), row.rate, row.seed,
-            row.population, row.outside, number, row.drawn_at,
+            row.number,
+            row.round,
+            names[row.annotator_pk],
+            names.get(row.drawn_by_pk),
+            row.rate,
+            row.seed,
+            row.population,
+            row.outside,
+            number,
+            row.drawn_at,
         )
         for row, number in rows
-    ]  # fmt: skip
+    ]
 
 
 def list_sample(session: Session, dataset_pk: int, sample_round: int | None = None) -> list[SampledPair]:

@@ -152,9 +152,12 @@ class ErrorRate:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "errors": self.errors, "checked": self.checked, "rate": self.rate,
-            "ci95": list(self.ci95) if self.ci95 else None, "upper_bound": self.bound,
-        }  # fmt: skip
+            "errors": self.errors,
+            "checked": self.checked,
+            "rate": self.rate,
+            "ci95": list(self.ci95) if self.ci95 else None,
+            "upper_bound": self.bound,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -163,27 +163,33 @@ def say_status(
         *_say_further(dataset, sample, draw, verdicts["bound"], further),
     ]
     if sample.waiting:
-        said.append(say_n(
-            "{n:,} drawn pair still waits to be checked; all this is said of those that are.",
-            "{n:,} drawn pairs still wait to be checked; all this is said of those that are.",
-            sample.waiting,
-        ))  # fmt: skip
+        said.append(
+            say_n(
+                "{n:,} drawn pair still waits to be checked; all this is said of those that are.",
+                "{n:,} drawn pairs still wait to be checked; all this is said of those that are.",
+                sample.waiting,
+            )
+        )
     if len(draws) > 1:
         said.append(_say_looks(draws))
     reopened = sum(error.state == "reopened" for error in errors)
     if reopened:
-        said.append(say_n(
-            "{n:,} error waits for a lead's decision among the disagreements.",
-            "{n:,} errors wait for a lead's decision among the disagreements.",
-            reopened,
-        ))  # fmt: skip
+        said.append(
+            say_n(
+                "{n:,} error waits for a lead's decision among the disagreements.",
+                "{n:,} errors wait for a lead's decision among the disagreements.",
+                reopened,
+            )
+        )
     retired = sum(error.state == "retired" and error.round == draw.round for error in errors)
     if retired:
-        said.append(say_n(
-            "{n:,} error is in a pair that has left the pool since: nobody has to decide it, and it stays an error of the sample.",
-            "{n:,} errors are in pairs that have left the pool since: nobody has to decide them, and they stay errors of the sample.",
-            retired,
-        ))  # fmt: skip
+        said.append(
+            say_n(
+                "{n:,} error is in a pair that has left the pool since: nobody has to decide it, and it stays an error of the sample.",
+                "{n:,} errors are in pairs that have left the pool since: nobody has to decide them, and they stay errors of the sample.",
+                retired,
+            )
+        )
     return (*said, *_say_limits(sample, draw, since))
 
 
@@ -206,19 +212,22 @@ def _say_readings(rate: ErrorRate, sample: Checked) -> list[Message]:
         first = say_n(
             "The rule as teams state it: {errors:,} of {n:,} checked pair is an error, {rate} %, which is below 5 %.",
             "The rule as teams state it: {errors:,} of {n:,} checked pairs are errors, {rate} %, which is below 5 %.",
-            rate.checked, **shown,
-        )  # fmt: skip
+            rate.checked,
+            **shown,
+        )
     else:
         first = say_n(
             "The rule as teams state it: {errors:,} of {n:,} checked pair is an error, {rate} %, which is not below 5 %.",
             "The rule as teams state it: {errors:,} of {n:,} checked pairs are errors, {rate} %, which is not below 5 %.",
-            rate.checked, **shown,
-        )  # fmt: skip
+            rate.checked,
+            **shown,
+        )
     second = say_n(
         "What the sample proves: with 95 % confidence at most {bound} % of the {n:,} settled grade are errors.",
         "What the sample proves: with 95 % confidence at most {bound} % of the {n:,} settled grades are errors.",
-        sample.population, bound=show_percent(rate.bound, at_most=True),
-    )  # fmt: skip
+        sample.population,
+        bound=show_percent(rate.bound, at_most=True),
+    )
     return [first, second]
 
 
@@ -228,23 +237,29 @@ def _say_further(
     if verdict == "passed":
         return []
     if verdict == "failed" or further is None:
-        return [say(
-            "No further sample of these pairs can prove fewer than 5 %: decide the errors, look at what they have in common, and begin a new round: {command}",
-            command=f"annotator qc draw {dataset} --annotator {draw.annotator} --new-round",
-        )]  # fmt: skip
+        return [
+            say(
+                "No further sample of these pairs can prove fewer than 5 %: decide the errors, look at what they have in common, and begin a new round: {command}",
+                command=f"annotator qc draw {dataset} --annotator {draw.annotator} --new-round",
+            )
+        ]
     missing = further - sample.waiting
-    said = [say_n(
-        "{n:,} more pair without an error would prove it.",
-        "{n:,} more pairs without an error would prove it.",
-        further,
-    )]  # fmt: skip
+    said = [
+        say_n(
+            "{n:,} more pair without an error would prove it.",
+            "{n:,} more pairs without an error would prove it.",
+            further,
+        )
+    ]
     if missing > 0:
-        said.append(say_n(
-            "For that {n:,} pair more has to be drawn: {command}",
-            "For that {n:,} pairs more have to be drawn: {command}",
-            missing,
-            command=f"annotator qc draw {dataset} --annotator {draw.annotator} --size {sample.drawn + missing}",
-        ))  # fmt: skip
+        said.append(
+            say_n(
+                "For that {n:,} pair more has to be drawn: {command}",
+                "For that {n:,} pairs more have to be drawn: {command}",
+                missing,
+                command=f"annotator qc draw {dataset} --annotator {draw.annotator} --size {sample.drawn + missing}",
+            )
+        )
     return said
 
 
@@ -252,37 +267,47 @@ def _say_looks(draws: Sequence[QualityDraw]) -> Message:
     sizes = list(accumulate(draw.pairs for draw in draws))
     return say(
         "This sample was drawn in {steps:,} steps: whoever looks at it after each and draws more until it passes lets too many errors pass in up to {chance} % of cases, not 5 %.",
-        steps=len(draws), chance=show_percent(find_chance_of_passing(sizes, draws[-1].population), at_most=True),
-    )  # fmt: skip
+        steps=len(draws),
+        chance=show_percent(find_chance_of_passing(sizes, draws[-1].population), at_most=True),
+    )
 
 
 def _say_limits(sample: Checked, draw: QualityDraw, since: int) -> list[Message]:
     """What the sample says nothing of."""
     said = []
     if sample.unrateable:
-        said.append(say_n(
-            "{n:,} pair could not be rated by the expert; it counts neither as right nor as an error.",
-            "{n:,} pairs could not be rated by the expert; they count neither as right nor as errors.",
-            sample.unrateable,
-        ))  # fmt: skip
+        said.append(
+            say_n(
+                "{n:,} pair could not be rated by the expert; it counts neither as right nor as an error.",
+                "{n:,} pairs could not be rated by the expert; they count neither as right nor as errors.",
+                sample.unrateable,
+            )
+        )
     if sample.barred:
-        said.append(say_n(
-            "{n:,} drawn pair can no longer be judged by the one it was drawn for; it counts neither way.",
-            "{n:,} drawn pairs can no longer be judged by the one they were drawn for; they count neither way.",
-            sample.barred,
-        ))  # fmt: skip
+        said.append(
+            say_n(
+                "{n:,} drawn pair can no longer be judged by the one it was drawn for; it counts neither way.",
+                "{n:,} drawn pairs can no longer be judged by the one they were drawn for; they count neither way.",
+                sample.barred,
+            )
+        )
     if since:
-        said.append(say_n(
-            "{n:,} pair was settled since the last draw: the sample says nothing of it.",
-            "{n:,} pairs were settled since the last draw: the sample says nothing of them.",
-            since,
-        ))  # fmt: skip
+        said.append(
+            say_n(
+                "{n:,} pair was settled since the last draw: the sample says nothing of it.",
+                "{n:,} pairs were settled since the last draw: the sample says nothing of them.",
+                since,
+            )
+        )
     if draw.outside:
-        said.append(say_n(
-            "{n:,} settled pair is outside: {annotator} has judged, proposed or seen it, or does not judge its query. The sample says nothing of it.",
-            "{n:,} settled pairs are outside: {annotator} has judged, proposed or seen them, or does not judge their queries. The sample says nothing of them.",
-            draw.outside, annotator=draw.annotator,
-        ))  # fmt: skip
+        said.append(
+            say_n(
+                "{n:,} settled pair is outside: {annotator} has judged, proposed or seen it, or does not judge its query. The sample says nothing of it.",
+                "{n:,} settled pairs are outside: {annotator} has judged, proposed or seen them, or does not judge their queries. The sample says nothing of them.",
+                draw.outside,
+                annotator=draw.annotator,
+            )
+        )
     return said
 
 
@@ -312,9 +337,19 @@ def list_errors(pairs: Iterable[SampledPair], present: Mapping[int, int | None])
         if not _is_error(pair) or pair.grade is None or pair.answered_at is None:
             continue
         error = QualityError(
-            pair.key, pair.query_id, pair.doc_id, pair.category, pair.settled_grade, pair.settled_by, pair.grade,
-            pair.note, pair.draw, pair.round, pair.answered_at, "retired" if pair.retired else "reopened",
-        )  # fmt: skip
+            pair.key,
+            pair.query_id,
+            pair.doc_id,
+            pair.category,
+            pair.settled_grade,
+            pair.settled_by,
+            pair.grade,
+            pair.note,
+            pair.draw,
+            pair.round,
+            pair.answered_at,
+            "retired" if pair.retired else "reopened",
+        )
         agreed = pair.grade if present.get(pair.pair_pk) == pair.grade else None
         decided = agreed if pair.decided is None else pair.decided
         found.append(error if decided is None else replace(error, state="decided", decided_grade=decided))

@@ -96,14 +96,19 @@ def say_nothing_missing(found: QualityPreview) -> Message:
         return say_n(
             "nothing to draw: the sample of round {round} holds {n:,} pair, all that {annotator} can check; begin a new round with --new-round, or name somebody else",
             "nothing to draw: the sample of round {round} holds all {n:,} pairs that {annotator} can check; begin a new round with --new-round, or name somebody else",
-            found.drawn, round=found.round, annotator=found.annotator,
-        )  # fmt: skip
+            found.drawn,
+            round=found.round,
+            annotator=found.annotator,
+        )
     return say_n(
         "nothing to draw: the sample of round {round} holds {drawn:,} of {n:,} pair already, and what is drawn is not drawn again; more are drawn from --rate {rate} or --size {size} on, a sample from nothing with --new-round",
         "nothing to draw: the sample of round {round} holds {drawn:,} of {n:,} pairs already, and what is drawn is not drawn again; more are drawn from --rate {rate} or --size {size} on, a sample from nothing with --new-round",
-        found.population, drawn=found.drawn, round=found.round, size=found.drawn + 1,
+        found.population,
+        drawn=found.drawn,
+        round=found.round,
+        size=found.drawn + 1,
         rate=find_higher_rate(found.drawn, found.population),
-    )  # fmt: skip
+    )
 
 
 def say_all_outside(annotator: str, settled: int) -> Message:
@@ -111,8 +116,9 @@ def say_all_outside(annotator: str, settled: int) -> Message:
     return say_n(
         "{annotator} cannot check the {n:,} settled pair: they judged, proposed or saw it, or do not judge its query; name somebody else",
         "{annotator} cannot check any of the {n:,} settled pairs: they judged, proposed or saw them, or do not judge their queries; name somebody else",
-        settled, annotator=annotator,
-    )  # fmt: skip
+        settled,
+        annotator=annotator,
+    )
 
 
 def say_too_many(annotator: str, size: int, population: int) -> Message:
@@ -120,8 +126,10 @@ def say_too_many(annotator: str, size: int, population: int) -> Message:
     return say_n(
         "size: expected at most {n:,}, the pair that {annotator} can check, found {size:,}",
         "size: expected at most {n:,}, the pairs that {annotator} can check, found {size:,}",
-        population, annotator=annotator, size=size,
-    )  # fmt: skip
+        population,
+        annotator=annotator,
+        size=size,
+    )
 
 
 def find_higher_rate(drawn: int, population: int) -> str:
@@ -240,11 +248,24 @@ def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:
     if not draws:
         nothing = ErrorRate(0, 0, None, None, None)
         return QualityStatus(
-            dataset=row.name, rule=rule, round=0, population=0, outside=0, settled_since=0, drawn=0, checked=0,
-            unrateable=0, barred=0, waiting=0, rates=dict.fromkeys(ERROR_KINDS, nothing),
-            verdicts=dict.fromkeys(RULES, "undecided"), further=None, sentences=say_nothing_drawn(row.name),
-            draws=(), errors=(),
-        )  # fmt: skip
+            dataset=row.name,
+            rule=rule,
+            round=0,
+            population=0,
+            outside=0,
+            settled_since=0,
+            drawn=0,
+            checked=0,
+            unrateable=0,
+            barred=0,
+            waiting=0,
+            rates=dict.fromkeys(ERROR_KINDS, nothing),
+            verdicts=dict.fromkeys(RULES, "undecided"),
+            further=None,
+            sentences=say_nothing_drawn(row.name),
+            draws=(),
+            errors=(),
+        )
     last = draws[-1]
     every = list_sample(session, dataset_pk)
     pairs = [pair for pair in every if pair.round == last.round]
@@ -255,15 +276,35 @@ def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:
     undecided = list_pair_states(session, dataset_pk, list_undecided(every))
     errors = list_errors(every, {state.pair_pk: state.settlement.grade for state in undecided})
     sentences = say_status(
-        row.name, rule, sample, rates["any"],
-        verdicts=verdicts, further=further, draws=[draw for draw in draws if draw.round == last.round], errors=errors, since=since,
-    )  # fmt: skip
+        row.name,
+        rule,
+        sample,
+        rates["any"],
+        verdicts=verdicts,
+        further=further,
+        draws=[draw for draw in draws if draw.round == last.round],
+        errors=errors,
+        since=since,
+    )
     return QualityStatus(
-        dataset=row.name, rule=rule, round=last.round, population=last.population, outside=last.outside,
-        settled_since=since, drawn=sample.drawn, checked=len(sample.grades), unrateable=sample.unrateable,
-        barred=sample.barred, waiting=sample.waiting, rates=rates, verdicts=verdicts, further=further,
-        sentences=sentences, draws=tell_draws(draws, every), errors=errors,
-    )  # fmt: skip
+        dataset=row.name,
+        rule=rule,
+        round=last.round,
+        population=last.population,
+        outside=last.outside,
+        settled_since=since,
+        drawn=sample.drawn,
+        checked=len(sample.grades),
+        unrateable=sample.unrateable,
+        barred=sample.barred,
+        waiting=sample.waiting,
+        rates=rates,
+        verdicts=verdicts,
+        further=further,
+        sentences=sentences,
+        draws=tell_draws(draws, every),
+        errors=errors,
+    )
 
 
 def project_bound(status: QualityStatus) -> tuple[tuple[int, float], ...]:
@@ -315,9 +356,16 @@ def _plan(
     target = size or find_target(population, rate)
     seats = find_seats(left, already, target, seed=seed, sample_round=sample_round)
     preview = QualityPreview(
-        sample_round, annotator, rate if size is None else size / population, seed, population,
-        outside, len(held), sum(seats.values()), count_strata(left, already, seats),
-    )  # fmt: skip
+        sample_round,
+        annotator,
+        rate if size is None else size / population,
+        seed,
+        population,
+        outside,
+        len(held),
+        sum(seats.values()),
+        count_strata(left, already, seats),
+    )
     return _Plan(preview, person_pk, settled, np.flatnonzero(free).tolist(), strata, ready)
 
 
@@ -329,9 +377,7 @@ def _choose(plan: _Plan, keys: Mapping[int, str]) -> list[tuple[int, int, str]]:
         Settled(key, category or None, grade)
         for key, (category, grade) in zip(places, plan.strata, strict=True)
     ]
-    drawn = draw_pairs(
-        free, plan.held, found.drawn + found.pairs, seed=found.seed, sample_round=found.round
-    )  # fmt: skip
+    drawn = draw_pairs(free, plan.held, found.drawn + found.pairs, seed=found.seed, sample_round=found.round)
     return [
         (int(settled.pair[place]), int(settled.grade[place]), PAIR_STATUSES[settled.status[place]])
         for place in (places[pair.key] for pair in drawn)

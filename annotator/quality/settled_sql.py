@@ -61,14 +61,20 @@ def read_states(session: Session, dataset_pk: int) -> States:
     people, queries, judgments, answered = run(session, _SIZES, {"dataset_pk": dataset_pk}).one()
     walk = answered * MOST_OF_THE_TABLE > judgments
     pairs = _read_numbers(
-        session, f"CAST(p.pk AS BIGINT) * {queries} + p.query_pk", "pair p", "p.pk",
+        session,
+        f"CAST(p.pk AS BIGINT) * {queries} + p.query_pk",
+        "pair p",
+        "p.pk",
         f"{_is_of('p', dataset_pk, walk=walk)} AND p.retired_at IS NULL",
-    )  # fmt: skip
+    )
     pair, query = np.divmod(np.sort(pairs), queries)
     given = _read_numbers(
-        session, f"(CAST(c.pair_pk AS BIGINT) * {people} + c.annotator_pk) * {ANSWERS} + {_ANSWER}",
-        "current_judgment c", "c.pair_pk", _is_of("c", dataset_pk, walk=walk),
-    )  # fmt: skip
+        session,
+        f"(CAST(c.pair_pk AS BIGINT) * {people} + c.annotator_pk) * {ANSWERS} + {_ANSWER}",
+        "current_judgment c",
+        "c.pair_pk",
+        _is_of("c", dataset_pk, walk=walk),
+    )
     who, answer = np.divmod(given, ANSWERS)
     judged, person = np.divmod(who, people)
     place, there = find_places(pair, judged)

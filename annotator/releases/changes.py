@@ -80,11 +80,15 @@ def _list_sections(diff: ReleaseDiff, remaps: Renames) -> Iterator[str]:
         yield from ("## Changed grades", "", *_say_reasons(diff), "")
         rows = (
             (
-                *_name(change), str(change.old), str(change.new), change.reason or "not recorded",
-                _say_cause(change), escape_markdown(change.rationale or ""),
+                *_name(change),
+                str(change.old),
+                str(change.new),
+                change.reason or "not recorded",
+                _say_cause(change),
+                escape_markdown(change.rationale or ""),
             )
             for change in changed[:SHOWN]
-        )  # fmt: skip
+        )
         columns = ("query", "document", "old#", "new#", "reason", "cause", "rationale")
         yield from _table(columns, rows, len(changed[:SHOWN]), diff.counts.get("changed", len(changed)))
     for title, query_ids in (("Added", diff.queries_added), ("Removed", diff.queries_removed)):

@@ -56,8 +56,11 @@ DOCUMENT_KEYS = (
     "law_type",
 )  # what evaluators read of a document's metadata; more would upset strict loaders
 _ORIGINS: dict[str, Origin] = {
-    "unanimous": "unanimous", "adjudicated": "adjudicated", "single": "single", "imported": "imported",
-}  # fmt: skip
+    "unanimous": "unanimous",
+    "adjudicated": "adjudicated",
+    "single": "single",
+    "imported": "imported",
+}
 _name = lru_cache(4096)(name_annotator)  # a few names, wanted millions of times
 _LISTED = ("unanimous", "adjudicated", "single", "imported", "disagreement", "unrateable", "unjudged")
 

@@ -190,7 +190,7 @@ AGREEMENT_KEYS = (
     "groups",
     "resamples",
     "seed",
-)  # fmt: skip  (the figures; the diagnosis is advice to the lead, in words that may get better)
+)  # (the figures; the diagnosis is advice to the lead, in words that may get better)
 
 
 @dataclass(frozen=True, slots=True)

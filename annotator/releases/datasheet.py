@@ -237,11 +237,14 @@ def _write_people(sheet: "Datasheet") -> Iterator[str]:
         yield ""
         rows = [
             (
-                escape_markdown(item.pseudonym), f"{item.judged:,}", f"{item.unrateable:,}", f"{item.imported:,}",
+                escape_markdown(item.pseudonym),
+                f"{item.judged:,}",
+                f"{item.unrateable:,}",
+                f"{item.imported:,}",
                 "simulated, not a person" if item.simulated else "",
             )
             for item in sheet.people
-        ]  # fmt: skip
+        ]
         yield from write_table(
             ("annotator", "pairs graded#", "pairs unrateable#", "of them from files#", ""), rows
         )
@@ -257,10 +260,13 @@ def _write_standard(sheet: "Datasheet") -> Iterator[str]:
             "These are the grades as this dataset defines them:"
         )
         yield ""
-    yield from write_table(("grade#", "name", "definition"), [
-        (str(item.grade), escape_markdown(item.name), escape_markdown(item.definition))
-        for item in sheet.rubric.grades
-    ])  # fmt: skip
+    yield from write_table(
+        ("grade#", "name", "definition"),
+        [
+            (str(item.grade), escape_markdown(item.name), escape_markdown(item.definition))
+            for item in sheet.rubric.grades
+        ],
+    )
     yield ""
     version = sheet.manifest["guideline_version"]
     if not sheet.made_here and not decided:
@@ -355,9 +361,21 @@ def _write_citation(sheet: "Datasheet") -> Iterator[str]:
 
 
 SECTIONS: tuple[Callable[["Datasheet"], Iterator[str]], ...] = (
-    _write_head, _write_content, _write_pool, _write_people, write_imports, _write_standard, write_agreement, _write_settlement,
-    write_order, write_quality, write_gates, write_coverage, _write_limits, _write_citation,
-)  # fmt: skip
+    _write_head,
+    _write_content,
+    _write_pool,
+    _write_people,
+    write_imports,
+    _write_standard,
+    write_agreement,
+    _write_settlement,
+    write_order,
+    write_quality,
+    write_gates,
+    write_coverage,
+    _write_limits,
+    _write_citation,
+)
 
 
 def _queries(query_ids: Sequence[str]) -> str:

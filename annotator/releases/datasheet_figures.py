@@ -38,11 +38,16 @@ PART_COLUMNS = ("pairs#", "same grade#", "Cohen's κ#", "95 % interval#")
 COUPLE_COLUMNS = ("annotators", *PART_COLUMNS)
 GATE_COLUMNS = ("gate", "required#", "measured#", "met", "")
 NAMES = {
-    "unweighted": "Cohen's κ", "linear": "Cohen's κ, linear weights", "quadratic": "Cohen's κ, quadratic weights",
-    "nominal": "Krippendorff's α, nominal", "ordinal": "Krippendorff's α, ordinal",
-    "interval": "Krippendorff's α, interval", "fleiss_kappa": "Fleiss' κ", "gwet_ac1": "Gwet's AC1",
+    "unweighted": "Cohen's κ",
+    "linear": "Cohen's κ, linear weights",
+    "quadratic": "Cohen's κ, quadratic weights",
+    "nominal": "Krippendorff's α, nominal",
+    "ordinal": "Krippendorff's α, ordinal",
+    "interval": "Krippendorff's α, interval",
+    "fleiss_kappa": "Fleiss' κ",
+    "gwet_ac1": "Gwet's AC1",
     "gwet_ac2": "Gwet's AC2",
-}  # fmt: skip
+}
 
 
 def write_agreement(sheet: "Datasheet") -> Iterator[str]:
@@ -86,11 +91,13 @@ def _write_couples(couples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     )
     rows = [
         (
-            " and ".join(map(escape_markdown, one["annotators"])), f"{one['pairs']:,}",
-            show_percent(one["observed_agreement"]), *_value(one["cohen_kappa"]["unweighted"]),
+            " and ".join(map(escape_markdown, one["annotators"])),
+            f"{one['pairs']:,}",
+            show_percent(one["observed_agreement"]),
+            *_value(one["cohen_kappa"]["unweighted"]),
         )
         for one in shown
-    ]  # fmt: skip
+    ]
     yield from write_table(COUPLE_COLUMNS, rows)
 
 
@@ -101,12 +108,13 @@ def _write_groups(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from ("", f"Cohen's κ by {escape_markdown(groups[0]['by'])}:", "")
     rows = [
         (
-            NOT_SAID if one["value"] is None else escape_markdown(one["value"]), f"{one['pairs']:,}",
+            NOT_SAID if one["value"] is None else escape_markdown(one["value"]),
+            f"{one['pairs']:,}",
             "" if one["observed_agreement"] is None else show_percent(one["observed_agreement"]),
             *_value(one["cohen_kappa"]["unweighted"]),
         )
         for one in groups
-    ]  # fmt: skip
+    ]
     yield from write_table((escape_markdown(groups[0]["by"]), *PART_COLUMNS), rows)
 
 
@@ -168,11 +176,13 @@ def write_coverage(sheet: "Datasheet") -> Iterator[str]:
         return
     rows = [
         (
-            escape_markdown(row.name), escape_markdown(row.required), escape_markdown(row.measured),
+            escape_markdown(row.name),
+            escape_markdown(row.required),
+            escape_markdown(row.measured),
             "" if row.met is None else "yes" if row.met else "no",
         )
         for row in sheet.coverage
-    ]  # fmt: skip
+    ]
     yield from (*write_table(("what", "required", "measured", "met"), rows), "")
 
 
@@ -244,16 +254,35 @@ def write_quality(sheet: "Datasheet") -> Iterator[str]:
 def _write_draws(status: QualityStatus) -> Iterator[str]:
     rows = [
         (
-            str(draw.number), str(draw.round), _say_time(draw.drawn_at), draw.drawn_by or OPERATOR, draw.annotator,
-            _say_percent(draw.rate), str(draw.seed), f"{draw.population:,}", f"{draw.outside:,}", f"{draw.pairs:,}",
-            f"{draw.checked:,}", f"{draw.errors:,}",
+            str(draw.number),
+            str(draw.round),
+            _say_time(draw.drawn_at),
+            draw.drawn_by or OPERATOR,
+            draw.annotator,
+            _say_percent(draw.rate),
+            str(draw.seed),
+            f"{draw.population:,}",
+            f"{draw.outside:,}",
+            f"{draw.pairs:,}",
+            f"{draw.checked:,}",
+            f"{draw.errors:,}",
         )
         for draw in sorted(status.draws, key=lambda draw: draw.number)
-    ]  # fmt: skip
+    ]
     columns = (
-        "draw#", "round#", "when", "drawn by", "for", "share aimed at#", "seed#", "settled pairs#", "outside#", "drawn#",
-        "checked#", "errors#",
-    )  # fmt: skip
+        "draw#",
+        "round#",
+        "when",
+        "drawn by",
+        "for",
+        "share aimed at#",
+        "seed#",
+        "settled pairs#",
+        "outside#",
+        "drawn#",
+        "checked#",
+        "errors#",
+    )
     yield from write_table(columns, rows)
     yield from (
         "",
@@ -295,11 +324,13 @@ def _write_rates(status: QualityStatus) -> Iterator[str]:
             interval = found.ci95
             rows.append(
                 (
-                    KINDS[kind], f"{found.errors:,}", _say_percent(found.rate),
+                    KINDS[kind],
+                    f"{found.errors:,}",
+                    _say_percent(found.rate),
                     f"{_say_percent(interval[0])} to {_say_percent(interval[1])}" if interval else "",
                     _say_percent(found.bound),
                 )
-            )  # fmt: skip
+            )
     columns = ("the expert's grade is", "errors#", "share#", "exact 95 % interval#", "at most, of all#")
     yield from write_table(columns, rows)
     yield from (
@@ -358,9 +389,14 @@ def _count_errors(number: int, errors: Sequence[QualityError]) -> Iterator[str]:
 def _describe(error: QualityError) -> tuple[str, ...]:
     new = STATES.get(error.state, "" if error.decided_grade is None else str(error.decided_grade))
     return (
-        str(error.round), str(error.draw), escape_markdown(error.query_id), escape_markdown(error.doc_id),
-        f"{error.settled_grade} ({error.settled_by})", str(error.expert_grade), new,
-    )  # fmt: skip
+        str(error.round),
+        str(error.draw),
+        escape_markdown(error.query_id),
+        escape_markdown(error.doc_id),
+        f"{error.settled_grade} ({error.settled_by})",
+        str(error.expert_grade),
+        new,
+    )
 
 
 def _say_percent(share: float | None) -> str:

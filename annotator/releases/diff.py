@@ -168,9 +168,18 @@ def summarise(
     if before is None:
         why: str = say("this is the first release")
         return ReleaseDiff(
-            after.dataset, None, after.version, (), (), (), (), False, "major", why,
+            after.dataset,
+            None,
+            after.version,
+            (),
+            (),
+            (),
+            (),
+            False,
+            "major",
+            why,
             guideline=(None, after.guideline_version),
-        )  # fmt: skip
+        )
     added = tuple(query_id for query_id in after.queries if query_id not in before.queries)
     removed = tuple(query_id for query_id in before.queries if query_id not in after.queries)
     texts = tuple(_list_texts(before.queries, after.queries))
@@ -184,10 +193,21 @@ def summarise(
         guideline_changed=guideline[0] != guideline[1],
     )
     return ReleaseDiff(
-        after.dataset, before.version, after.version, added, removed, texts, collected.explain(read),
-        scale_changed, advice, why, dict(collected.counts), dict(collected.whole),
-        dict(collected.reasons), guideline,
-    )  # fmt: skip
+        after.dataset,
+        before.version,
+        after.version,
+        added,
+        removed,
+        texts,
+        collected.explain(read),
+        scale_changed,
+        advice,
+        why,
+        dict(collected.counts),
+        dict(collected.whole),
+        dict(collected.reasons),
+        guideline,
+    )
 
 
 def find_reason(old: PublishedQrel, new: PublishedQrel) -> Reason | None:

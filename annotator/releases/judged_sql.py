@@ -57,19 +57,21 @@ def iterate_documents(session: Session, dataset_pk: int) -> Iterator[Document]:
     postgresql = session.get_bind().dialect.name == "postgresql"
     statement = (
         select(
-            col(DocumentRow.doc_id), col(DocumentRow.title), col(DocumentRow.url), col(DocumentRow.media_type),
-            col(DocumentRow.extra), col(DocumentTextRow.text),
+            col(DocumentRow.doc_id),
+            col(DocumentRow.title),
+            col(DocumentRow.url),
+            col(DocumentRow.media_type),
+            col(DocumentRow.extra),
+            col(DocumentTextRow.text),
         )
         .outerjoin(
             DocumentTextRow,
             (col(DocumentTextRow.document_pk) == col(DocumentRow.pk))
             & (col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256)),
         )
-        .where(
-            col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left())
-        )
+        .where(col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left()))
         .order_by(col(DocumentRow.doc_id).collate("C" if postgresql else "BINARY"))
-    )  # fmt: skip
+    )
     rows = session.execute(statement, execution_options={"yield_per": ROWS_AT_ONCE})
     for doc_id, title, url, media_type, extra, text in rows:
         yield Document(doc_id, title, text or "", url, media_type, extra)
@@ -96,12 +98,15 @@ def _list_pairs(
     imports = list_kept_imports(session, dataset_pk, query_pks)
     statement = (
         select(
-            col(PairRow.pk), col(PairRow.query_pk), col(DocumentRow.doc_id), col(DocumentRow.title),
+            col(PairRow.pk),
+            col(PairRow.query_pk),
+            col(DocumentRow.doc_id),
+            col(DocumentRow.title),
             cast(col(DocumentRow.extra), Text),
         )
         .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
         .where(chosen, col(PairRow.retired_at).is_(None))
-    )  # fmt: skip
+    )
     found: dict[int, list[JudgedPair]] = {query_pk: [] for query_pk in query_pks}
     for pk, query_pk, doc_id, title, extra in fetch_plain(session, statement):
         given = judgments.get(pk, ())
@@ -114,11 +119,21 @@ def _list_pairs(
         settlement = settle_again(grades, len(counted) - len(grades), decided, imported, contrary)
         found[query_pk].append(
             JudgedPair(
-                queries[query_pk].query_id, doc_id, settlement.status, settlement.grade, tuple(given),
-                lead_pk, rationale, by_lead.get(pk), places.get(pk), title, NOTHING if extra == "{}" else json.loads(extra),
-                decision, _to_kept(kept) if kept and settlement.status == "imported" else None,
+                queries[query_pk].query_id,
+                doc_id,
+                settlement.status,
+                settlement.grade,
+                tuple(given),
+                lead_pk,
+                rationale,
+                by_lead.get(pk),
+                places.get(pk),
+                title,
+                NOTHING if extra == "{}" else json.loads(extra),
+                decision,
+                _to_kept(kept) if kept and settlement.status == "imported" else None,
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -128,8 +143,15 @@ _UNDECIDED: tuple[int | None, int | None, str | None, int | None] = (None, None,
 def _to_kept(kept: ImportedQrel) -> KeptGrade:
     path, known = str(kept.source.get("path") or ""), str(kept.source.get("format") or "")
     return KeptGrade(
-        kept.pk, path, known, kept.description, kept.note, kept.annotator_grades, kept.extra, kept.import_record_pk
-    )  # fmt: skip
+        kept.pk,
+        path,
+        known,
+        kept.description,
+        kept.note,
+        kept.annotator_grades,
+        kept.extra,
+        kept.import_record_pk,
+    )
 
 
 def _list_versions(session: Session, dataset_pk: int) -> dict[int, int]:
@@ -145,15 +167,23 @@ def _list_judgments(
     """The current judgments by pair_pk; answers put off ("later") judge nothing and are absent."""
     statement = (
         select(
-            col(CurrentJudgmentRow.pair_pk), col(JudgmentRow.pk), col(JudgmentRow.annotator_pk),
-            col(JudgmentRow.outcome), col(JudgmentRow.grade), col(JudgmentRow.note), col(JudgmentRow.purpose),
-            type_coerce(col(JudgmentRow.judged_at), Text), col(JudgmentRow.seconds), col(JudgmentRow.rubric_pk),
-            IMPORT, type_coerce(col(JudgmentRow.received_at), Text),
+            col(CurrentJudgmentRow.pair_pk),
+            col(JudgmentRow.pk),
+            col(JudgmentRow.annotator_pk),
+            col(JudgmentRow.outcome),
+            col(JudgmentRow.grade),
+            col(JudgmentRow.note),
+            col(JudgmentRow.purpose),
+            type_coerce(col(JudgmentRow.judged_at), Text),
+            col(JudgmentRow.seconds),
+            col(JudgmentRow.rubric_pk),
+            IMPORT,
+            type_coerce(col(JudgmentRow.received_at), Text),
         )
         .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
         .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
         .where(chosen, col(CurrentJudgmentRow.outcome) != "later")
-    )  # fmt: skip
+    )
     found: dict[int, list[GivenJudgment]] = {}
     make = tuple.__new__  # what the class's own call comes to, without its keywords
     rows = fetch_plain(session, statement)
@@ -202,13 +232,16 @@ def _list_decisions(
     """The decision that holds, by pair_pk: its key, the lead, the rationale, the grade."""
     statement = (
         select(
-            col(AdjudicationRow.pair_pk), col(AdjudicationRow.pk), col(AdjudicationRow.lead_pk),
-            col(AdjudicationRow.rationale), col(AdjudicationRow.grade),
+            col(AdjudicationRow.pair_pk),
+            col(AdjudicationRow.pk),
+            col(AdjudicationRow.lead_pk),
+            col(AdjudicationRow.rationale),
+            col(AdjudicationRow.grade),
         )
         .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))
         .join(PairRow, col(PairRow.pk) == AdjudicationRow.pair_pk)
         .where(chosen)
-    )  # fmt: skip
+    )
     return {
         pair_pk: (pk, lead, rationale, grade)
         for pair_pk, pk, lead, rationale, grade in fetch_plain(session, statement)

@@ -80,10 +80,14 @@ def iterate_published_qrels(session: Session, release_pk: int, query_ids: Sequen
     """The qrels of these queries (in no order worth relying on): query_id, doc_id, grade, origin, judgments,
     adjudication_pk, imported_qrel_pk."""
     columns = (
-        col(ReleaseQrelRow.query_id), col(ReleaseQrelRow.doc_id), col(ReleaseQrelRow.grade),
-        col(ReleaseQrelRow.origin), col(ReleaseQrelRow.judgments), col(ReleaseQrelRow.adjudication_pk),
+        col(ReleaseQrelRow.query_id),
+        col(ReleaseQrelRow.doc_id),
+        col(ReleaseQrelRow.grade),
+        col(ReleaseQrelRow.origin),
+        col(ReleaseQrelRow.judgments),
+        col(ReleaseQrelRow.adjudication_pk),
         col(ReleaseQrelRow.imported_qrel_pk),
-    )  # fmt: skip
+    )
     connection = session.connection()  # rows as they come: the session's own handling takes as long again
     for start in range(0, len(query_ids), QUERIES_AT_ONCE):
         chunk = query_ids[start : start + QUERIES_AT_ONCE]
@@ -111,8 +115,11 @@ def list_qrels_on_page(
     `search`: part of a query_id, a query's text or a doc_id, whatever its case (in ASCII).
     """
     columns = [
-        col(ReleaseQrelRow.query_id), col(ReleaseQrelRow.doc_id), col(ReleaseQrelRow.grade), col(ReleaseQrelRow.origin)
-    ]  # fmt: skip
+        col(ReleaseQrelRow.query_id),
+        col(ReleaseQrelRow.doc_id),
+        col(ReleaseQrelRow.grade),
+        col(ReleaseQrelRow.origin),
+    ]
     conditions = [col(ReleaseQrelRow.release_pk) == release_pk]
     if search:
         conditions.append(_holds(search, release_pk))
@@ -182,8 +189,11 @@ def list_remaps(
 ) -> list[tuple[str, str, str, datetime]]:
     """(old_doc_id, new_doc_id, kind, remapped_at) of the remaps after `since` up to `until`, in their order."""
     columns = (
-        col(RemapRow.old_doc_id), col(RemapRow.new_doc_id), col(RemapRow.kind), col(RemapRow.remapped_at)
-    )  # fmt: skip
+        col(RemapRow.old_doc_id),
+        col(RemapRow.new_doc_id),
+        col(RemapRow.kind),
+        col(RemapRow.remapped_at),
+    )
     statement = select(*columns).where(
         col(RemapRow.dataset_pk) == dataset_pk, col(RemapRow.remapped_at) > since
     )
@@ -214,10 +224,19 @@ def list_traced_judgments(session: Session, dataset_pk: int, judgment_pks: Seque
     number = col(PseudonymRow.number)
     statement = (
         select(
-            number, col(JudgmentRow.outcome), col(JudgmentRow.grade), col(JudgmentRow.note),
-            case((and_(IMPORT.is_not(None), col(JudgmentRow.judged_at) == col(JudgmentRow.received_at)), null()),
-                 else_=col(JudgmentRow.judged_at)),
-            case((IMPORT.is_(None), col(RubricRow.version)), else_=null()), col(JudgmentRow.purpose),
+            number,
+            col(JudgmentRow.outcome),
+            col(JudgmentRow.grade),
+            col(JudgmentRow.note),
+            case(
+                (
+                    and_(IMPORT.is_not(None), col(JudgmentRow.judged_at) == col(JudgmentRow.received_at)),
+                    null(),
+                ),
+                else_=col(JudgmentRow.judged_at),
+            ),
+            case((IMPORT.is_(None), col(RubricRow.version)), else_=null()),
+            col(JudgmentRow.purpose),
             col(PersonRow.simulated),
         )
         .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
@@ -226,7 +245,7 @@ def list_traced_judgments(session: Session, dataset_pk: int, judgment_pks: Seque
         .outerjoin(PseudonymRow, _is_pseudonym_of(dataset_pk, col(JudgmentRow.annotator_pk)))
         .where(col(JudgmentRow.pk).in_(judgment_pks), col(PairRow.dataset_pk) == dataset_pk)
         .order_by(number, col(JudgmentRow.judged_at), col(JudgmentRow.pk))
-    )  # fmt: skip
+    )
     return list(session.execute(statement))
 
 
@@ -249,13 +268,17 @@ def find_traced_decision(session: Session, dataset_pk: int, adjudication_pk: int
     """grade, rationale, reason, the lead's pseudonym number, decided_at, guideline version."""
     return session.execute(
         select(
-            col(AdjudicationRow.grade), col(AdjudicationRow.rationale), col(AdjudicationRow.reason),
-            col(PseudonymRow.number), col(AdjudicationRow.decided_at), col(RubricRow.version),
+            col(AdjudicationRow.grade),
+            col(AdjudicationRow.rationale),
+            col(AdjudicationRow.reason),
+            col(PseudonymRow.number),
+            col(AdjudicationRow.decided_at),
+            col(RubricRow.version),
         )
         .join(RubricRow, col(RubricRow.pk) == col(AdjudicationRow.rubric_pk))
         .outerjoin(PseudonymRow, _is_pseudonym_of(dataset_pk, col(AdjudicationRow.lead_pk)))
         .where(col(AdjudicationRow.pk) == adjudication_pk)
-    ).first()  # fmt: skip
+    ).first()
 
 
 def list_decision_words(

@@ -119,11 +119,13 @@ def _compare_grades(truth: GroundTruth, canonical: Grades) -> list[tuple[str, st
     found: dict[str, dict[str, int]] = {query.query_id: {} for query in truth.queries}
     found |= _group(truth.qrels)
     differences = [
-        (f"the query {query_id}" if query_id in canonical else f"no query {query_id}, as in {QRELS}",
-         "none" if query_id in canonical else "one")
+        (
+            f"the query {query_id}" if query_id in canonical else f"no query {query_id}, as in {QRELS}",
+            "none" if query_id in canonical else "one",
+        )
         for query_id in [*canonical, *found]
         if (query_id in canonical) != (query_id in found)
-    ]  # fmt: skip
+    ]
     for query_id, grades in canonical.items():
         there = found.get(query_id)
         if there is not None and there != grades:

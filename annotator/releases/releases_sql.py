@@ -34,8 +34,15 @@ from annotator.storage.tables import (
 
 QUERY_COLUMNS = ("position", "query_id", "text")
 QREL_COLUMNS = (
-    "position", "query_id", "doc_id", "grade", "origin", "judgments", "adjudication_pk", "imported_qrel_pk",
-)  # fmt: skip
+    "position",
+    "query_id",
+    "doc_id",
+    "grade",
+    "origin",
+    "judgments",
+    "adjudication_pk",
+    "imported_qrel_pk",
+)
 
 
 class System(NamedTuple):

@@ -52,9 +52,13 @@ def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, lis
     path = folder / SIGNATURE
     if signers is None:
         signed = "its signature was not checked (--signed-by)" if path.is_file() else "it is not signed"
-        return None, [], [
-            f"whoever changes every file, checksums included, so that all agree leaves no trace but in a signature: {signed}"
-        ]  # fmt: skip
+        return (
+            None,
+            [],
+            [
+                f"whoever changes every file, checksums included, so that all agree leaves no trace but in a signature: {signed}"
+            ],
+        )
     if not signers.is_file():
         raise ValidationError(
             f"--signed-by: expected a public key or a file of allowed signers, found none at {signers}"

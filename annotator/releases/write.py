@@ -115,10 +115,14 @@ def write_release(
     )
     diff = comparison.end(
         ReleaseFacts(
-            snapshot.dataset, order.version, list_scale(snapshot.rubric), snapshot.guideline_version,
-            rows.texts, order.at,
+            snapshot.dataset,
+            order.version,
+            list_scale(snapshot.rubric),
+            snapshot.guideline_version,
+            rows.texts,
+            order.at,
         )
-    )  # fmt: skip
+    )
     _write_beside(
         folder, snapshot, manifest, diff, renames, write_sheet(manifest, Given(rows.given, rows.sources))
     )

@@ -14,10 +14,23 @@ from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.sql import add_rows
 
 Action = Literal[
-    "decided", "proposed", "withdrew", "settled by policy", "undid policy", "decided from file", "assigned", "put off",
-    "asked to discuss", "closed discussion", "looked up names", "answered question", "exported queue", "published guideline",
-    "changed settings", "ordered documents",
-]  # fmt: skip
+    "decided",
+    "proposed",
+    "withdrew",
+    "settled by policy",
+    "undid policy",
+    "decided from file",
+    "assigned",
+    "put off",
+    "asked to discuss",
+    "closed discussion",
+    "looked up names",
+    "answered question",
+    "exported queue",
+    "published guideline",
+    "changed settings",
+    "ordered documents",
+]
 ACTIONS: tuple[str, ...] = get_args(Action)
 
 
@@ -38,11 +51,15 @@ def add_events(session: Session, events: list[Event]) -> None:
     """Append them, in this order."""
     rows = [
         {
-            "action": event.action, "dataset_pk": event.dataset_pk, "person_pk": event.person_pk, "at": event.at,
-            "pair_pk": event.pair_pk, "before": dict(event.before) if event.before is not None else None,
+            "action": event.action,
+            "dataset_pk": event.dataset_pk,
+            "person_pk": event.person_pk,
+            "at": event.at,
+            "pair_pk": event.pair_pk,
+            "before": dict(event.before) if event.before is not None else None,
             "after": dict(event.after) if event.after is not None else None,
         }
         for event in events
-    ]  # fmt: skip
+    ]
     if rows:
         add_rows(session, AuditEventRow, rows)

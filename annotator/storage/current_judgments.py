@@ -92,9 +92,12 @@ def mark_late(session: Session, rows: Sequence[Mapping[str, Any]]) -> list[dict[
     marked = []
     for row in rows:
         receipt = _receipt(
-            row["judged_at"], row["received_at"], row.get("browser"), row.get("browser_number"),
+            row["judged_at"],
+            row["received_at"],
+            row.get("browser"),
+            row.get("browser_number"),
             imported=row.get("import_record_pk") is not None,
-        )  # fmt: skip
+        )
         known = before.setdefault(_place(row["pair_pk"], row["annotator_pk"], row["purpose"]), [])
         late = any(is_newer(earlier, receipt) for earlier in known)
         if not late:

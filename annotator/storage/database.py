@@ -362,8 +362,12 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # the driver must not begin transactions of its own
     # recursive triggers: INSERT OR REPLACE then fires the delete triggers that keep append-only tables so
     for pragma in (
-        "journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL", "cache_size=-65536", "recursive_triggers=ON",
-    ):  # fmt: skip
+        "journal_mode=WAL",
+        "foreign_keys=ON",
+        "synchronous=FULL",
+        "cache_size=-65536",
+        "recursive_triggers=ON",
+    ):
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -207,9 +207,16 @@ def _derive(
             gone += [pair_pk] if pair.present else []
             continue
         row = {
-            "open": found.open, "reasons": int(found.reasons), "waiting": int(found.waiting), "distance": found.distance,
-            "low": found.low, "high": found.high, "since": found.since, "taste": found.taste, "pair_pk": pair_pk,
-        }  # fmt: skip
+            "open": found.open,
+            "reasons": int(found.reasons),
+            "waiting": int(found.waiting),
+            "distance": found.distance,
+            "low": found.low,
+            "high": found.high,
+            "since": found.since,
+            "taste": found.taste,
+            "pair_pk": pair_pk,
+        }
         if pair.present:
             changed.append(row)
         else:

@@ -180,6 +180,15 @@ def _list_latest(
 
 def _record(row: Row[Any]) -> ImportedQrel:
     return ImportedQrel(
-        key_of(row.pk), row.pair_pk, row.grade, row.keep, row.source, row.description, row.note,
-        tuple((name, grade) for name, grade in row.annotator_grades), row.extra, row.imported_at, row.import_record_pk,
-    )  # fmt: skip
+        key_of(row.pk),
+        row.pair_pk,
+        row.grade,
+        row.keep,
+        row.source,
+        row.description,
+        row.note,
+        tuple((name, grade) for name, grade in row.annotator_grades),
+        row.extra,
+        row.imported_at,
+        row.import_record_pk,
+    )

@@ -184,9 +184,21 @@ def _read_states(
         contrary = tuple([error.grade for error in found]) if found else ()
         settlement = settle_again(tuple(given.values()), other, adjudicated, imported, contrary)
         state = (
-            pk, key, query_pk, query_id, document_pk, doc_id, category,
-            given, other, adjudicated, settlement, imported, lacking, found,
-        )  # fmt: skip
+            pk,
+            key,
+            query_pk,
+            query_id,
+            document_pk,
+            doc_id,
+            category,
+            given,
+            other,
+            adjudicated,
+            settlement,
+            imported,
+            lacking,
+            found,
+        )
         states.append(make(PairState, state))
     return states
 
@@ -219,9 +231,16 @@ def list_queries(session: Session, dataset_pk: int) -> dict[int, Query]:
 
 def read_queries(session: Session, query_pks: Sequence[int]) -> dict[int, Query]:
     columns = (
-        col(QueryRow.pk), col(QueryRow.query_id), col(QueryRow.text), col(QueryRow.category),
-        col(QueryRow.language), col(QueryRow.query_type), col(QueryRow.difficulty),
-        col(QueryRow.primary_domain), col(QueryRow.narrative), col(QueryRow.extra),
-    )  # fmt: skip
+        col(QueryRow.pk),
+        col(QueryRow.query_id),
+        col(QueryRow.text),
+        col(QueryRow.category),
+        col(QueryRow.language),
+        col(QueryRow.query_type),
+        col(QueryRow.difficulty),
+        col(QueryRow.primary_domain),
+        col(QueryRow.narrative),
+        col(QueryRow.extra),
+    )
     rows: Any = session.execute(select(*columns).where(col(QueryRow.pk).in_(query_pks)))
     return {pk: Query(*values) for pk, *values in rows}

@@ -269,14 +269,20 @@ def list_first_results(session: Session, runs: Mapping[int, str], depth: int) ->
     )
     statement = (
         select(
-            entry.query_pk, col(QueryRow.query_id), entry.document_pk, col(DocumentRow.doc_id), entry.run_pk,
-            entry.rank, entry.score, entry.signals,
+            entry.query_pk,
+            col(QueryRow.query_id),
+            entry.document_pk,
+            col(DocumentRow.doc_id),
+            entry.run_pk,
+            entry.rank,
+            entry.score,
+            entry.signals,
         )
         .join(QueryRow, col(QueryRow.pk) == entry.query_pk)
         .join(DocumentRow, col(DocumentRow.pk) == entry.document_pk)
         .where(entry.place <= depth)
         .order_by(entry.run_pk, entry.query_pk, entry.rank)
-    )  # fmt: skip
+    )
     return [
         Candidate(query_pk, query_id, document_pk, doc_id, runs[run_pk], rank, score, signals)
         for query_pk, query_id, document_pk, doc_id, run_pk, rank, score, signals in session.execute(
@@ -326,12 +332,15 @@ def list_provenance(session: Session, dataset_pk: int) -> dict[int, list[Provena
     """Who proposed each pair, by pair_pk; in the order of the systems' names."""
     statement = (
         select(
-            col(ProvenanceRow.pair_pk), col(ProvenanceRow.system), col(ProvenanceRow.rank),
-            col(ProvenanceRow.score), col(ProvenanceRow.signals),
+            col(ProvenanceRow.pair_pk),
+            col(ProvenanceRow.system),
+            col(ProvenanceRow.rank),
+            col(ProvenanceRow.score),
+            col(ProvenanceRow.signals),
         )
         .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
         .where(col(PairRow.dataset_pk) == dataset_pk)
-    )  # fmt: skip
+    )
     found: dict[int, list[Provenance]] = {}
     for pair_pk, *values in session.execute(statement):
         found.setdefault(pair_pk, []).append(Provenance(*values))

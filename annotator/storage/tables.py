@@ -534,6 +534,15 @@ class ReleaseQrelRow(SQLModel, table=True):
 
 
 APPEND_ONLY = (
-    "judgment", "adjudication", "imported_qrel", "remap", "release", "release_query", "release_qrel", "rubric",
-    "audit_event", "import_record", "document_order",
-)  # fmt: skip
+    "judgment",
+    "adjudication",
+    "imported_qrel",
+    "remap",
+    "release",
+    "release_query",
+    "release_qrel",
+    "rubric",
+    "audit_event",
+    "import_record",
+    "document_order",
+)

@@ -72,153 +72,173 @@ def _draw_keys(sentence: str) -> str:
 
 def say_statuses() -> str:
     """What becomes of a pair."""
-    return _list((
-        tr(
-            "**unjudged**: nobody has graded it; **unrateable**: whoever looked said that it cannot be rated. "
-            "Neither is ever grade 0."
-        ),
-        tr("**single**: one grade, nobody's second opinion; **unanimous**: two or more, all the same."),
-        tr(
-            "**disagreement**: the grades differ; it has none until a lead decides it; then it is **adjudicated**."
-        ),
-        tr(
-            "**reopened**: the third expert of quality control contradicts its settled grade; it has none until a lead "
-            "decides it anew."
-        ),
-        tr(
-            "**imported**: its grade comes from an earlier ground truth and is kept. It is handed to nobody; leads can "
-            "have it judged again."
-        ),
-    ))  # fmt: skip
+    return _list(
+        (
+            tr(
+                "**unjudged**: nobody has graded it; **unrateable**: whoever looked said that it cannot be rated. "
+                "Neither is ever grade 0."
+            ),
+            tr("**single**: one grade, nobody's second opinion; **unanimous**: two or more, all the same."),
+            tr(
+                "**disagreement**: the grades differ; it has none until a lead decides it; then it is **adjudicated**."
+            ),
+            tr(
+                "**reopened**: the third expert of quality control contradicts its settled grade; it has none until a lead "
+                "decides it anew."
+            ),
+            tr(
+                "**imported**: its grade comes from an earlier ground truth and is kept. It is handed to nobody; leads can "
+                "have it judged again."
+            ),
+        )
+    )
 
 
 def say_disputes() -> str:
     """What an annotator meets where answers differ."""
-    return _list((
-        tr(
-            "Where answers differ, a lead settles the grade. You see it on *My work*, with the reason, once nothing of that "
-            "query is open to you any more: until then nobody shows you what others think of it."
-        ),
-        tr(
-            "Before a decision you may be asked to discuss: you look at the others' notes, without names, and stand by your "
-            "answer or revise it, once. Your judgment itself stays as it was, and agreement counts only that."
-        ),
-        tr(
-            "Where a decision seems wrong to you, object to it, once for each pair, in your own words. The pair waits for a lead "
-            "again, and their next decision is the answer."
-        ),
-    ))  # fmt: skip
+    return _list(
+        (
+            tr(
+                "Where answers differ, a lead settles the grade. You see it on *My work*, with the reason, once nothing of that "
+                "query is open to you any more: until then nobody shows you what others think of it."
+            ),
+            tr(
+                "Before a decision you may be asked to discuss: you look at the others' notes, without names, and stand by your "
+                "answer or revise it, once. Your judgment itself stays as it was, and agreement counts only that."
+            ),
+            tr(
+                "Where a decision seems wrong to you, object to it, once for each pair, in your own words. The pair waits for a lead "
+                "again, and their next decision is the answer."
+            ),
+        )
+    )
 
 
 def say_preparing() -> str:
     """How a lead prepares the labeling."""
-    return _list((
-        tr(
-            "*Guideline* holds the definitions, the examples and the text. A new version says whether what a grade means "
-            "has changed; if so, everybody is asked to confirm or change what they judged before, one key each."
-        ),
-        tr(
-            "*Assignment* says how many people judge a pair, everywhere or by category or share, who judges which "
-            "categories and languages, which queries were given to whom, and who is waiting on whom."
-        ),
-        tr(
-            "*Calibration* marks training pairs, which a new annotator must pass first, and gold pairs, which are mixed "
-            "in unseen. Neither enters agreement or a release."
-        ),
-        tr("*Questions* collects what annotators ask about a pair; an answer can be marked for the guideline."),
-    ))  # fmt: skip
+    return _list(
+        (
+            tr(
+                "*Guideline* holds the definitions, the examples and the text. A new version says whether what a grade means "
+                "has changed; if so, everybody is asked to confirm or change what they judged before, one key each."
+            ),
+            tr(
+                "*Assignment* says how many people judge a pair, everywhere or by category or share, who judges which "
+                "categories and languages, which queries were given to whom, and who is waiting on whom."
+            ),
+            tr(
+                "*Calibration* marks training pairs, which a new annotator must pass first, and gold pairs, which are mixed "
+                "in unseen. Neither enters agreement or a release."
+            ),
+            tr(
+                "*Questions* collects what annotators ask about a pair; an answer can be marked for the guideline."
+            ),
+        )
+    )
 
 
 def say_queue() -> str:
     """How a lead works through the queue of disagreements."""
-    return _list((
-        tr(
-            "*Disagreements* holds every pair that waits for a lead, with the reason: grades differ, it is unrateable for some, "
-            "quality control contradicts it, an annotator objects or asks, or the guideline has changed its meaning since."
-        ),
-        tr(
-            "What is chosen there stands in the address: send it to a colleague, or give them pairs. *Decide the next one* begins "
-            "with what the order puts first; *the greatest impact* is what moves the scores of systems most."
-        ),
-        tr(
-            "What differs only by taste can be settled in bulk, and undone. The queue can be taken to a meeting as a file and "
-            "brought back. When it is empty, *Releases* is next."
-        ),
-        tr(
-            "What decisions have in common is summed up under *Guideline*: choose what the next version answers, and take pairs as "
-            "examples for it. *Agreement* then shows how far annotators agreed before that version and since."
-        ),
-    ))  # fmt: skip
+    return _list(
+        (
+            tr(
+                "*Disagreements* holds every pair that waits for a lead, with the reason: grades differ, it is unrateable for some, "
+                "quality control contradicts it, an annotator objects or asks, or the guideline has changed its meaning since."
+            ),
+            tr(
+                "What is chosen there stands in the address: send it to a colleague, or give them pairs. *Decide the next one* begins "
+                "with what the order puts first; *the greatest impact* is what moves the scores of systems most."
+            ),
+            tr(
+                "What differs only by taste can be settled in bulk, and undone. The queue can be taken to a meeting as a file and "
+                "brought back. When it is empty, *Releases* is next."
+            ),
+            tr(
+                "What decisions have in common is summed up under *Guideline*: choose what the next version answers, and take pairs as "
+                "examples for it. *Agreement* then shows how far annotators agreed before that version and since."
+            ),
+        )
+    )
 
 
 def say_quality() -> str:
     """What quality control is, and its two readings."""
-    return _list((
-        tr(
-            "*Quality control* draws a share of the settled pairs, 10 % at first, for somebody who judged none of them. They "
-            "come to this person on the page *Label*, among the others and looking like them, without any grade."
-        ),
-        tr(
-            "Where their grade is not the settled one, that is an error: the pair goes back to *Disagreements*, and a lead "
-            "decides it anew."
-        ),
-        tr(
-            "Teams ask for fewer than 5 % errors in the sample. What a sample *proves* is less: after 60 pairs without an "
-            "error, fewer than 5 % of all settled pairs are errors, with 95 % confidence; with three errors among them it "
-            "takes about 150. Both readings stand side by side; a setting says which of them a release goes by."
-        ),
-        tr("If it is not decided, draw more. A sample is added to, never exchanged for another; every draw stays on record."),
-    ))  # fmt: skip
+    return _list(
+        (
+            tr(
+                "*Quality control* draws a share of the settled pairs, 10 % at first, for somebody who judged none of them. They "
+                "come to this person on the page *Label*, among the others and looking like them, without any grade."
+            ),
+            tr(
+                "Where their grade is not the settled one, that is an error: the pair goes back to *Disagreements*, and a lead "
+                "decides it anew."
+            ),
+            tr(
+                "Teams ask for fewer than 5 % errors in the sample. What a sample *proves* is less: after 60 pairs without an "
+                "error, fewer than 5 % of all settled pairs are errors, with 95 % confidence; with three errors among them it "
+                "takes about 150. Both readings stand side by side; a setting says which of them a release goes by."
+            ),
+            tr(
+                "If it is not decided, draw more. A sample is added to, never exchanged for another; every draw stays on record."
+            ),
+        )
+    )
 
 
 def say_releases() -> str:
     """How the page Releases is used."""
-    return _list((
-        tr(
-            "On *Releases*, under *Next release*, stand the gates: what a release needs, what is measured, and where "
-            "the work is. A gate that is not met can be overridden with a reason, which the release keeps for ever."
-        ),
-        tr(
-            "Before you publish you see what would change against the latest release, and which version that calls "
-            "for. What is published is never changed."
-        ),
-        tr(
-            "Under *Published* you look up any grade of any release: choose it, and you see the judgments, notes and "
-            "the decision behind it. *Files* downloads one format for its evaluator, or everything."
-        ),
-    ))  # fmt: skip
+    return _list(
+        (
+            tr(
+                "On *Releases*, under *Next release*, stand the gates: what a release needs, what is measured, and where "
+                "the work is. A gate that is not met can be overridden with a reason, which the release keeps for ever."
+            ),
+            tr(
+                "Before you publish you see what would change against the latest release, and which version that calls "
+                "for. What is published is never changed."
+            ),
+            tr(
+                "Under *Published* you look up any grade of any release: choose it, and you see the judgments, notes and "
+                "the decision behind it. *Files* downloads one format for its evaluator, or everything."
+            ),
+        )
+    )
 
 
 def say_recorded() -> str:
     """What the program keeps of what somebody does."""
-    return _list((
-        tr(
-            "Every answer with its time, for how long you were active on the pair, your note, and the version of the "
-            "guideline. A changed grade is added to the record; the earlier one stays in it."
-        ),
-        tr(
-            "A grade counts once the server has it. Until then it is kept in this browser, and the page says how many "
-            "are *not saved yet*; you can close the tab, they are sent when you come back."
-        ),
-        tr(
-            "Among the pairs there may be checks: some whose right grade a lead has set, and some of your own once more. "
-            "They never count as judgments; what came of your training and of your repeats is on *My work*."
-        ),
-        tr("Your sign-ins end by themselves after some hours, and on the page *Account* at any time."),
-    ))  # fmt: skip
+    return _list(
+        (
+            tr(
+                "Every answer with its time, for how long you were active on the pair, your note, and the version of the "
+                "guideline. A changed grade is added to the record; the earlier one stays in it."
+            ),
+            tr(
+                "A grade counts once the server has it. Until then it is kept in this browser, and the page says how many "
+                "are *not saved yet*; you can close the tab, they are sent when you come back."
+            ),
+            tr(
+                "Among the pairs there may be checks: some whose right grade a lead has set, and some of your own once more. "
+                "They never count as judgments; what came of your training and of your repeats is on *My work*."
+            ),
+            tr("Your sign-ins end by themselves after some hours, and on the page *Account* at any time."),
+        )
+    )
 
 
 def say_seen() -> str:
     """Who sees what."""
-    return _list((
-        tr("**Other annotators** see neither your grades nor your notes."),
-        tr(
-            "**Leads** see who has judged how much, how well annotators agree, and, once a pair has been judged, its "
-            "grades and notes. When they settle a disagreement, the annotators are shown without names."
-        ),
-        tr("**Releases** carry numbers (annotator_1, annotator_2 …), never names."),
-        tr("You do not see which search proposed a document, or at what rank: it would sway you."),
-    ))  # fmt: skip
+    return _list(
+        (
+            tr("**Other annotators** see neither your grades nor your notes."),
+            tr(
+                "**Leads** see who has judged how much, how well annotators agree, and, once a pair has been judged, its "
+                "grades and notes. When they settle a disagreement, the annotators are shown without names."
+            ),
+            tr("**Releases** carry numbers (annotator_1, annotator_2 …), never names."),
+            tr("You do not see which search proposed a document, or at what rank: it would sway you."),
+        )
+    )
 
 
 def _list(items: Sequence[str]) -> str:

@@ -26,9 +26,15 @@ def draw_language_choice(name: str, *, label_visibility: Literal["visible", "col
     """A select of the languages, each in its own name; what is chosen is kept and spoken at once."""
     key, language = find_key(name, current_language())
     st.selectbox(
-        tr("Language"), list(LANGUAGES), list(LANGUAGES).index(language), key=key, format_func=LANGUAGES.__getitem__,
-        on_change=_choose_language, args=(name, key), label_visibility=label_visibility,
-    )  # fmt: skip
+        tr("Language"),
+        list(LANGUAGES),
+        list(LANGUAGES).index(language),
+        key=key,
+        format_func=LANGUAGES.__getitem__,
+        on_change=_choose_language,
+        args=(name, key),
+        label_visibility=label_visibility,
+    )
 
 
 def forget_choice() -> None:

@@ -68,10 +68,16 @@ CUTS: tuple[int, ...] = tuple(GRADES[1:])
 TWO_BY_TWO = np.array([[0.0, 1.0], [1.0, 0.0]])
 _FIRST, _SECOND = np.divmod(np.arange(CELLS), CATEGORIES)
 _REACHED = np.array([start <= _FIRST for start in CUTS]), np.array([start <= _SECOND for start in CUTS])
-_SUMMED = np.vstack([
-    np.ones(CELLS), _FIRST != _SECOND, (_FIRST - _SECOND) ** 2, _FIRST**2 + _SECOND**2,
-    *_REACHED, _REACHED[0] != _REACHED[1],
-]).astype(np.float64)  # fmt: skip
+_SUMMED = np.vstack(
+    [
+        np.ones(CELLS),
+        _FIRST != _SECOND,
+        (_FIRST - _SECOND) ** 2,
+        _FIRST**2 + _SECOND**2,
+        *_REACHED,
+        _REACHED[0] != _REACHED[1],
+    ]
+).astype(np.float64)
 
 
 def name_cut(relevant_from: int) -> str:

@@ -30,9 +30,7 @@ def gwet_terms(counts: Floats, weights: Floats) -> Floats:
     judgments = counts.sum(axis=1)
     shared = judgments >= 2
     couples = (counts * (counts @ weights.T - 1)).sum(axis=1)
-    agreeing = np.divide(
-        couples, judgments * (judgments - 1), out=np.zeros(len(counts)), where=shared
-    )  # fmt: skip
+    agreeing = np.divide(couples, judgments * (judgments - 1), out=np.zeros(len(counts)), where=shared)
     return np.column_stack([np.ones(len(counts)), shared, agreeing, counts / judgments[:, None]])
 
 

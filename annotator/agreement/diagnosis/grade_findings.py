@@ -118,9 +118,13 @@ def say_confused(
     sentence = say(
         "The grades confused most are {low} ({low_name}) and {high} ({high_name}): {most} of the {times} that two "
         "annotators differ. Make the rubric say what tells them apart.",
-        low=found.low, low_name=names[found.low], high=found.high, high_name=names[found.high], most=found.times,
+        low=found.low,
+        low_name=names[found.low],
+        high=found.high,
+        high_name=names[found.high],
+        most=found.times,
         times=times,
-    )  # fmt: skip
+    )
     said = [Finding("confused", sentence, Selection("differing", grades=grades))]
     said += [_say_direction(one, grades) for one in found.directions[:MOST_NAMED]]
     said += [_say_concentration(one, grades) for one in found.concentrations[:MOST_NAMED]]
@@ -165,9 +169,13 @@ def _say_concentration(one: Concentration, grades: tuple[int, int]) -> Finding:
     sentence = say(
         "Above all in the category {category}, {low} and {high} are confused: in {rate:.0%} of its comparisons, {times} "
         "times, and in {elsewhere:.0%} of the others. Give examples of it in the guideline.",
-        category=one.category, low=grades[0], high=grades[1], rate=one.times / one.couples, times=one.times,
+        category=one.category,
+        low=grades[0],
+        high=grades[1],
+        rate=one.times / one.couples,
+        times=one.times,
         elsewhere=one.elsewhere,
-    )  # fmt: skip
+    )
     place = Selection("differing", grades=grades, by="category", value=one.category)
     return Finding("concentrated", sentence, place)
 
@@ -209,10 +217,13 @@ def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[Find
     """The groups whose kappa is surely below the target, those first that lower the dataset's most (how far below, times
     their pairs): the first is where to begin. Nothing where there is but one group."""
     asked = [
-        group for group in groups
-        if group.value is not None and group.measured.pairs >= FEW_PAIRS
-        and group.measured.queries >= FEW_QUERIES and group.measured.cohen_kappa["unweighted"].ci95
-    ]  # fmt: skip
+        group
+        for group in groups
+        if group.value is not None
+        and group.measured.pairs >= FEW_PAIRS
+        and group.measured.queries >= FEW_QUERIES
+        and group.measured.cohen_kappa["unweighted"].ci95
+    ]
     if len(groups) < 2:
         return []
     below = []
@@ -235,9 +246,11 @@ def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[Find
 
 def _say_category(group: GroupAgreement, target: float, place: int) -> Message:
     figures = {
-        "category": group.value, "target": target, "kappa": show_value(group.measured.cohen_kappa["unweighted"]),
+        "category": group.value,
+        "target": target,
+        "kappa": show_value(group.measured.cohen_kappa["unweighted"]),
         "pairs": show_pairs(group.measured.pairs),
-    }  # fmt: skip
+    }
     if place == 0:
         return say(
             "In {category} agreement is below its target of {target:g}: Cohen's kappa is {kappa} over {pairs}. Read its "

@@ -47,19 +47,26 @@ def say_constants(found: Constants, measured: Measured, grade_names: Sequence[st
             say(
                 "{annotator} gave {grade} ({name}) in {own:.0%} of {judgments} judged with others, who gave it to "
                 "{others:.0%} of the same pairs: look whether they judge each document.",
-                annotator=one.annotator, grade=one.grade, name=grade_names[one.grade], own=one.own,
-                judgments=show_pairs(one.judgments), others=one.others,
+                annotator=one.annotator,
+                grade=one.grade,
+                name=grade_names[one.grade],
+                own=one.own,
+                judgments=show_pairs(one.judgments),
+                others=one.others,
             ),
             Selection("given", (one.annotator,), grade=one.grade),
         )
         for one in people[:MOST_CONSTANT]
-    ]  # fmt: skip
+    ]
     alpha = measured.krippendorff_alpha["ordinal"].value
     figures = {
-        "people": show_annotators(len(people)), "share": found.share, "without": f"{found.alpha_without:.2f}",
-        "pairs": show_pairs(found.pairs_without), "alpha": None if alpha is None else f"{alpha:.2f}",
+        "people": show_annotators(len(people)),
+        "share": found.share,
+        "without": f"{found.alpha_without:.2f}",
+        "pairs": show_pairs(found.pairs_without),
+        "alpha": None if alpha is None else f"{alpha:.2f}",
         "all": show_pairs(measured.pairs),
-    }  # fmt: skip
+    }
     if alpha is None or np.isnan(found.alpha_without) or found.pairs_without < FEW_PAIRS:
         if len(people) == 1:
             return said
@@ -124,9 +131,11 @@ def _say_leaning(one: Leaning, measured: Measured) -> Message:
             **figures,
         )
     figures |= {
-        "alpha": f"{alpha:.2f}", "without": f"{one.alpha_without:.2f}", "pairs": show_pairs(one.pairs_without or 0),
+        "alpha": f"{alpha:.2f}",
+        "without": f"{one.alpha_without:.2f}",
+        "pairs": show_pairs(one.pairs_without or 0),
         "all": show_pairs(measured.pairs),
-    }  # fmt: skip
+    }
     if one.mean > 0:
         return say(
             "{annotator} grades higher than the others on the same pairs, by {by} grades on average; ordinal alpha of the "
@@ -270,16 +279,24 @@ def _say_repeat(one: Failing) -> Message:
     return say(
         "{annotator} gave the same answer again on {right} of {of} repeats only ({share:.0%}, 95 % interval {low:.0%} to "
         "{high:.0%}): look at these pairs together; the guideline may leave them open.",
-        annotator=one.annotator, right=one.right, of=one.of, share=one.right / one.of, low=one.share[0],
+        annotator=one.annotator,
+        right=one.right,
+        of=one.of,
+        share=one.right / one.of,
+        low=one.share[0],
         high=one.share[1],
-    )  # fmt: skip
+    )
 
 
 def _say_gold(one: Failing) -> Message:
     figures = {
-        "annotator": one.annotator, "right": one.right, "of": one.of, "share": one.right / one.of,
-        "low": one.share[0], "high": one.share[1],
-    }  # fmt: skip
+        "annotator": one.annotator,
+        "right": one.right,
+        "of": one.of,
+        "share": one.right / one.of,
+        "low": one.share[0],
+        "high": one.share[1],
+    }
     if one.difference is None:
         return say(
             "{annotator} answered {right} of {of} gold pairs right ({share:.0%}, 95 % interval {low:.0%} to {high:.0%}): "
@@ -303,13 +320,17 @@ def say_quick(quick: Sequence[Quick]) -> list[Finding]:
                 "{annotator} judged {judgments} in less than {limit:.1f} seconds each ({median:.1f} is usual for them), "
                 "and matches the others there less: {matching:.0%} of the comparisons, {usually:.0%} elsewhere. "
                 "Look at these pairs.",
-                annotator=one.annotator, limit=one.limit, judgments=show_pairs(one.judgments), median=one.median,
-                matching=one.matching, usually=one.usually,
+                annotator=one.annotator,
+                limit=one.limit,
+                judgments=show_pairs(one.judgments),
+                median=one.median,
+                matching=one.matching,
+                usually=one.usually,
             ),
             Selection("quick", annotators=(one.annotator,)),
         )
         for one in quick
-    ]  # fmt: skip
+    ]
 
 
 def say_annotator_pairs(

@@ -97,9 +97,10 @@ def find_less(
     """Find who agrees surely less with the others than everybody does, those first who weigh most. `couples` and the
     `estimates` of them are without those of whom something worse is said already: beside them all others look bad."""
     estimates = [
-        (who, own) for who, own in estimates
+        (who, own)
+        for who, own in estimates
         if own.couples >= FEW_PAIRS and int(own.seen.sum()) >= FEW_QUERIES and not np.isnan(own.value)
-    ]  # fmt: skip
+    ]
     if len(estimates) < 3:
         return ()
     both = np.concatenate([couples.cell, _TURNED[couples.cell]])

@@ -45,10 +45,12 @@ DONE, REFUSED, TIMES = "queue settled", "queue not settled", "queue settled time
 def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> None:
     """The policies and what the chosen one would do with this part of the queue; below, what was settled so."""
     _say_done()
-    draw_note(tr(
-        "For pairs whose grades are neighbours on one side of relevance: no metric with a threshold depends on which of them "
-        "holds. Of what the filter above lets through only these are settled."
-    ))  # fmt: skip
+    draw_note(
+        tr(
+            "For pairs whose grades are neighbours on one side of relevance: no metric with a threshold depends on which of them "
+            "holds. Of what the filter above lets through only these are settled."
+        )
+    )
     policy = st.radio(
         tr("Policy"), POLICIES, format_func=lambda name: tr(POLICY_NAMES[name]), key="queue policy"
     )
@@ -74,13 +76,23 @@ def _draw_preview(found: "PolicyPreview") -> None:
             [(f"{one.low} – {one.high}", one.grade, show_number(one.pairs)) for one in found.by_grades],
         )
     if found.pairs and found.impact_mean is not None:
-        st.text(tr(
-            "The choice moves nDCG of the system that it moves most by {mean} on a pair's query on average; {flips} of the pairs "
-            "can change the order of systems.",
-            mean=show_number(found.impact_mean, 3), flips=show_number(found.flips),
-        ))  # fmt: skip
+        st.text(
+            tr(
+                "The choice moves nDCG of the system that it moves most by {mean} on a pair's query on average; {flips} of the pairs "
+                "can change the order of systems.",
+                mean=show_number(found.impact_mean, 3),
+                flips=show_number(found.flips),
+            )
+        )
     for one in found.left_out:
-        draw_note(tr_n("{n:,} pair is left as it is: {why}.", "{n:,} pairs are left as they are: {why}.", one.pairs, why=tr(one.why)))  # fmt: skip
+        draw_note(
+            tr_n(
+                "{n:,} pair is left as it is: {why}.",
+                "{n:,} pairs are left as they are: {why}.",
+                one.pairs,
+                why=tr(one.why),
+            )
+        )
 
 
 def _draw_form(dataset: str, here: QueueAddress, found: "PolicyPreview") -> None:
@@ -88,22 +100,34 @@ def _draw_form(dataset: str, here: QueueAddress, found: "PolicyPreview") -> None
     times = st.session_state.get(TIMES, 0)
     key = f"queue policy why {times}"
     st.text_area(
-        tr("Why (required)"), key=key, max_chars=2000, on_change="ignore",
+        tr("Why (required)"),
+        key=key,
+        max_chars=2000,
+        on_change="ignore",
         help=tr("It is kept with each decision; the annotators of a pair can read it."),
-    )  # fmt: skip
+    )
     st.button(
-        tr_n("Settle {n:,} pair", "Settle {n:,} pairs", found.pairs), type="primary", key=f"queue settle {times}",
-        on_click=_settle, args=(dataset, here, found.policy, found.digest, key),
-    )  # fmt: skip
+        tr_n("Settle {n:,} pair", "Settle {n:,} pairs", found.pairs),
+        type="primary",
+        key=f"queue settle {times}",
+        on_click=_settle,
+        args=(dataset, here, found.policy, found.digest, key),
+    )
 
 
 def _settle(dataset: str, here: QueueAddress, policy: str, digest: str, key: str) -> None:
     context = require_context()
     try:
         batch = settle_by_policy(
-            context.database, context.actor, dataset, policy, _open(here).wanted,
-            rationale=st.session_state.get(key, ""), seen_digest=digest, now=context.now,
-        )  # fmt: skip
+            context.database,
+            context.actor,
+            dataset,
+            policy,
+            _open(here).wanted,
+            rationale=st.session_state.get(key, ""),
+            seen_digest=digest,
+            now=context.now,
+        )
     except AnnotatorError as error:
         st.session_state[REFUSED] = show_refusal(error)
         return
@@ -115,19 +139,27 @@ def _settle(dataset: str, here: QueueAddress, policy: str, digest: str, key: str
 def _draw_batch(dataset: str, batch: "Batch") -> None:
     said = tr(
         "{pairs} by {name} on {time}: {policy}.",
-        pairs=tr_n("{n:,} pair", "{n:,} pairs", batch.pairs), name=batch.lead, time=show_time(batch.made_at),
+        pairs=tr_n("{n:,} pair", "{n:,} pairs", batch.pairs),
+        name=batch.lead,
+        time=show_time(batch.made_at),
         policy=tr(POLICY_NAMES[batch.policy]),
-    )  # fmt: skip
+    )
     with st.container(border=True, gap="xxsmall"):
         st.text(said)
         st.text(batch.rationale)
         if batch.undone_at is not None:
-            draw_note(tr("Undone by {name} on {time}.", name=batch.undone_by or "", time=show_time(batch.undone_at)))  # fmt: skip
+            draw_note(
+                tr("Undone by {name} on {time}.", name=batch.undone_by or "", time=show_time(batch.undone_at))
+            )
             return
         st.button(
-            tr("Undo"), key=f"queue undo {batch.number}", icon=":material/undo:", on_click=_undo, args=(dataset, batch.number),
+            tr("Undo"),
+            key=f"queue undo {batch.number}",
+            icon=":material/undo:",
+            on_click=_undo,
+            args=(dataset, batch.number),
             help=tr("The pairs wait for a lead again, but for those that somebody has decided anew."),
-        )  # fmt: skip
+        )
 
 
 def _undo(dataset: str, number: int) -> None:
@@ -139,7 +171,13 @@ def _undo(dataset: str, number: int) -> None:
         return
     said = [tr_n("{n:,} pair waits again.", "{n:,} pairs wait again.", done.withdrawn)]
     if done.left:
-        said.append(tr_n("{n:,} was decided anew since and stays.", "{n:,} were decided anew since and stay.", done.left))  # fmt: skip
+        said.append(
+            tr_n(
+                "{n:,} was decided anew since and stays.",
+                "{n:,} were decided anew since and stay.",
+                done.left,
+            )
+        )
     st.session_state[DONE] = join_sentences(said)
     note_press()
 
@@ -164,10 +202,12 @@ FILE_DONE, FILE_TIMES = "queue file done", "queue file times"
 def draw_files(context: PageContext, dataset: str, here: QueueAddress) -> None:
     """The link to the file of what the filter lets through, and the way back for it."""
     st.header(tr("Take it to a meeting"))
-    draw_note(tr(
-        "A row for each pair that the filter above lets through, with its grades and notes and without names, and empty columns "
-        "for the decision. Whoever takes it has seen what others said, and no longer judges these pairs."
-    ))  # fmt: skip
+    draw_note(
+        tr(
+            "A row for each pair that the filter above lets through, with its grades and notes and without names, and empty columns "
+            "for the decision. Whoever takes it has seen what others said, and no longer judges these pairs."
+        )
+    )
     draw_file_link(tr("The queue as a CSV file"), list_queue_address(dataset, here))
     st.header(tr("Bring the decisions back"))
     with st.container():
@@ -176,9 +216,14 @@ def draw_files(context: PageContext, dataset: str, here: QueueAddress) -> None:
             st.success(said, icon=":material/check:")
     key = f"queue file {st.session_state.get(FILE_TIMES, 0)}"
     file = draw_file_field(
-        tr("The file with its decisions"), person_id=context.actor.person_id, type="csv", key=key,
-        help=tr("All of its rows are decided, or none. Rows without a grade stay open; a row whose pair has changed since is refused."),
-    )  # fmt: skip
+        tr("The file with its decisions"),
+        person_id=context.actor.person_id,
+        type="csv",
+        key=key,
+        help=tr(
+            "All of its rows are decided, or none. Rows without a grade stay open; a row whose pair has changed since is refused."
+        ),
+    )
     if file is not None:
         _draw_checked(context, dataset, file.getvalue(), file.name)
 
@@ -197,9 +242,12 @@ def _draw_checked(context: PageContext, dataset: str, data: bytes, name: str) ->
     n = found.decided + found.revised + found.proposed
     if n:
         st.button(
-            tr_n("Decide {n:,} pair", "Decide {n:,} pairs", n), type="primary", key=f"queue file decide {name}",
-            on_click=_decide, args=(dataset, data, name),
-        )  # fmt: skip
+            tr_n("Decide {n:,} pair", "Decide {n:,} pairs", n),
+            type="primary",
+            key=f"queue file decide {name}",
+            on_click=_decide,
+            args=(dataset, data, name),
+        )
 
 
 def _decide(dataset: str, data: bytes, name: str) -> None:

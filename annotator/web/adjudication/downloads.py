@@ -123,9 +123,11 @@ def _read_time(asked: dict[str, str], name: str, *, last: bool = False) -> datet
 def list_audit_log_address(dataset: str, name: str, wanted: TrailFilter) -> str:
     """The address of the file of these records in the format of this name."""
     told = {
-        "pair": wanted.pair, "action": wanted.action, "person": wanted.person,
+        "pair": wanted.pair,
+        "action": wanted.action,
+        "person": wanted.person,
         "since": wanted.since.astimezone(UTC).isoformat() if wanted.since else None,
         "until": wanted.until.astimezone(UTC).isoformat() if wanted.until else None,
-    }  # fmt: skip
+    }
     given = {key: value for key, value in told.items() if value is not None}
     return f"{AUDIT_LOG_ADDRESS}?{urlencode({'dataset': dataset, 'format': name, **given})}"

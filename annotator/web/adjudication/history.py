@@ -47,7 +47,13 @@ def _draw_open(context: PageContext, dataset: str) -> None:
         )
         return
     columns = (tr("when"), tr("who"), tr("pair"), tr("what happened"))
-    draw_link_table(tr("What leads did"), columns, [_describe(dataset, one) for one in found.events], tall=True, roomy=True)  # fmt: skip
+    draw_link_table(
+        tr("What leads did"),
+        columns,
+        [_describe(dataset, one) for one in found.events],
+        tall=True,
+        roomy=True,
+    )
     _draw_ways(place, start, len(found.events), found.total)
     draw_file_link(tr("As a CSV file, whole"), list_audit_log_address(dataset, "csv", wanted))
     draw_file_link(tr("As JSON lines, whole"), list_audit_log_address(dataset, "jsonl", wanted))
@@ -63,19 +69,37 @@ def _ask(context: PageContext, dataset: str) -> TrailFilter:
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         action = st.selectbox(
-            tr("What"), [None, *ACTIONS], key=f"trail action {dataset}", on_change=begin_anew, width=220,
+            tr("What"),
+            [None, *ACTIONS],
+            key=f"trail action {dataset}",
+            on_change=begin_anew,
+            width=220,
             format_func=lambda one: tr("everything") if one is None else tr(ACTION_NAMES[one]),
-        )  # fmt: skip
+        )
         person = st.selectbox(
-            tr("Who"), [None, *named], key=f"trail person {dataset}", on_change=begin_anew, width=180,
+            tr("Who"),
+            [None, *named],
+            key=f"trail person {dataset}",
+            on_change=begin_anew,
+            width=180,
             format_func=lambda one: tr("everybody") if one is None else named.get(one, one),
-        )  # fmt: skip
+        )
         since = st.date_input(
-            tr("First day"), value=None, key=f"trail since {dataset}", on_change=begin_anew, width=150, format="YYYY-MM-DD"
-        )  # fmt: skip
+            tr("First day"),
+            value=None,
+            key=f"trail since {dataset}",
+            on_change=begin_anew,
+            width=150,
+            format="YYYY-MM-DD",
+        )
         until = st.date_input(
-            tr("Last day"), value=None, key=f"trail until {dataset}", on_change=begin_anew, width=150, format="YYYY-MM-DD"
-        )  # fmt: skip
+            tr("Last day"),
+            value=None,
+            key=f"trail until {dataset}",
+            on_change=begin_anew,
+            width=150,
+            format="YYYY-MM-DD",
+        )
     return TrailFilter(None, action, person, _read(since, time.min), _read(until, time.max))
 
 
@@ -105,4 +129,10 @@ def _draw_ways(place: str, start: int, shown: int, total: int) -> None:
     with st.container(horizontal=True):
         later, earlier = max(0, start - PAGE), start + PAGE
         st.button(tr("Later ones"), key=f"{place} later", disabled=start == 0, on_click=go, args=(later,))
-        st.button(tr("Earlier ones"), key=f"{place} earlier", disabled=earlier >= total, on_click=go, args=(earlier,))  # fmt: skip
+        st.button(
+            tr("Earlier ones"),
+            key=f"{place} earlier",
+            disabled=earlier >= total,
+            on_click=go,
+            args=(earlier,),
+        )

@@ -63,10 +63,12 @@ def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -
     if not found and not done:
         return
     st.header(tr("Discussions"))
-    draw_note(tr(
-        "Others judged these pairs differently from you. Before a lead decides, you may each look at the others' notes and "
-        "stand by your answer or revise it, once. Nobody is named, and agreement does not count it."
-    ))  # fmt: skip
+    draw_note(
+        tr(
+            "Others judged these pairs differently from you. Before a lead decides, you may each look at the others' notes and "
+            "stand by your answer or revise it, once. Nobody is named, and agreement does not count it."
+        )
+    )
     if done:
         st.success(done, icon=":material/check:")
     for one in found[:SHOWN]:
@@ -81,17 +83,22 @@ def _draw_one(context: PageContext, dataset: str, one: OwnDiscussion, names: Seq
     st.html(describe_pair(one.query, one.narrative, one.doc_id, one.title))
     _draw_said(one, names)
     if one.stage == "own_work":
-        draw_note(tr(
-            "First judge what is still open to you of query {query_id}: then you can look at what the others said.",
-            query_id=one.query_id,
-        ))  # fmt: skip
+        draw_note(
+            tr(
+                "First judge what is still open to you of query {query_id}: then you can look at what the others said.",
+                query_id=one.query_id,
+            )
+        )
         return
     if one.stage == "waiting":
         draw_note(tr("Once you have looked, your own judgment of this pair stays as it is."))
         st.button(
-            tr("Look at what the others said"), type="primary", key=f"look {one.pair}", on_click=_look,
+            tr("Look at what the others said"),
+            type="primary",
+            key=f"look {one.pair}",
+            on_click=_look,
             args=(one.pair,),
-        )  # fmt: skip
+        )
     if one.stage == "open":
         _draw_document(context, dataset, one)
         _draw_form(one, names)
@@ -154,12 +161,18 @@ def _draw_form(one: OwnDiscussion, names: Sequence[str]) -> None:
             tr("Your answer after looking"), [STAND, *others], format_func=name, key=f"choice {one.pair}"
         )
         st.text_area(
-            tr("Why, if you like"), key=f"why {one.pair}", height=90, max_chars=10_000,
+            tr("Why, if you like"),
+            key=f"why {one.pair}",
+            height=90,
+            max_chars=10_000,
             help=tr("The lead reads it; the others do once they have answered."),
-        )  # fmt: skip
+        )
         st.form_submit_button(
-            tr("Answer"), type="primary", on_click=_say, args=(one.pair, own, one.seen),
-        )  # fmt: skip
+            tr("Answer"),
+            type="primary",
+            on_click=_say,
+            args=(one.pair, own, one.seen),
+        )
 
 
 def _look(pair: str) -> None:
@@ -182,9 +195,15 @@ def _say(pair: str, own: Decided, seen: str) -> None:
     choice = st.session_state.get(f"choice {pair}", STAND)
     try:
         say_in_discussion(
-            context.database, context.actor, context.dataset, pair, decided=own if choice == STAND else choice,
-            note=st.session_state.get(f"why {pair}") or "", seen=seen, now=context.now,
-        )  # fmt: skip
+            context.database,
+            context.actor,
+            context.dataset,
+            pair,
+            decided=own if choice == STAND else choice,
+            note=st.session_state.get(f"why {pair}") or "",
+            seen=seen,
+            now=context.now,
+        )
     except AnnotatorError as error:
         st.session_state[REFUSED] = (pair, show_refusal(error))
     else:
@@ -206,10 +225,12 @@ def draw_decisions(context: PageContext, dataset: str, names: Sequence[str]) -> 
     if not found.total:
         return
     st.header(tr("What was decided on my pairs"))
-    draw_note(tr(
-        "A lead decides where answers differ. You see it once nothing of the query is open to you any more, and why. Where you "
-        "think it is wrong, object: once for each pair. The pair then waits for a lead again."
-    ))  # fmt: skip
+    draw_note(
+        tr(
+            "A lead decides where answers differ. You see it once nothing of the query is open to you any more, and why. Where you "
+            "think it is wrong, object: once for each pair. The pair then waits for a lead again."
+        )
+    )
     done = st.session_state.pop(OBJECTION_DONE, None)
     if done:
         st.success(done, icon=":material/check:")
@@ -254,9 +275,10 @@ def _describe_objection(one: OwnDecision) -> str:
     if one.objection is None:
         return ""
     answer = (
-        tr("A lead has decided since: what stands above is the answer.") if one.objection.answered
+        tr("A lead has decided since: what stands above is the answer.")
+        if one.objection.answered
         else tr("It waits for a lead.")
-    )  # fmt: skip
+    )
     when = tr("You objected on {day}.", day=show_time(one.objection.objected_at))
     return (
         f'<p class="annotator-note">{escape(when)} {escape(answer)}</p>{show_as("said", one.objection.text)}'
@@ -265,13 +287,20 @@ def _describe_objection(one: OwnDecision) -> str:
 
 def _draw_objection_form(one: OwnDecision) -> None:
     st.text_area(
-        tr("What speaks against it"), key=f"objection {one.pair}", height=90, max_chars=10_000, on_change="ignore",
-        persist_state="session", help=tr("Leads read it, with your letter and not your name."),
-    )  # fmt: skip
+        tr("What speaks against it"),
+        key=f"objection {one.pair}",
+        height=90,
+        max_chars=10_000,
+        on_change="ignore",
+        persist_state="session",
+        help=tr("Leads read it, with your letter and not your name."),
+    )
     st.button(
-        tr("Send the objection"), key=f"object {one.pair} {one.revision}", on_click=_object,
+        tr("Send the objection"),
+        key=f"object {one.pair} {one.revision}",
+        on_click=_object,
         args=(one.pair, one.revision),
-    )  # fmt: skip
+    )
     refused = st.session_state.get(OBJECTION_REFUSED)
     if refused and refused[0] == one.pair:
         st.error(escape_markdown(refused[1]), icon=":material/block:")

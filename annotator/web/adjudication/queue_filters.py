@@ -124,8 +124,18 @@ NOBODY = ""
 GRADES = ("0-1", "0-2", "0-3", "1-2", "1-3", "2-3")
 TASTES = {ANY: None, "yes": True, "no": False}
 KEYS = (
-    "reasons", "show", "sort", "query", "category", "annotators", "grades", "distance", "taste", "flips", "assigned",
-)  # fmt: skip
+    "reasons",
+    "show",
+    "sort",
+    "query",
+    "category",
+    "annotators",
+    "grades",
+    "distance",
+    "taste",
+    "flips",
+    "assigned",
+)
 MOST_ANNOTATORS = 2
 
 
@@ -206,12 +216,29 @@ def _draw_more(wanted: QueueFilter, choices: Choices) -> None:
             width=260,
         )
         _choose(tr("Grades"), (ANY, *GRADES), "grades", _name_grades, width=140)
-        _choose(tr("Apart"), (ANY, "0", "1", "2", "3"), "distance", lambda one: tr("all") if one == ANY else name_distance(int(one)), width=160)  # fmt: skip
         _choose(
-            tr("Taste"), tuple(TASTES), "taste", _name_taste, width=220,
-            help=tr("By taste: neighbouring grades on one side of relevance, so that no metric with a threshold moves."),
-        )  # fmt: skip
-        _choose(tr("Given to"), (ANY, NOBODY, *choices.leads), "assigned", lambda name: _name_lead(name, choices.reader))  # fmt: skip
+            tr("Apart"),
+            (ANY, "0", "1", "2", "3"),
+            "distance",
+            lambda one: tr("all") if one == ANY else name_distance(int(one)),
+            width=160,
+        )
+        _choose(
+            tr("Taste"),
+            tuple(TASTES),
+            "taste",
+            _name_taste,
+            width=220,
+            help=tr(
+                "By taste: neighbouring grades on one side of relevance, so that no metric with a threshold moves."
+            ),
+        )
+        _choose(
+            tr("Given to"),
+            (ANY, NOBODY, *choices.leads),
+            "assigned",
+            lambda name: _name_lead(name, choices.reader),
+        )
         st.checkbox(tr("Can change the order of systems"), key=_key("flips"), on_change=_apply)
 
 

@@ -119,16 +119,25 @@ def draw_nothing_disputed(context: PageContext, dataset: str, *, decided: int) -
         low, high = kappa.ci95 or (None, None)
         figures = {"kappa": show_number(kappa.value, 2), "pairs": show_number(report.measured.pairs)}
         if low is None or high is None:
-            st.text(tr_n(
-                "Cohen's kappa is {kappa} over {pairs} pair.", "Cohen's kappa is {kappa} over {pairs} pairs.",
-                report.measured.pairs, **figures,
-            ))  # fmt: skip
+            st.text(
+                tr_n(
+                    "Cohen's kappa is {kappa} over {pairs} pair.",
+                    "Cohen's kappa is {kappa} over {pairs} pairs.",
+                    report.measured.pairs,
+                    **figures,
+                )
+            )
         else:
-            st.text(tr_n(
-                "Cohen's kappa is {kappa} over {pairs} pair, 95 % interval {low} to {high}.",
-                "Cohen's kappa is {kappa} over {pairs} pairs, 95 % interval {low} to {high}.",
-                report.measured.pairs, low=show_number(low, 2), high=show_number(high, 2), **figures,
-            ))  # fmt: skip
+            st.text(
+                tr_n(
+                    "Cohen's kappa is {kappa} over {pairs} pair, 95 % interval {low} to {high}.",
+                    "Cohen's kappa is {kappa} over {pairs} pairs, 95 % interval {low} to {high}.",
+                    report.measured.pairs,
+                    low=show_number(low, 2),
+                    high=show_number(high, 2),
+                    **figures,
+                )
+            )
     if not report.measured.pairs:
         draw_note(tr("A pair comes here the moment two annotators differ on it."))
         draw_link(context, "overview")
@@ -180,7 +189,11 @@ def _say_work(pace: QueuePace) -> str:
         return tr("The queue is {work} of work.", work=show_duration(pace.work or 0))
     days = show_days(pace.working_days_left)
     if pace.work is None:
-        return tr("At this pace the queue lasts {days}. How much work that means is not known: {why}.", days=days, why=pace.why_no_work)  # fmt: skip
+        return tr(
+            "At this pace the queue lasts {days}. How much work that means is not known: {why}.",
+            days=days,
+            why=pace.why_no_work,
+        )
     return tr(
         "The queue is {work} of work; at this pace it lasts {days}.",
         work=show_duration(pace.work),
@@ -207,8 +220,15 @@ def draw_queue_page(context: PageContext) -> None:
     here = read_here(categories=choices.categories, people=(*choices.annotators, *choices.leads))
     finish_impacts(context, dataset, choices.summary.due)
     found = list_queue(
-        context.database, context.actor, dataset, here.wanted, sort=here.sort, offset=find_start(), limit=SIZE, now=context.now,
-    )  # fmt: skip
+        context.database,
+        context.actor,
+        dataset,
+        here.wanted,
+        sort=here.sort,
+        offset=find_start(),
+        limit=SIZE,
+        now=context.now,
+    )
     if not found.open and not found.decided:
         draw_nothing_disputed(context, dataset, decided=0)
         return

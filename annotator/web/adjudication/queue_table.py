@@ -53,8 +53,15 @@ def draw_table(
 ) -> None:
     """The rows. `due`: the queries whose impact is still to be computed; `decided`: whether rows may be decided ones."""
     columns = [
-        tr("query"), tr("document"), tr("grades"), tr("apart"), tr("impact"), tr("why"), tr("category"), tr("since"),
-    ]  # fmt: skip
+        tr("query"),
+        tr("document"),
+        tr("grades"),
+        tr("apart"),
+        tr("impact"),
+        tr("why"),
+        tr("category"),
+        tr("since"),
+    ]
     if decided:
         columns.insert(3, tr("settled as"))
     told = [item for item in found.items if not item.hidden]
@@ -159,9 +166,11 @@ def draw_charts(context: PageContext, summary: QueueSummary, here: QueueAddress)
     if summary.by_grades:
         st.header(tr("Which grades are confused"))
         _draw(
-            "queue-grades", chart_grades(summary, names), describe_grades(summary),
+            "queue-grades",
+            chart_grades(summary, names),
+            describe_grades(summary),
             lambda cell: go(_only(here, grades=(int(cell["low"]), int(cell["high"]))), elsewhere=True),
-        )  # fmt: skip
+        )
         with st.expander(tr("Numbers by grades")):
             rows = [
                 (f"{names[low]} – {names[high]}", _only(here, grades=(low, high)), n)
@@ -171,9 +180,11 @@ def draw_charts(context: PageContext, summary: QueueSummary, here: QueueAddress)
     if len(summary.by_category) > 1:
         st.header(tr("In which categories"))
         _draw(
-            "queue-categories", chart_categories(categories), describe_categories(categories),
+            "queue-categories",
+            chart_categories(categories),
+            describe_categories(categories),
             lambda cell: go(_only(here, category=str(cell["category"])), elsewhere=True),
-        )  # fmt: skip
+        )
         with st.expander(tr("Numbers by category")):
             told = [(name or tr("(none)"), _only(here, category=name), n) for name, n in categories]
             _draw_numbers(tr("Numbers by category"), tr("category"), told)
@@ -196,10 +207,15 @@ def list_cells(by_grades: Mapping[tuple[int, int], int], names: Sequence[str]) -
                 fill, dark = colour_cell(n, most, same=False) if n else (EMPTY, True)
                 cells.append(
                     {
-                        "low": low, "high": high, "lower": names[low], "higher": names[high], "disputes": n,
-                        "fill": fill, "ink": DARK if dark else LIGHT,
+                        "low": low,
+                        "high": high,
+                        "lower": names[low],
+                        "higher": names[high],
+                        "disputes": n,
+                        "fill": fill,
+                        "ink": DARK if dark else LIGHT,
                     }
-                )  # fmt: skip
+                )
     return cells
 
 
@@ -216,13 +232,18 @@ def chart_grades(summary: QueueSummary, names: Sequence[str]) -> Chart:
     }
     base = alt.Chart(alt.InlineData(list_cells(summary.by_grades, names))).encode(
         y=alt.Y("lower:N", sort=list(names), title=tr("lower grade"), axis=alt.Axis(**axis)),
-        x=alt.X("higher:N", sort=list(names), title=tr("higher grade"),
-            axis=alt.Axis(labelAngle=0, labelExpr="split(datum.label, ' ')", **axis)),
+        x=alt.X(
+            "higher:N",
+            sort=list(names),
+            title=tr("higher grade"),
+            axis=alt.Axis(labelAngle=0, labelExpr="split(datum.label, ' ')", **axis),
+        ),
         tooltip=[
-            alt.Tooltip("lower:N", title=tr("lower grade")), alt.Tooltip("higher:N", title=tr("higher grade")),
+            alt.Tooltip("lower:N", title=tr("lower grade")),
+            alt.Tooltip("higher:N", title=tr("higher grade")),
             alt.Tooltip("disputes:Q", title=tr("open"), format=",d"),
         ],
-    )  # fmt: skip
+    )
     picked = alt.selection_point(name="cell", fields=["low", "high"], on="click", clear=False)
     cells = base.mark_rect(cursor="pointer").encode(color=alt.Color("fill:N", scale=None)).add_params(picked)
     counts = base.mark_text(fontSize=15, cursor="pointer").encode(

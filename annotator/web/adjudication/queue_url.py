@@ -33,8 +33,18 @@ from annotator.web.kit.controls import note_press
 from annotator.web.kit.messages import tr
 
 NAMES = (
-    "show", "sort", "reason", "query", "category", "annotators", "grades", "distance", "taste", "flips", "assigned",
-)  # fmt: skip
+    "show",
+    "sort",
+    "reason",
+    "query",
+    "category",
+    "annotators",
+    "grades",
+    "distance",
+    "taste",
+    "flips",
+    "assigned",
+)
 YES_NO = {"yes": True, "no": False}
 
 

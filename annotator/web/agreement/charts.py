@@ -59,13 +59,20 @@ def list_points(report: AgreementReport) -> list[dict[str, Any]]:
     labels = label_counts([name for _, name, *_ in told], [pairs for _, _, pairs, *_ in told])
     return [
         {
-            "group": place, "label": label, "name": name, "pairs": pairs, "value": value.value,
-            "low": (value.ci95 or (value.value, value.value))[0], "high": (value.ci95 or (value.value, value.value))[1],
-            "little": bool(warning), "warning": tr(warning) if warning else "", "whole": place < 0,
+            "group": place,
+            "label": label,
+            "name": name,
+            "pairs": pairs,
+            "value": value.value,
+            "low": (value.ci95 or (value.value, value.value))[0],
+            "high": (value.ci95 or (value.value, value.value))[1],
+            "little": bool(warning),
+            "warning": tr(warning) if warning else "",
+            "whole": place < 0,
         }
         for label, (place, name, pairs, value, warning) in zip(labels, told, strict=True)
         if value.value is not None
-    ]  # fmt: skip
+    ]
 
 
 def chart_forest(report: AgreementReport) -> "alt.LayerChart":
@@ -76,18 +83,25 @@ def chart_forest(report: AgreementReport) -> "alt.LayerChart":
     low = min([0.0, target, *(row["low"] for row in rows)])
     scale = alt.Scale(domain=[max(low, -1.0), 1.0], nice=False, clamp=True)
     y = alt.Y(
-        "label:N", sort=[row["label"] for row in rows], title=None,
+        "label:N",
+        sort=[row["label"] for row in rows],
+        title=None,
         axis=alt.Axis(labelLimit=190, ticks=False, domain=False, labelOverlap=False, labelFlush=False),
-    )  # fmt: skip
+    )
     x = alt.X(
-        "value:Q", scale=scale, title=tr("κ (dashed: the target)"),
+        "value:Q",
+        scale=scale,
+        title=tr("κ (dashed: the target)"),
         axis=alt.Axis(tickCount=5, format=".1f", labelFlush=False),
-    )  # fmt: skip
+    )
     tooltip = [
-        alt.Tooltip("name:N", title=" "), alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"), alt.Tooltip("value:Q", title="κ", format=".3f"),
-        alt.Tooltip("low:Q", title=tr("from"), format=".3f"), alt.Tooltip("high:Q", title=tr("to"), format=".3f"),
+        alt.Tooltip("name:N", title=" "),
+        alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
+        alt.Tooltip("value:Q", title="κ", format=".3f"),
+        alt.Tooltip("low:Q", title=tr("from"), format=".3f"),
+        alt.Tooltip("high:Q", title=tr("to"), format=".3f"),
         alt.Tooltip("warning:N", title=tr("warning")),
-    ]  # fmt: skip
+    ]
     base = alt.Chart(alt.InlineData(rows)).encode(y=y)
     goal = alt.Chart(alt.InlineData([{"target": target}])).mark_rule(
         strokeDash=[5, 4], strokeWidth=2, color=AMBER
@@ -96,15 +110,15 @@ def chart_forest(report: AgreementReport) -> "alt.LayerChart":
     return alt.layer(
         goal.encode(x=alt.X("target:Q", scale=scale)),
         base.mark_rule(strokeWidth=2.5, color=TEAL).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
-        base.mark_point(
-            size=130, stroke=TEAL, strokeWidth=2.5, opacity=1, fillOpacity=1, cursor="pointer"
-        ).encode(
+        base.mark_point(size=130, stroke=TEAL, strokeWidth=2.5, opacity=1, fillOpacity=1, cursor="pointer")
+        .encode(
             x=x,
             fill=alt.condition("datum.little", alt.value("transparent"), alt.value(TEAL)),
             shape=alt.condition("datum.whole", alt.value("diamond"), alt.value("circle")),
             tooltip=tooltip,
-        ).add_params(picked),
-    ).properties(height=len(rows) * ROW + AXIS)  # fmt: skip
+        )
+        .add_params(picked),
+    ).properties(height=len(rows) * ROW + AXIS)
 
 
 def describe_forest(report: AgreementReport) -> str:
@@ -163,13 +177,28 @@ def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[st
         value = pair.cohen_kappa[kind]
         fill, dark = _colour(value.value)
         told = {
-            "kappa": "–" if value.value is None else f"{value.value:.2f}", "pairs": pair.pairs,
+            "kappa": "–" if value.value is None else f"{value.value:.2f}",
+            "pairs": pair.pairs,
             "why": tr(value.why) if value.value is None and value.why else "",
-        }  # fmt: skip
+        }
         cells += [
-            {"row": first, "column": second, "shown": told["kappa"], "fill": fill, "ink": DARK if dark else LIGHT, **told},
-            {"row": second, "column": first, "shown": _short(pair.pairs), "fill": COUNTED, "ink": DARK, **told},
-        ]  # fmt: skip
+            {
+                "row": first,
+                "column": second,
+                "shown": told["kappa"],
+                "fill": fill,
+                "ink": DARK if dark else LIGHT,
+                **told,
+            },
+            {
+                "row": second,
+                "column": first,
+                "shown": _short(pair.pairs),
+                "fill": COUNTED,
+                "ink": DARK,
+                **told,
+            },
+        ]
     return cells
 
 
@@ -178,19 +207,30 @@ def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> "alt.LayerChart":
     import altair as alt
 
     names = list_shown(pairs)
-    axis: dict[str, Any] = {"ticks": False, "domain": False, "labelLimit": 110, "labelOverlap": False, "labelFlush": False}  # fmt: skip
+    axis: dict[str, Any] = {
+        "ticks": False,
+        "domain": False,
+        "labelLimit": 110,
+        "labelOverlap": False,
+        "labelFlush": False,
+    }
     base = alt.Chart(alt.InlineData(list_matrix_cells(pairs, kind))).encode(
         y=alt.Y("row:N", sort=names, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(**axis)),
         x=alt.X(
-            "column:N", sort=names, title=None, scale=alt.Scale(domain=names),
+            "column:N",
+            sort=names,
+            title=None,
+            scale=alt.Scale(domain=names),
             axis=alt.Axis(labelAngle=-40, orient="bottom", **axis),
         ),
         tooltip=[
-            alt.Tooltip("row:N", title=" "), alt.Tooltip("column:N", title="  "),
-            alt.Tooltip("kappa:N", title=f"κ {name_word(kind)}"), alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
+            alt.Tooltip("row:N", title=" "),
+            alt.Tooltip("column:N", title="  "),
+            alt.Tooltip("kappa:N", title=f"κ {name_word(kind)}"),
+            alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
             alt.Tooltip("why:N", title=tr("undefined because")),
         ],
-    )  # fmt: skip
+    )
     picked = alt.selection_point(name="cell", fields=["row", "column"], on="click", clear=False)
     written = len(names) <= MOST_WRITTEN
     colour = alt.Color("fill:N", scale=None) if written else _colour_with_legend(alt, pairs, kind)
@@ -215,19 +255,28 @@ def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
     few = sum(pair.warning is not None for pair in pairs)
     said = tr(
         "Cohen's κ ({kind}) of every two annotators who share pairs, {n:,} in all, and the pairs that each rests on.",
-        kind=name_word(kind), n=len(pairs),
-    )  # fmt: skip
-    left_out = tr_n(
-        "{n:,} of them shares too few pairs to say much, and is left out of what follows.",
-        "{n:,} of them share too few pairs to say much, and are left out of what follows.", few,
-    ) if few else ""  # fmt: skip
+        kind=name_word(kind),
+        n=len(pairs),
+    )
+    left_out = (
+        tr_n(
+            "{n:,} of them shares too few pairs to say much, and is left out of what follows.",
+            "{n:,} of them share too few pairs to say much, and are left out of what follows.",
+            few,
+        )
+        if few
+        else ""
+    )
     if not known:
         return join_sentences([said, tr("None of them is defined.") if not few else left_out])
     (low, lowest), (high, highest) = known[0], known[-1]
     reach = tr(
         "Lowest {low:.2f} ({lowest}), highest {high:.2f} ({highest}).",
-        low=low, lowest=" – ".join(lowest), high=high, highest=" – ".join(highest),
-    )  # fmt: skip
+        low=low,
+        lowest=" – ".join(lowest),
+        high=high,
+        highest=" – ".join(highest),
+    )
     return join_sentences([said, left_out, reach] if few else [said, reach])
 
 
@@ -245,9 +294,15 @@ def _colour_with_legend(alt: Any, pairs: Sequence[PairAgreement], kind: str) -> 
         f"datum.value === {json.dumps(fill)} ? {json.dumps(name)}" for fill, name in shades.items()
     )
     legend = alt.Legend(
-        orient="top", title=f"κ {name_word(kind)}", values=list(shades), labelExpr=f"{told} : ''", columns=5,
-        symbolType="square", symbolStrokeColor="currentcolor", symbolStrokeWidth=0.5,
-    )  # fmt: skip
+        orient="top",
+        title=f"κ {name_word(kind)}",
+        values=list(shades),
+        labelExpr=f"{told} : ''",
+        columns=5,
+        symbolType="square",
+        symbolStrokeColor="currentcolor",
+        symbolStrokeWidth=0.5,
+    )
     return alt.Color("fill:N", scale=alt.Scale(domain=grounds, range=grounds), legend=legend)
 
 
@@ -283,11 +338,22 @@ def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str])
         total, begin = sum(given), 0.0
         for grade, count in enumerate(given):
             share = count / total if total else 0.0
-            found.append({
-                "label": label, "name": person, "place": grade, "whose": whose, "grade": names[grade], "count": count, "share": share,
-                "told": show_share(share, 1), "begin": begin, "end": begin + share, "middle": begin + share / 2,
-                "shown": show_share(share) if share >= LEAST_WRITTEN else "",
-            })  # fmt: skip
+            found.append(
+                {
+                    "label": label,
+                    "name": person,
+                    "place": grade,
+                    "whose": whose,
+                    "grade": names[grade],
+                    "count": count,
+                    "share": share,
+                    "told": show_share(share, 1),
+                    "begin": begin,
+                    "end": begin + share,
+                    "middle": begin + share / 2,
+                    "shown": show_share(share) if share >= LEAST_WRITTEN else "",
+                }
+            )
             begin += share
     return found
 
@@ -300,14 +366,18 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
     people = list(dict.fromkeys(row["label"] for row in rows))
     base = alt.Chart(alt.InlineData(rows)).encode(
         y=alt.Y(
-            "label:N", sort=people, title=None,
+            "label:N",
+            sort=people,
+            title=None,
             axis=alt.Axis(labelLimit=190, ticks=False, domain=False, labelOverlap=False),
         ),
         tooltip=[
-            alt.Tooltip("name:N", title=" "), alt.Tooltip("grade:N", title=tr("grade")),
-            alt.Tooltip("count:Q", title=tr("judgments"), format=",d"), alt.Tooltip("told:N", title=tr("share")),
+            alt.Tooltip("name:N", title=" "),
+            alt.Tooltip("grade:N", title=tr("grade")),
+            alt.Tooltip("count:Q", title=tr("judgments"), format=",d"),
+            alt.Tooltip("told:N", title=tr("share")),
         ],
-    )  # fmt: skip
+    )
     scale = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X(
         "begin:Q",

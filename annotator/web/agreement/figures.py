@@ -192,7 +192,13 @@ def choose_rows(report: AgreementReport, asked: Asked, rows: int) -> tuple[list[
     if asked.table == "leanings":
         at_name = {one.annotator: place for place, one in enumerate(report.measured.leanings)}
         places = [at_name[one.annotator] for one in rank_leanings(report.measured.leanings)[:MOST_LISTED]]
-        said = [tr("Listed are {n:,} of {all:,}, those first who lean most (the distance times the comparisons).", n=len(places), all=rows)]  # fmt: skip
+        said = [
+            tr(
+                "Listed are {n:,} of {all:,}, those first who lean most (the distance times the comparisons).",
+                n=len(places),
+                all=rows,
+            )
+        ]
         return places, join_sentences([*said, tr("The file has all.")])
     if asked.table == "groups":
         groups = report.groups

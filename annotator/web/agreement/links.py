@@ -98,7 +98,9 @@ def describe_selection(selection: Selection) -> str:
         said = tr("{pairs}; without {people}", pairs=said, people=_name_some(selection.without))
     if selection.span is not None:
         first, last = _show_span(selection.span)
-        said = tr("{pairs}; judged a second time from {first} to {last} (UTC)", pairs=said, first=first, last=last)  # fmt: skip
+        said = tr(
+            "{pairs}; judged a second time from {first} to {last} (UTC)", pairs=said, first=first, last=last
+        )
     if selection.by is None:
         return said
     value = selection.value if selection.value is not None else tr("(none)")
@@ -111,9 +113,11 @@ def name_field(by: str) -> str:
     if colon and kind == "document":
         return tr("document: {attribute}", attribute=attribute)
     named = {
-        "guideline_version": tr("version of the guideline"), "week": tr("week"),
-        "annotator": tr("annotator"), "annotators": tr("two annotators"),
-    }  # fmt: skip
+        "guideline_version": tr("version of the guideline"),
+        "week": tr("week"),
+        "annotator": tr("annotator"),
+        "annotators": tr("two annotators"),
+    }
     return named.get(by) or name_word(by)
 
 
@@ -156,11 +160,19 @@ def _describe_grades(people: Sequence[str], low: int, high: int) -> str:
     if not people:
         return tr("Pairs on which the grades {low} and {high} meet", low=low, high=high)
     if len(people) == 1:
-        return tr("Pairs on which the grades {low} and {high} of {name} and others meet", low=low, high=high, name=people[0])  # fmt: skip
+        return tr(
+            "Pairs on which the grades {low} and {high} of {name} and others meet",
+            low=low,
+            high=high,
+            name=people[0],
+        )
     return tr(
         "Pairs that {first} graded {low} and {second} graded {high}",
-        first=people[0], low=low, second=people[1], high=high,
-    )  # fmt: skip
+        first=people[0],
+        low=low,
+        second=people[1],
+        high=high,
+    )
 
 
 def _read_grades(told: str | None) -> tuple[int, int] | None:

@@ -41,9 +41,13 @@ def draw_pairs(context: PageContext, dataset: str, selection: Selection) -> None
         st.text(tr("There is no such pair."))
         keep_focus(from_top=True)
         return
-    st.text(tr_n(
-        "{n:,} pair, the furthest apart first.", "{n:,} pairs, the furthest apart first.", found.total,
-    ))  # fmt: skip
+    st.text(
+        tr_n(
+            "{n:,} pair, the furthest apart first.",
+            "{n:,} pairs, the furthest apart first.",
+            found.total,
+        )
+    )
     if any(one.hidden for one in found.pairs):
         st.text(tr("Of a pair that you have still to judge yourself nothing is shown."))
     columns = (tr("query"), tr("document"), tr("grades"), tr("apart"), tr("status"))
@@ -72,7 +76,10 @@ def _draw_ways(dataset: str, selection: Selection, start: int, total: int) -> No
     """Where one is, and the way on."""
     if total <= SIZE:
         return
-    ways = ((tr("Earlier ones"), max(0, start - SIZE), start > 0), (tr("Further ones"), start + SIZE, start + SIZE < total))  # fmt: skip
+    ways = (
+        (tr("Earlier ones"), max(0, start - SIZE), start > 0),
+        (tr("Further ones"), start + SIZE, start + SIZE < total),
+    )
     links = [(label, [*list_parameters(selection), ("from", str(at))]) for label, at, there in ways if there]
     said = tr(
         "{first:,} to {last:,} of {total:,}", first=start + 1, last=min(start + SIZE, total), total=total

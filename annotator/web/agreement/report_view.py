@@ -83,9 +83,14 @@ def _say_further(verdict: Verdict) -> str:
 
 
 TABS = (
-    say("Annotators"), say("Groups"), say("Over time"), say("Guideline versions"), say("Grades"), say("All figures"),
+    say("Annotators"),
+    say("Groups"),
+    say("Over time"),
+    say("Guideline versions"),
+    say("Grades"),
+    say("All figures"),
     say("Left out"),
-)  # fmt: skip
+)
 
 
 def draw_report(context: PageContext, report: AgreementReport, fields: list[str]) -> None:

@@ -246,9 +246,15 @@ def find_pair(report: AgreementReport, first: str, second: str) -> PairAgreement
         if pair.annotators == (second, first):
             turned = tuple(zip(*pair.confusion, strict=True))
             return PairAgreement(
-                (first, second), pair.pairs, pair.observed_agreement, pair.cohen_kappa, turned, pair.paradox,
-                pair.queries, pair.warning,
-            )  # fmt: skip
+                (first, second),
+                pair.pairs,
+                pair.observed_agreement,
+                pair.cohen_kappa,
+                turned,
+                pair.paradox,
+                pair.queries,
+                pair.warning,
+            )
     return None
 
 

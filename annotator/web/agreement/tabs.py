@@ -70,11 +70,14 @@ def draw_dataset(report: AgreementReport) -> None:
     draw_figures(report, Asked("coefficients"), tr("Every coefficient"), at_once=True)
     found = report.measured.paradox
     if found is not None:
-        st.text(tr(
-            "Prevalence {prevalence:.2f}, bias {bias:.2f}, both from 0 to 1. A high prevalence (one grade given most of the "
-            "time) lowers κ, and so does a low bias (annotators who give each grade equally often); AC1 hardly moves.",
-            prevalence=found.prevalence, bias=found.bias,
-        ))  # fmt: skip
+        st.text(
+            tr(
+                "Prevalence {prevalence:.2f}, bias {bias:.2f}, both from 0 to 1. A high prevalence (one grade given most of the "
+                "time) lowers κ, and so does a low bias (annotators who give each grade equally often); AC1 hardly moves.",
+                prevalence=found.prevalence,
+                bias=found.bias,
+            )
+        )
 
 
 def draw_annotators(report: AgreementReport, grade_names: Sequence[str]) -> None:
@@ -85,9 +88,14 @@ def draw_annotators(report: AgreementReport, grade_names: Sequence[str]) -> None
         kind = _choose_kind()
         drawn = choose_pairs(pairs, _choose_person(pairs))
         draw_report_chart(
-            "kappa-matrix", chart_matrix(drawn, kind), describe_matrix(drawn, kind), caption=tr("Every two annotators"),
-            csv=list_figures_address(report.dataset, Asked("annotators")), name=f"{report.dataset}-kappa", pick=_pick_two,
-        )  # fmt: skip
+            "kappa-matrix",
+            chart_matrix(drawn, kind),
+            describe_matrix(drawn, kind),
+            caption=tr("Every two annotators"),
+            csv=list_figures_address(report.dataset, Asked("annotators")),
+            name=f"{report.dataset}-kappa",
+            pick=_pick_two,
+        )
         _say_of_matrix(pairs)
         draw_figures(report, Asked("annotators"), tr("Every two annotators as a table"))
     st.header(tr("Two annotators, grade by grade"))
@@ -97,10 +105,14 @@ def draw_annotators(report: AgreementReport, grade_names: Sequence[str]) -> None
         return
     asked = Asked("confusion", first=pair.annotators[0], second=pair.annotators[1])
     draw_report_chart(
-        "confusion", chart_confusion(pair, grade_names), describe_confusion(pair), caption=rows.name_pair(pair),
-        csv=list_figures_address(report.dataset, asked), name=f"{report.dataset}-confusion",
+        "confusion",
+        chart_confusion(pair, grade_names),
+        describe_confusion(pair),
+        caption=rows.name_pair(pair),
+        csv=list_figures_address(report.dataset, asked),
+        name=f"{report.dataset}-confusion",
         pick=lambda cell: _pick_cell(pair, cell),
-    )  # fmt: skip
+    )
     st.text(describe_confusion(pair))
     _draw_cells(report.dataset, pair, grade_names)
     if len(pairs) == 1:
@@ -121,14 +133,24 @@ def draw_groups(report: AgreementReport, groupings: Sequence[str]) -> None:
         return
     asked = Asked("groups", by=by)
     draw_report_chart(
-        "groups", chart_forest(report), describe_forest(report), caption=name_field(by),
-        csv=list_figures_address(report.dataset, asked), name=f"{report.dataset}-groups",
+        "groups",
+        chart_forest(report),
+        describe_forest(report),
+        caption=name_field(by),
+        csv=list_figures_address(report.dataset, asked),
+        name=f"{report.dataset}-groups",
         pick=lambda cell: _pick_group(report, cell),
-    )  # fmt: skip
+    )
     said = tr("In brackets: pairs. Lines: 95 % intervals. Hollow: too few pairs to say much.")
     draw_note(f"{said} {tr('A click on a point shows its pairs.')}")
     if len(report.groups) > MOST_GROUPS:
-        draw_note(tr("Drawn are the {n} largest groups of {all:,}; the file has all.", n=MOST_GROUPS, all=len(report.groups)))  # fmt: skip
+        draw_note(
+            tr(
+                "Drawn are the {n} largest groups of {all:,}; the file has all.",
+                n=MOST_GROUPS,
+                all=len(report.groups),
+            )
+        )
     for group in list_drawn(report.groups):
         kappa = group.measured.cohen_kappa["unweighted"]
         if kappa.value is None:
@@ -139,9 +161,15 @@ def draw_groups(report: AgreementReport, groupings: Sequence[str]) -> None:
 def _choose_kind() -> str:
     heeded = heed_address("kappa", KINDS)
     chosen = st.segmented_control(
-        tr("Kind of κ"), KINDS, default=None if heeded else KINDS[0], format_func=name_word, required=True, key="kappa",
-        bind="query-params", wrap=True,
-    )  # fmt: skip
+        tr("Kind of κ"),
+        KINDS,
+        default=None if heeded else KINDS[0],
+        format_func=name_word,
+        required=True,
+        key="kappa",
+        bind="query-params",
+        wrap=True,
+    )
     return str(chosen or KINDS[0])
 
 
@@ -152,9 +180,14 @@ def _choose_person(pairs: Sequence[PairAgreement]) -> str | None:
         return None
     heed_address("about", people)
     chosen: str | None = st.selectbox(
-        tr("Find a person"), people, index=None, key="about", bind="query-params", placeholder=tr("those who share the most pairs"),
+        tr("Find a person"),
+        people,
+        index=None,
+        key="about",
+        bind="query-params",
+        placeholder=tr("those who share the most pairs"),
         width=360,
-    )  # fmt: skip
+    )
     return chosen
 
 
@@ -162,10 +195,14 @@ def _say_of_matrix(pairs: Sequence[PairAgreement]) -> None:
     people = len({name for pair in pairs for name in pair.annotators})
     said = [tr("Above the diagonal κ, below it the pairs it rests on. A click on a cell shows its pairs.")]
     if people > MOST_PEOPLE:
-        said.append(tr(
-            "Drawn are {n} annotators of {all:,}: those who share the most pairs, or the one you choose with those who share the most "
-            "with them. The file has all.", n=MOST_PEOPLE, all=people,
-        ))  # fmt: skip
+        said.append(
+            tr(
+                "Drawn are {n} annotators of {all:,}: those who share the most pairs, or the one you choose with those who share the most "
+                "with them. The file has all.",
+                n=MOST_PEOPLE,
+                all=people,
+            )
+        )
     if min(people, MOST_PEOPLE) > MOST_WRITTEN:
         said.append(tr("Point at a cell to read its figures."))
     draw_note(join_sentences(said))
@@ -208,8 +245,12 @@ def _link_cell(dataset: str, pair: PairAgreement, row: int, column: int) -> str 
     says = tr_n(
         "{n:,} pair that {first} graded {row} and {second} {column}",
         "{n:,} pairs that {first} graded {row} and {second} {column}",
-        count, first=pair.annotators[0], second=pair.annotators[1], row=row, column=column,
-    )  # fmt: skip
+        count,
+        first=pair.annotators[0],
+        second=pair.annotators[1],
+        row=row,
+        column=column,
+    )
     selection = Selection(annotators=pair.annotators, grades=(row, column))
     return Link(f"{count:,}", list_page_address(dataset, selection), says)
 
@@ -246,20 +287,35 @@ def draw_time(report: AgreementReport) -> None:
     csv = list_figures_address(report.dataset, Asked("periods"))
     if any(one.kappa.value is not None for one in report.periods):
         draw_report_chart(
-            "drift", chart_drift(report.periods, report.kappa_target), describe_drift(report.periods, report.kappa_target),
-            caption=tr("Agreement over time"), csv=csv, name=f"{report.dataset}-drift", pick=lambda cell: _pick_period(report, cell),
-        )  # fmt: skip
+            "drift",
+            chart_drift(report.periods, report.kappa_target),
+            describe_drift(report.periods, report.kappa_target),
+            caption=tr("Agreement over time"),
+            csv=csv,
+            name=f"{report.dataset}-drift",
+            pick=lambda cell: _pick_period(report, cell),
+        )
     people = list_leaning_people(report.periods)
     if people:
         st.header(tr("Leanings over time"))
         draw_report_chart(
-            "leanings", chart_leanings(report.periods), describe_leanings(report.periods),
-            caption=tr("Leanings over time"), csv=csv, name=f"{report.dataset}-leanings",
+            "leanings",
+            chart_leanings(report.periods),
+            describe_leanings(report.periods),
+            caption=tr("Leanings over time"),
+            csv=csv,
+            name=f"{report.dataset}-leanings",
             pick=lambda cell: _pick_period(report, cell),
-        )  # fmt: skip
+        )
         known = {one.annotator for period in report.periods for one in period.leanings}
         if len(known) > len(people):
-            draw_note(tr("Drawn are the {n} annotators of {all:,} who leaned the furthest; the file has all.", n=MOST_LINES, all=len(known)))  # fmt: skip
+            draw_note(
+                tr(
+                    "Drawn are the {n} annotators of {all:,} who leaned the furthest; the file has all.",
+                    n=MOST_LINES,
+                    all=len(known),
+                )
+            )
     draw_note(tr("A click on a point shows its pairs."))
     draw_figures(report, Asked("periods"), tr("The periods as a table"))
 
@@ -277,12 +333,22 @@ def draw_grades(report: AgreementReport, grade_names: Sequence[str]) -> None:
             + tr("A click on a part of a bar shows its pairs.")
         )
         draw_report_chart(
-            "grades", chart_grades(counts, grade_names), describe_grades(counts, grade_names),
-            caption=tr("Grades by annotator"), csv=list_figures_address(report.dataset, Asked("grades")),
-            name=f"{report.dataset}-grades", pick=_pick_grade,
-        )  # fmt: skip
+            "grades",
+            chart_grades(counts, grade_names),
+            describe_grades(counts, grade_names),
+            caption=tr("Grades by annotator"),
+            csv=list_figures_address(report.dataset, Asked("grades")),
+            name=f"{report.dataset}-grades",
+            pick=_pick_grade,
+        )
         if len(counts) > MOST_BARS:
-            draw_note(tr("Drawn are the {n} annotators of {all:,} who judged the most; the file has all.", n=MOST_BARS, all=len(counts)))  # fmt: skip
+            draw_note(
+                tr(
+                    "Drawn are the {n} annotators of {all:,} who judged the most; the file has all.",
+                    n=MOST_BARS,
+                    all=len(counts),
+                )
+            )
         draw_figures(report, Asked("grades"), tr("The grades as a table"), grade_names)
     if report.measured.leanings:
         st.header(tr("How annotators lean"))
@@ -304,12 +370,17 @@ def draw_left_out(report: AgreementReport) -> None:
         [tr("judgments"), tr("reason"), tr("list")],
         [
             [
-                show_number(one.judgments), tr(one.why),
-                Link(tr("as a CSV file"), list_left_out_address(report.dataset, one.kind), f"{tr('as a CSV file')}: {tr(one.why)}"),
+                show_number(one.judgments),
+                tr(one.why),
+                Link(
+                    tr("as a CSV file"),
+                    list_left_out_address(report.dataset, one.kind),
+                    f"{tr('as a CSV file')}: {tr(one.why)}",
+                ),
             ]
             for one in report.left_out
         ],
-    )  # fmt: skip
+    )
 
 
 def _pick_period(report: AgreementReport, cell: Mapping[str, Any]) -> None:
@@ -346,10 +417,13 @@ def draw_since(context: PageContext, report: AgreementReport) -> None:
     _draw_notes(found)
     if list_points(found):
         draw_report_chart(
-            "since-version", chart_since(found, report.kappa_target), describe_since(found),
+            "since-version",
+            chart_since(found, report.kappa_target),
+            describe_since(found),
             caption=tr("Before and since version {version}", version=found.version),
-            csv=list_since_address(found.dataset, found.version), name=f"{found.dataset}-since-{found.version}",
-        )  # fmt: skip
+            csv=list_since_address(found.dataset, found.version),
+            name=f"{found.dataset}-since-{found.version}",
+        )
     _draw_table(found)
 
 
@@ -389,9 +463,13 @@ def _find(context: PageContext, dataset: str) -> SinceVersion | None:
 def _draw_choice(found: SinceVersion) -> None:
     versions = [str(version) for version, _ in reversed(found.versions)]
     st.selectbox(
-        tr("Version of the guideline"), versions, index=versions.index(str(found.version)), key=KEY, bind="query-params",
+        tr("Version of the guideline"),
+        versions,
+        index=versions.index(str(found.version)),
+        key=KEY,
+        bind="query-params",
         width=260,
-    )  # fmt: skip
+    )
 
 
 def _draw_notes(found: SinceVersion) -> None:

@@ -33,24 +33,33 @@ def chart_drift(periods: Sequence[Period], target: float) -> "alt.LayerChart":
 
     rows = [
         {
-            "at": at, "period": one.first, "last": one.last, "pairs": one.pairs, "value": one.kappa.value,
-            "low": (one.kappa.ci95 or (one.kappa.value,) * 2)[0], "high": (one.kappa.ci95 or (one.kappa.value,) * 2)[1],
+            "at": at,
+            "period": one.first,
+            "last": one.last,
+            "pairs": one.pairs,
+            "value": one.kappa.value,
+            "low": (one.kappa.ci95 or (one.kappa.value,) * 2)[0],
+            "high": (one.kappa.ci95 or (one.kappa.value,) * 2)[1],
         }
         for at, one in enumerate(periods)
-    ]  # fmt: skip
+    ]
     known = [row for row in rows if row["value"] is not None]
     low = min([0.0, target, *(float(str(row["low"])) for row in known)])
     scale = alt.Scale(domain=[low, 1.0], nice=False)
     x = _place_periods(periods)
     tooltip = [
-        alt.Tooltip("period:N", title=tr("first day")), alt.Tooltip("last:N", title=tr("last day")),
-        alt.Tooltip("value:Q", title="κ", format=".3f"), alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
-    ]  # fmt: skip
+        alt.Tooltip("period:N", title=tr("first day")),
+        alt.Tooltip("last:N", title=tr("last day")),
+        alt.Tooltip("value:Q", title="κ", format=".3f"),
+        alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
+    ]
     base = alt.Chart(alt.InlineData(known)).encode(x=x)
     goal = alt.Chart(alt.InlineData([{"target": target}])).mark_rule(
         strokeDash=[5, 4], strokeWidth=2, color=AMBER
     )
-    y = alt.Y("value:Q", scale=scale, title=tr("κ (dashed: the target)"), axis=alt.Axis(tickCount=5, format=".1f"))  # fmt: skip
+    y = alt.Y(
+        "value:Q", scale=scale, title=tr("κ (dashed: the target)"), axis=alt.Axis(tickCount=5, format=".1f")
+    )
     return alt.layer(
         goal.encode(y=alt.Y("target:Q", scale=scale)),
         base.mark_line(color=TEAL, strokeWidth=1.5).encode(y=y),
@@ -85,13 +94,18 @@ def chart_leanings(periods: Sequence[Period]) -> "alt.LayerChart":
     people = list_leaning_people(periods)
     rows = [
         {
-            "at": at, "period": period.first, "name": one.annotator, "mean": one.mean, "couples": one.couples,
-            "low": one.ci95[0] if one.ci95 else None, "high": one.ci95[1] if one.ci95 else None,
+            "at": at,
+            "period": period.first,
+            "name": one.annotator,
+            "mean": one.mean,
+            "couples": one.couples,
+            "low": one.ci95[0] if one.ci95 else None,
+            "high": one.ci95[1] if one.ci95 else None,
         }
         for at, period in enumerate(periods)
         for one in period.leanings
         if one.annotator in people
-    ]  # fmt: skip
+    ]
     legend = alt.Legend(
         orient="top",
         title=None,
@@ -109,10 +123,11 @@ def chart_leanings(periods: Sequence[Period]) -> "alt.LayerChart":
     )
     level = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY, strokeWidth=1.5)
     tooltip = [
-        alt.Tooltip("name:N", title=" "), alt.Tooltip("period:N", title=tr("first day")),
+        alt.Tooltip("name:N", title=" "),
+        alt.Tooltip("period:N", title=tr("first day")),
         alt.Tooltip("mean:Q", title=tr("grades above the others"), format="+.2f"),
         alt.Tooltip("couples:Q", title=tr("comparisons"), format=",d"),
-    ]  # fmt: skip
+    ]
     return alt.layer(
         level.encode(y="zero:Q"),
         base.mark_line(strokeWidth=1.5),
@@ -142,9 +157,11 @@ def _place_periods(periods: Sequence[Period]) -> "alt.X":
     import altair as alt
 
     return alt.X(
-        "period:N", sort=[one.first for one in periods], title=tr("period beginning on"),
+        "period:N",
+        sort=[one.first for one in periods],
+        title=tr("period beginning on"),
         axis=alt.Axis(labelAngle=-40, labelLimit=130, labelOverlap="greedy"),
-    )  # fmt: skip
+    )
 
 
 ROW, AXIS, LEGEND = 48, 64, 56
@@ -170,11 +187,17 @@ def list_points(found: SinceVersion) -> list[dict[str, Any]]:
             low, high = side.kappa.ci95 or (value, value)
             points.append(
                 {
-                    "label": label, "name": name_part(part), "side": name, "value": value, "low": low, "high": high,
-                    "pairs": side.pairs, "little": bool(side.warning),
+                    "label": label,
+                    "name": name_part(part),
+                    "side": name,
+                    "value": value,
+                    "low": low,
+                    "high": high,
+                    "pairs": side.pairs,
+                    "little": bool(side.warning),
                     "warning": tr(side.warning) if side.warning else "",
                 }
-            )  # fmt: skip
+            )
     return points
 
 
@@ -188,40 +211,54 @@ def chart_since(found: SinceVersion, target: float) -> "alt.LayerChart":
     labels = list(dict.fromkeys(row["label"] for row in rows))
     base = alt.Chart(alt.InlineData(rows)).encode(
         y=alt.Y(
-            "label:N", sort=labels, title=None,
+            "label:N",
+            sort=labels,
+            title=None,
             axis=alt.Axis(labelLimit=190, ticks=False, domain=False, labelOverlap=False, labelFlush=False),
         ),
-        yOffset=alt.YOffset("side:N", sort=sides, scale=alt.Scale(domain=sides, paddingInner=0.4, paddingOuter=0.3)),
-        color=alt.Color(
-            "side:N", scale=alt.Scale(domain=sides, range=[GREY, TEAL]), legend=alt.Legend(orient="top", title=None)
+        yOffset=alt.YOffset(
+            "side:N", sort=sides, scale=alt.Scale(domain=sides, paddingInner=0.4, paddingOuter=0.3)
         ),
-    )  # fmt: skip
+        color=alt.Color(
+            "side:N",
+            scale=alt.Scale(domain=sides, range=[GREY, TEAL]),
+            legend=alt.Legend(orient="top", title=None),
+        ),
+    )
     tooltip = [
-        alt.Tooltip("name:N", title=" "), alt.Tooltip("side:N", title=" "),
-        alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"), alt.Tooltip("value:Q", title="κ", format=".3f"),
-        alt.Tooltip("low:Q", title=tr("from"), format=".3f"), alt.Tooltip("high:Q", title=tr("to"), format=".3f"),
+        alt.Tooltip("name:N", title=" "),
+        alt.Tooltip("side:N", title=" "),
+        alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
+        alt.Tooltip("value:Q", title="κ", format=".3f"),
+        alt.Tooltip("low:Q", title=tr("from"), format=".3f"),
+        alt.Tooltip("high:Q", title=tr("to"), format=".3f"),
         alt.Tooltip("warning:N", title=tr("warning")),
-    ]  # fmt: skip
+    ]
     goal = alt.Chart(alt.InlineData([{"target": target}])).mark_rule(
         strokeDash=[5, 4], strokeWidth=2, color=AMBER
     )
     x = alt.X(
-        "value:Q", scale=scale, title=tr("κ (dashed: the target)"),
+        "value:Q",
+        scale=scale,
+        title=tr("κ (dashed: the target)"),
         axis=alt.Axis(tickCount=5, format=".1f", labelFlush=False),
-    )  # fmt: skip
+    )
     return alt.layer(
         goal.encode(x=alt.X("target:Q", scale=scale)),
         base.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
         base.mark_point(size=110, strokeWidth=2.5, opacity=1, fillOpacity=1).encode(
             x=x,
-            shape=alt.Shape("side:N", scale=alt.Scale(domain=sides, range=["circle", "diamond"]), legend=None),
+            shape=alt.Shape(
+                "side:N", scale=alt.Scale(domain=sides, range=["circle", "diamond"]), legend=None
+            ),
             fill=alt.condition(
-                "datum.little", alt.value("transparent"),
+                "datum.little",
+                alt.value("transparent"),
                 alt.Color("side:N", scale=alt.Scale(domain=sides, range=[GREY, TEAL]), legend=None),
             ),
             tooltip=tooltip,
         ),
-    ).properties(height=len(labels) * ROW + AXIS + LEGEND)  # fmt: skip
+    ).properties(height=len(labels) * ROW + AXIS + LEGEND)
 
 
 def describe_since(found: SinceVersion) -> str:
@@ -229,11 +266,17 @@ def describe_since(found: SinceVersion) -> str:
     said = [
         tr(
             "{name}: before {before}, since {since}",
-            name=name_part(part), before=_say(part.before), since=_say(part.since),
+            name=name_part(part),
+            before=_say(part.before),
+            since=_say(part.since),
         )
         for part in found.parts
-    ]  # fmt: skip
-    return tr("Cohen's kappa before and since version {version}: {values}.", version=found.version, values="; ".join(said))  # fmt: skip
+    ]
+    return tr(
+        "Cohen's kappa before and since version {version}: {values}.",
+        version=found.version,
+        values="; ".join(said),
+    )
 
 
 def list_since_rows(found: SinceVersion) -> list[dict[str, object]]:
@@ -245,16 +288,23 @@ def list_since_rows(found: SinceVersion) -> list[dict[str, object]]:
             low, high = (shown.ci95 if shown and shown.ci95 else None) or (None, None)
             rows.append(
                 {
-                    tr("part"): name_part(part), tr("version {version}", version=found.version): name,
-                    tr("pairs"): side.pairs, tr("queries"): side.queries,
-                    "κ": _round(side.kappa.value), **_ends("κ", side),
-                    tr("ordinal α"): _round(side.alpha.value), **_ends("α", side),
+                    tr("part"): name_part(part),
+                    tr("version {version}", version=found.version): name,
+                    tr("pairs"): side.pairs,
+                    tr("queries"): side.queries,
+                    "κ": _round(side.kappa.value),
+                    **_ends("κ", side),
+                    tr("ordinal α"): _round(side.alpha.value),
+                    **_ends("α", side),
                     tr("difference of κ"): _round(shown.value if shown else None),
-                    tr("difference from"): _round(low), tr("difference to"): _round(high),
-                    tr("undefined because"): tr(side.kappa.why) if side.kappa.value is None and side.kappa.why else "",
+                    tr("difference from"): _round(low),
+                    tr("difference to"): _round(high),
+                    tr("undefined because"): tr(side.kappa.why)
+                    if side.kappa.value is None and side.kappa.why
+                    else "",
                     tr("warning"): tr(side.warning) if side.warning else "",
                 }
-            )  # fmt: skip
+            )
     return rows
 
 

@@ -164,7 +164,11 @@ def draw_lessons(context: "PageContext", desk: Desk) -> None:
     if not found.lessons:
         _draw_nothing(context, found)
         return
-    waiting = tr_n("{n:,} decision or question waits for the guideline.", "{n:,} decisions and questions wait for the guideline.", found.waiting)  # fmt: skip
+    waiting = tr_n(
+        "{n:,} decision or question waits for the guideline.",
+        "{n:,} decisions and questions wait for the guideline.",
+        found.waiting,
+    )
     st.html(f'<p class="annotator-step">{escape(waiting)}</p>')
     draw_note(
         tr(
@@ -288,9 +292,14 @@ def _draw_case(desk: Desk, case: Taught) -> None:
             draw_note(tr("Stands among the examples of grade {grade} in your draft", grade=case.decided))
             return
         st.button(
-            tr("Insert as an example of grade {grade}", grade=case.decided), key=f"insert {name}", type="tertiary",
-            icon=":material/add:", on_click=insert_example, args=(desk, case), width="content",
-        )  # fmt: skip
+            tr("Insert as an example of grade {grade}", grade=case.decided),
+            key=f"insert {name}",
+            type="tertiary",
+            icon=":material/add:",
+            on_click=insert_example,
+            args=(desk, case),
+            width="content",
+        )
 
 
 def _describe_case(dataset: str, case: Taught) -> str:

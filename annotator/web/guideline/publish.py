@@ -76,19 +76,29 @@ def draw_publishing(context: PageContext, dataset: str, base: "Version", draft: 
     proposed = propose_change(base.rubric, rubric)
     change_key, why_key = f"guideline change {proposed} {dataset}", f"guideline why {dataset}"
     change = st.radio(
-        tr("What kind of change it is"), list(CHANGES), index=list(CHANGES).index(proposed),
-        format_func=lambda kind: tr(CHANGES[kind]), captions=[meant[kind] for kind in CHANGES],
-        key=change_key, persist_state="session",
-    )  # fmt: skip
+        tr("What kind of change it is"),
+        list(CHANGES),
+        index=list(CHANGES).index(proposed),
+        format_func=lambda kind: tr(CHANGES[kind]),
+        captions=[meant[kind] for kind in CHANGES],
+        key=change_key,
+        persist_state="session",
+    )
     st.text_area(
         tr("Why (required)") if change == "semantic" else tr("Why (optional)"),
-        key=why_key, height=80, on_change="ignore", persist_state="session",
+        key=why_key,
+        height=80,
+        on_change="ignore",
+        persist_state="session",
         help=tr("Annotators read it beside what changed."),
-    )  # fmt: skip
+    )
     st.button(
-        tr("Publish version {version}", version=base.version + 1), type="primary", key=f"publish {draft.mark}",
-        on_click=_publish, args=(dataset, base, draft, shown, change_key, why_key),
-    )  # fmt: skip
+        tr("Publish version {version}", version=base.version + 1),
+        type="primary",
+        key=f"publish {draft.mark}",
+        on_click=_publish,
+        args=(dataset, base, draft, shown, change_key, why_key),
+    )
     _say_refused()
 
 
@@ -98,21 +108,26 @@ def draw_meanwhile(dataset: str, present: "Version", base: "Version", draft: Dra
         st.warning(
             tr(
                 "{name} published version {version} while you were writing. What you typed is still here.",
-                name=escape_markdown(_name(present)), version=present.version,
+                name=escape_markdown(_name(present)),
+                version=present.version,
             ),
             icon=":material/group:",
-        )  # fmt: skip
+        )
         st.button(
-            tr("Bring both together"), key=f"merge {draft.mark}", type="primary",
-            on_click=_merge, args=(dataset, base, draft),
-        )  # fmt: skip
+            tr("Bring both together"),
+            key=f"merge {draft.mark}",
+            type="primary",
+            on_click=_merge,
+            args=(dataset, base, draft),
+        )
     if draft.merged is None:
         return
     conflicts = find_conflicts(to_rubric(read_fields(draft, base)))
     told = tr(
         "{name} published version {version} while you were writing. Both changes are in the fields below.",
-        name=escape_markdown(draft.merged["name"]), version=draft.merged["version"],
-    )  # fmt: skip
+        name=escape_markdown(draft.merged["name"]),
+        version=draft.merged["version"],
+    )
     if conflicts:
         fields = ", ".join(tr(name) for name in conflicts)
         st.warning(f"{told} {_explain_marks(fields)}", icon=":material/call_split:")
@@ -129,8 +144,10 @@ def _explain_marks(fields: str) -> str:
     return tr(
         "They contradict each other in: {fields}. Both stand there between {opens} and {closes}, the published one "
         "first. Keep what is right and take the marks away.",
-        fields=fields, opens=escape_markdown("<<<<<<<"), closes=escape_markdown(">>>>>>>"),
-    )  # fmt: skip
+        fields=fields,
+        opens=escape_markdown("<<<<<<<"),
+        closes=escape_markdown(">>>>>>>"),
+    )
 
 
 def _publish(
@@ -147,11 +164,17 @@ def _publish(
         return
     try:
         made = publish_version(
-            context.database, context.actor, dataset, to_rubric(typed),
-            base_version=base.version, change=st.session_state.get(change_key, ""),
-            why=st.session_state.get(why_key) or "", decisions=chosen.decisions, questions=chosen.questions,
+            context.database,
+            context.actor,
+            dataset,
+            to_rubric(typed),
+            base_version=base.version,
+            change=st.session_state.get(change_key, ""),
+            why=st.session_state.get(why_key) or "",
+            decisions=chosen.decisions,
+            questions=chosen.questions,
             now=context.now,
-        )  # fmt: skip
+        )
     except VersionConflict:
         _merge(dataset, base, draft)
     except AnnotatorError as error:
@@ -176,9 +199,12 @@ def _merge(dataset: str, base: "Version", draft: Draft) -> None:
         return
     before, after = to_fields(theirs.rubric), to_fields(merge.rubric)
     merged = {
-        "name": _name(theirs), "version": theirs.version,
-        "base": to_fields(base.rubric), "theirs": before, "mine": mine,
-    }  # fmt: skip
+        "name": _name(theirs),
+        "version": theirs.version,
+        "base": to_fields(base.rubric),
+        "theirs": before,
+        "mine": mine,
+    }
     fields = {name: text for name, text in after.items() if text != before[name]}
     if mine[CHOSEN]:
         fields[CHOSEN] = mine[CHOSEN]
@@ -259,9 +285,12 @@ def _draw_head(dataset: str, draft: Draft) -> None:
         st.info(tr("This is your draft as you left it. It is not published yet."), icon=":material/history:")
     if draft.fields:
         st.button(
-            tr("Throw the draft away"), key=f"discard {draft.mark}", icon=":material/delete:",
-            on_click=set_draft, args=(dataset, Draft(draft.base, {})),
-        )  # fmt: skip
+            tr("Throw the draft away"),
+            key=f"discard {draft.mark}",
+            icon=":material/delete:",
+            on_click=set_draft,
+            args=(dataset, Draft(draft.base, {})),
+        )
 
 
 def _draw_grades(draft: Draft) -> None:
@@ -271,10 +300,11 @@ def _draw_grades(draft: Draft) -> None:
             st.text_input(tr("Name"), **_hold(draft, f"name{grade}"))
             st.text_area(tr("What it means"), height="content", **_hold(draft, f"definition{grade}"))
             st.text_area(
-                tr("Examples, one on each line"), height="content",
+                tr("Examples, one on each line"),
+                height="content",
                 help=tr("A line that begins with two spaces belongs to the example above it."),
                 **_hold(draft, f"positive{grade}"),
-            )  # fmt: skip
+            )
             st.text_area(
                 tr("Not this grade, one on each line"), height="content", **_hold(draft, f"negative{grade}")
             )

@@ -43,13 +43,20 @@ def draw_report_chart(
             st.altair_chart(drawn, alt=words, height=chart.height)
         else:
             st.altair_chart(
-                drawn, alt=words, height=chart.height, key=f"{key}-chart", selection_mode="cell",
+                drawn,
+                alt=words,
+                height=chart.height,
+                key=f"{key}-chart",
+                selection_mode="cell",
                 on_select=lambda: _take(f"{key}-chart", pick),
-            )  # fmt: skip
+            )
         told = {
-            "chart": key, "caption": caption, "csv": csv, "name": name,
+            "chart": key,
+            "caption": caption,
+            "csv": csv,
+            "name": name,
             "words": {"csv": tr("Numbers as CSV")},
-        }  # fmt: skip
+        }
         _component()(key=f"{key}-files", data={"told": json.dumps(told, ensure_ascii=False)})
 
 

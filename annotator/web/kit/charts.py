@@ -28,8 +28,12 @@ if TYPE_CHECKING:
 TEAL, AMBER, RED, GREY, VIOLET = "#25808c", "#b7791f", "#c2453d", "#7f8985", "#8a6fb8"
 STATES = {"complete": TEAL, "begun": AMBER, "untouched": GREY}
 STATUS_COLOURS = {
-    "disagreement": RED, "reopened": AMBER, "unjudged": GREY, "unrateable": GREY, "imported": VIOLET,
-}  # fmt: skip
+    "disagreement": RED,
+    "reopened": AMBER,
+    "unjudged": GREY,
+    "unrateable": GREY,
+    "imported": VIOLET,
+}
 MANY_QUERIES = 40
 BAR, ROW, AXIS = 16, 30, 64
 
@@ -52,10 +56,13 @@ def chart_kappas(named: Sequence[tuple[str, Value]], target: float) -> "alt.Laye
         title=tr("κ (dashed: the target)"),
         axis=alt.Axis(tickCount=10, format=".1f", labelFlush=False),
     )
-    tooltip = [alt.Tooltip("name:N", title=" "), *(
-        alt.Tooltip(f"{field}:Q", title=title, format=".3f")
-        for field, title in (("value", "κ"), ("low", tr("from")), ("high", tr("to")))
-    )]  # fmt: skip
+    tooltip = [
+        alt.Tooltip("name:N", title=" "),
+        *(
+            alt.Tooltip(f"{field}:Q", title=title, format=".3f")
+            for field, title in (("value", "κ"), ("low", tr("from")), ("high", tr("to")))
+        ),
+    ]
     base = alt.Chart(alt.InlineData(rows))
     goal = alt.Chart(alt.InlineData([{"target": target}])).mark_rule(
         strokeDash=[5, 4], strokeWidth=2, color=AMBER

@@ -25,8 +25,13 @@ def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.Lay
 
     (first, second), names = pair.annotators, name_grades(grade_names)
     axis: dict[str, Any] = {
-        "ticks": False, "domain": False, "labelLimit": 130, "labelOverlap": False, "labelFlush": False, "titleLimit": 200,
-    }  # fmt: skip
+        "ticks": False,
+        "domain": False,
+        "labelLimit": 130,
+        "labelOverlap": False,
+        "labelFlush": False,
+        "titleLimit": 200,
+    }
     base = alt.Chart(alt.InlineData(list_cells(pair, grade_names))).encode(
         y=alt.Y("first:N", sort=names, title=first, axis=alt.Axis(**axis)),
         x=alt.X("second:N", sort=names, title=second, axis=alt.Axis(labelAngle=-40, **axis)),

@@ -19,9 +19,14 @@ from typing import Any
 from annotator.domain.messages import Message, fill_english
 
 _FORMS = {
-    "이(가)": ("이", "가"), "은(는)": ("은", "는"), "을(를)": ("을", "를"), "와(과)": ("과", "와"), "과(와)": ("과", "와"),
-    "(으)로": ("으로", "로"), "(이)라": ("이라", "라"),
-}  # fmt: skip  # after a final consonant, after a vowel
+    "이(가)": ("이", "가"),
+    "은(는)": ("은", "는"),
+    "을(를)": ("을", "를"),
+    "와(과)": ("과", "와"),
+    "과(와)": ("과", "와"),
+    "(으)로": ("으로", "로"),
+    "(이)라": ("이라", "라"),
+}  # after a final consonant, after a vowel
 _WRITTEN = re.compile("(" + "|".join(re.escape(form) for form in _FORMS) + ")")
 _SYLLABLES = range(0xAC00, 0xD7A4)
 _FINALS = 28

@@ -33,9 +33,15 @@ def draw_rows(
     addresses of what the rows show, where that is a page of its own: it can be opened in another tab. `tall`: as high as
     its rows."""
     told = {
-        "caption": caption, "columns": list(columns), "button": button, "chosen": chosen, "leadsTo": leads_to,
-        "links": list(links), "tall": tall, "rows": [{"key": name, "cells": list(cells)} for name, cells in rows],
-    }  # fmt: skip
+        "caption": caption,
+        "columns": list(columns),
+        "button": button,
+        "chosen": chosen,
+        "leadsTo": leads_to,
+        "links": list(links),
+        "tall": tall,
+        "rows": [{"key": name, "cells": list(cells)} for name, cells in rows],
+    }
     _component()(
         key=key,
         data={"told": json.dumps(told, ensure_ascii=False)},

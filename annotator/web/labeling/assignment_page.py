@@ -100,9 +100,16 @@ def _change(username: str) -> None:
     st.text(f"{person.name or person.username} ({person.username})")
     expertise = ask_expertise((found.categories, found.languages), (person.categories, person.languages))
     if expertise:
-        _do(lambda: change_person(
-            context.database, context.actor, username, dataset=dataset, expertise=expertise, now=context.now
-        ))  # fmt: skip
+        _do(
+            lambda: change_person(
+                context.database,
+                context.actor,
+                username,
+                dataset=dataset,
+                expertise=expertise,
+                now=context.now,
+            )
+        )
     if person.queries or person.holds:
         _hand_on(context, dataset, found, person)
 
@@ -116,9 +123,11 @@ def _hand_on(context: PageContext, dataset: str, found: Standing, person: Waitin
         to = st.selectbox(tr("Who goes on with them"), others, index=None)
         pressed = st.form_submit_button(tr("Hand on"))
     if pressed and to:
-        _do(lambda: reassign(
-            context.database, context.actor, dataset, leaver=person.username, to=to, now=context.now
-        ))  # fmt: skip
+        _do(
+            lambda: reassign(
+                context.database, context.actor, dataset, leaver=person.username, to=to, now=context.now
+            )
+        )
 
 
 def _read(context: PageContext) -> tuple[str, Standing]:
@@ -175,9 +184,15 @@ def draw_waiting(found: Standing) -> None:
         return
     shown = sorted(found.queries, key=lambda query: not query.stuck)[:SHOWN_QUERIES]
     columns = (
-        tr("query"), tr("category"), tr("language"), tr("pairs to do"), tr("begun"), tr("given to"), tr("waits for"),
+        tr("query"),
+        tr("category"),
+        tr("language"),
+        tr("pairs to do"),
+        tr("begun"),
+        tr("given to"),
+        tr("waits for"),
         tr("too few people"),
-    )  # fmt: skip
+    )
     draw_table(
         tr("Queries with pairs that lack judgments"), columns, [_describe_waiting(query) for query in shown]
     )
@@ -238,18 +253,28 @@ def _ask(settings: Dataset, categories: tuple[str, ...]) -> tuple[int, dict[str,
     left, right = st.columns(2)
     percent = left.number_input(
         tr("Share of the pairs with another number, in %"),
-        min_value=0.0, max_value=99.9, value=float(shared.get("share", 0)) * 100, step=5.0, format="%g",
-        help=tr("0: none. Which pairs these are follows from the seed; it does not change when pairs are added."),
-    )  # fmt: skip
+        min_value=0.0,
+        max_value=99.9,
+        value=float(shared.get("share", 0)) * 100,
+        step=5.0,
+        format="%g",
+        help=tr(
+            "0: none. Which pairs these are follows from the seed; it does not change when pairs are added."
+        ),
+    )
     share_overlap = right.number_input(tr("Annotators for those"), 1, MOST, shared.get("overlap", 2))
     named = settings.overlap_by_category or {}
     by_category = {
         category: st.number_input(
-            tr("Annotators for {category}", category=escape_markdown(category)), 1, MOST,
-            named.get(category), placeholder=tr("as the others"), key=f"overlap of {category}",
+            tr("Annotators for {category}", category=escape_markdown(category)),
+            1,
+            MOST,
+            named.get(category),
+            placeholder=tr("as the others"),
+            key=f"overlap of {category}",
         )
         for category in categories[:MANY_CATEGORIES]
-    }  # fmt: skip
+    }
     cap = st.number_input(
         tr("At most, whatever else is said"), 1, MOST, settings.overlap_cap, placeholder=tr("no limit")
     )
@@ -311,11 +336,14 @@ def draw_dispute_settings(context: PageContext, dataset: str) -> None:
     with st.expander(tr("Change what comes before a decision")), st.form("disputes", border=False):
         choices = (None, *DISTANCES)
         distance = st.selectbox(
-            tr("Annotators discuss first when their grades differ by at least"), choices,
+            tr("Annotators discuss first when their grades differ by at least"),
+            choices,
             index=choices.index(settings.discuss_from),
             format_func=lambda choice: tr("never") if choice is None else str(choice),
-            help=tr("They see each other's notes without names and may each stand or revise once. A lead can ask for it on any dispute, and decide at any time."),
-        )  # fmt: skip
+            help=tr(
+                "They see each other's notes without names and may each stand or revise once. A lead can ask for it on any dispute, and decide at any time."
+            ),
+        )
         second = st.checkbox(
             tr("Where grades differ by 3, two leads must decide the same"), settings.second_adjudicator
         )
@@ -336,13 +364,18 @@ def draw_dispute_settings(context: PageContext, dataset: str) -> None:
 
 def _say(settings: Dataset) -> str:
     discussed = (
-        tr("Annotators discuss a dispute only where a lead asks for it.") if settings.discuss_from is None
-        else tr("Annotators discuss a dispute first when their grades differ by {distance} or more.", distance=settings.discuss_from)
-    )  # fmt: skip
+        tr("Annotators discuss a dispute only where a lead asks for it.")
+        if settings.discuss_from is None
+        else tr(
+            "Annotators discuss a dispute first when their grades differ by {distance} or more.",
+            distance=settings.discuss_from,
+        )
+    )
     decided = (
-        tr("Where grades differ by 3, two leads must decide the same.") if settings.second_adjudicator
+        tr("Where grades differ by 3, two leads must decide the same.")
+        if settings.second_adjudicator
         else tr("One lead decides.")
-    )  # fmt: skip
+    )
     return join_sentences((discussed, decided))
 
 

@@ -58,15 +58,19 @@ def draw_done() -> None:
 def draw_mark(context: PageContext, dataset: str) -> None:
     """Find a pair and mark it."""
     words = st.text_input(
-        tr("Search by query or document"), key="find", max_chars=200, autocomplete="off",
+        tr("Search by query or document"),
+        key="find",
+        max_chars=200,
+        autocomplete="off",
         help=tr("Ids, or words of the query's text or of the document's title."),
-    )  # fmt: skip
+    )
     found = find_candidates(context.database, context.actor, dataset, words=words, now=context.now)
     if not found:
         st.text(
-            tr("No pair is found.") if words.strip()
+            tr("No pair is found.")
+            if words.strip()
             else tr("No pair is settled by two or more yet. Search for one by query or document.")
-        )  # fmt: skip
+        )
         return
     if not words.strip():
         draw_note(tr("Pairs that several judged alike make good gold. Search to see any other pair."))
@@ -79,9 +83,11 @@ def draw_mark(context: PageContext, dataset: str) -> None:
         suggested = GRADES.index(chosen.grade) if chosen.grade is not None else None
         grade = st.radio(tr("Right grade"), GRADES, index=suggested, horizontal=True, key=f"grade {pair}")
         explanation = st.text_area(
-            tr("Explanation"), max_chars=10_000, key=f"why {pair}",
+            tr("Explanation"),
+            max_chars=10_000,
+            key=f"why {pair}",
             help=tr("Shown after the answer in training; for gold pairs only leads see it."),
-        )  # fmt: skip
+        )
         pressed = st.form_submit_button(tr("Mark this pair"), type="primary")
     if not pressed:
         return
@@ -90,11 +96,17 @@ def draw_mark(context: PageContext, dataset: str) -> None:
         return
     _do(
         lambda: mark_pair(
-            context.database, context.actor, dataset, pair,
-            kind=kind, grade=grade, explanation=explanation, now=context.now,
+            context.database,
+            context.actor,
+            dataset,
+            pair,
+            kind=kind,
+            grade=grade,
+            explanation=explanation,
+            now=context.now,
         ),
         tr("Marked {name}.", name=_name(chosen)),
-    )  # fmt: skip
+    )
 
 
 def draw_marked(context: PageContext, dataset: str, marked: list[MarkedPair]) -> None:
@@ -103,26 +115,35 @@ def draw_marked(context: PageContext, dataset: str, marked: list[MarkedPair]) ->
     st.dataframe(
         [
             {
-                tr("query"): one.query_id, tr("document"): one.doc_id, tr("kind"): name_word(one.kind),
-                tr("right grade"): one.grade, tr("answered by"): one.answered,
-                tr("explanation"): one.explanation, tr("marked by"): one.marked_by or "",
+                tr("query"): one.query_id,
+                tr("document"): one.doc_id,
+                tr("kind"): name_word(one.kind),
+                tr("right grade"): one.grade,
+                tr("answered by"): one.answered,
+                tr("explanation"): one.explanation,
+                tr("marked by"): one.marked_by or "",
             }
             for one in marked
         ],
-        hide_index=True, alt=tr("The marked pairs"),
-    )  # fmt: skip
+        hide_index=True,
+        alt=tr("The marked pairs"),
+    )
     by_key = {one.pair: one for one in marked}
     with st.form("unmark", border=False):
         pair = st.selectbox(
-            tr("Make ordinary again"), list(by_key), index=None,
+            tr("Make ordinary again"),
+            list(by_key),
+            index=None,
             format_func=lambda key: f"{by_key[key].query_id} · {by_key[key].doc_id}",
             placeholder=tr("Choose a pair"),
             help=tr("It is handed out again, but not to those who answered it as a check."),
-        )  # fmt: skip
+        )
         pressed = st.form_submit_button(tr("Take the mark back"))
     if pressed and pair is not None:
-        _do(lambda: unmark_pair(context.database, context.actor, dataset, pair, now=context.now),
-            tr("The pair is ordinary work again."))  # fmt: skip
+        _do(
+            lambda: unmark_pair(context.database, context.actor, dataset, pair, now=context.now),
+            tr("The pair is ordinary work again."),
+        )
 
 
 def draw_settings(context: PageContext, dataset: Dataset) -> None:
@@ -131,14 +152,26 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
         left, right = st.columns(2, gap="medium")
         with left:
             score = st.number_input(
-                tr("Share of training pairs to get right"), 0.0, 1.0, dataset.training_score, 0.05,
-                help=tr("Real pairs come to a new annotator once all training pairs are answered and this share is right."),
-            )  # fmt: skip
+                tr("Share of training pairs to get right"),
+                0.0,
+                1.0,
+                dataset.training_score,
+                0.05,
+                help=tr(
+                    "Real pairs come to a new annotator once all training pairs are answered and this share is right."
+                ),
+            )
             gold = st.number_input(tr("Share of gold pairs"), 0.0, 0.5, dataset.gold_rate, 0.01)
             idle = st.number_input(
-                tr("Seconds until time stops counting"), 10, 3600, dataset.idle_seconds, 10,
-                help=tr("After so long without a sign of life the time no longer counts as work on the pair."),
-            )  # fmt: skip
+                tr("Seconds until time stops counting"),
+                10,
+                3600,
+                dataset.idle_seconds,
+                10,
+                help=tr(
+                    "After so long without a sign of life the time no longer counts as work on the pair."
+                ),
+            )
         with right:
             repeat = st.number_input(tr("Share of repeats"), 0.0, 0.5, dataset.repeat_rate, 0.01)
             after = st.number_input(
@@ -147,9 +180,12 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
         pressed = st.form_submit_button(tr("Save settings"))
     if pressed:
         chosen = {
-            "training_score": score, "gold_rate": gold, "repeat_rate": repeat, "repeat_after": after,
+            "training_score": score,
+            "gold_rate": gold,
+            "repeat_rate": repeat,
+            "repeat_after": after,
             "idle_seconds": idle,
-        }  # fmt: skip
+        }
         changes = {
             name: f"{value:g}" if name in SHARES else str(int(value))
             for name, value in chosen.items()
@@ -256,7 +292,10 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
                 axis=alt.Axis(**space_percent("%"), values=[0, 0.25, 0.5, 0.75, 1], labelFlush=False),
             ),
             y=alt.Y(
-                "name:N", sort=people, title=None, scale=alt.Scale(type="band", padding=0.2),
+                "name:N",
+                sort=people,
+                title=None,
+                scale=alt.Scale(type="band", padding=0.2),
                 axis=alt.Axis(labelLimit=180, ticks=False),
             ),
             yOffset=alt.YOffset("check:N", sort=kinds, scale=alt.Scale(domain=kinds)),
@@ -270,7 +309,7 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
             ],
         )
         .properties(height=max(len(people), 1) * ROOM * len(kinds) + LEGEND)
-    )  # fmt: skip
+    )
 
 
 def describe_shares(results: Sequence[AnnotatorResult]) -> str:
@@ -287,7 +326,9 @@ def list_result_rows(results: Sequence[AnnotatorResult]) -> list[dict[str, objec
     return [
         {
             tr("annotator"): name_result(one),
-            tr("training pairs answered"): "–" if one.training is None else f"{one.training.done}/{one.training.total}",
+            tr("training pairs answered"): "–"
+            if one.training is None
+            else f"{one.training.done}/{one.training.total}",
             tr("right at the first try"): show_share(one.training.first if one.training else None),
             tr("right at the latest try"): show_share(one.training.latest if one.training else None),
             tr("gold pairs answered"): one.gold.answered,
@@ -299,19 +340,22 @@ def list_result_rows(results: Sequence[AnnotatorResult]) -> list[dict[str, objec
             tr("undefined because"): "; ".join(tr(why) for why in (one.gold.why, one.repeats.why) if why),
         }
         for one in results
-    ]  # fmt: skip
+    ]
 
 
 def list_miss_rows(results: Sequence[AnnotatorResult]) -> list[dict[str, object]]:
     """Every answer on a gold pair that is not the right grade."""
     return [
         {
-            tr("annotator"): name_result(one), tr("query"): miss.query_id, tr("document"): miss.doc_id,
-            tr("right grade"): miss.right, tr("given"): tr("unrateable") if miss.given is None else str(miss.given),
+            tr("annotator"): name_result(one),
+            tr("query"): miss.query_id,
+            tr("document"): miss.doc_id,
+            tr("right grade"): miss.right,
+            tr("given"): tr("unrateable") if miss.given is None else str(miss.given),
         }
         for one in results
         for miss in one.gold.misses
-    ]  # fmt: skip
+    ]
 
 
 def list_time_rows(times: Times) -> list[tuple[str, str, str]]:
@@ -323,17 +367,19 @@ def list_time_rows(times: Times) -> list[tuple[str, str, str]]:
     rows += [
         (tr("{name} (simulated)", name=name) if name in times.simulated else name, found)
         for name, found in times.annotators.items()
-    ]  # fmt: skip
+    ]
     return [(name, show_median(found), show_number(found.n)) for name, found in rows]
 
 
 def draw(context: PageContext) -> None:
     st.title(tr("Calibration"))
     dataset = require_dataset(context)
-    draw_note(tr(
-        "Training pairs come before real ones and are explained after the answer. Gold pairs and repeats are hidden among "
-        "the others. Annotators are told that there are such checks. None of these answers enters agreement or qrels."
-    ))  # fmt: skip
+    draw_note(
+        tr(
+            "Training pairs come before real ones and are explained after the answer. Gold pairs and repeats are hidden among "
+            "the others. Annotators are told that there are such checks. None of these answers enters agreement or qrels."
+        )
+    )
     draw_done()
     marked = list_checks(context.database, context.actor, dataset, now=context.now)
     results = compute_results(context.database, context.actor, dataset, now=context.now)
@@ -373,11 +419,13 @@ def _draw_times(context: PageContext, dataset: str) -> None:
     if not times.n:
         st.text(tr("No answer has told its time yet."))
         return
-    draw_note(tr_n(
-        "Median active time of the latest {n:,} answer, by name. Long documents and hard queries take longer.",
-        "Median active time of the latest {n:,} answers, by name. Long documents and hard queries take longer.",
-        times.n,
-    ))  # fmt: skip
+    draw_note(
+        tr_n(
+            "Median active time of the latest {n:,} answer, by name. Long documents and hard queries take longer.",
+            "Median active time of the latest {n:,} answers, by name. Long documents and hard queries take longer.",
+            times.n,
+        )
+    )
     draw_table(
         tr("Median active time per pair"), (tr("what"), tr("median"), tr("answers")), list_time_rows(times)
     )

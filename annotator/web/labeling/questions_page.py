@@ -90,15 +90,22 @@ def _draw_question(context: PageContext, question: Question) -> None:
 def _draw_form(question: Question) -> None:
     number = question.number
     st.text_area(
-        tr("Your answer"), key=f"answer {number}", height=90, max_chars=5_000, on_change="ignore",
+        tr("Your answer"),
+        key=f"answer {number}",
+        height=90,
+        max_chars=5_000,
+        on_change="ignore",
         persist_state="session",
-    )  # fmt: skip
+    )
     if question.answer is None:
         st.checkbox(tr("The guideline should say this"), key=f"guideline {number}", on_change="ignore")
     st.button(
-        tr("Send the answer"), type="primary", key=f"send {number}",
-        on_click=_answer, args=(number, question.answer, question.in_guideline),
-    )  # fmt: skip
+        tr("Send the answer"),
+        type="primary",
+        key=f"send {number}",
+        on_click=_answer,
+        args=(number, question.answer, question.in_guideline),
+    )
     refused = st.session_state.get("not answered")
     if refused and refused[0] == number:
         st.error(refused[1], icon=":material/block:")
@@ -112,9 +119,15 @@ def _answer(number: int, seen: str | None, marked: bool) -> None:
         return
     try:
         answer_question(
-            context.database, context.actor, context.dataset, number, st.session_state.get(f"answer {number}") or "",
-            seen=seen, in_guideline=st.session_state.get(f"guideline {number}", marked), now=context.now,
-        )  # fmt: skip
+            context.database,
+            context.actor,
+            context.dataset,
+            number,
+            st.session_state.get(f"answer {number}") or "",
+            seen=seen,
+            in_guideline=st.session_state.get(f"guideline {number}", marked),
+            now=context.now,
+        )
     except AnnotatorError as error:
         st.session_state["not answered"] = (number, show_refusal(error))
     else:

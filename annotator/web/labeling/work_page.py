@@ -75,9 +75,11 @@ def name_answer(one: OwnJudgment) -> str:
 def name_reason(reason: str) -> str:
     """Why something cannot be rated, in the reader's language."""
     return {
-        "unreadable": tr("unreadable"), "wrong_language": tr("wrong language"),
-        "document_missing": tr("document missing"), "query_unclear": tr("query unclear"),
-    }.get(reason, tr("other"))  # fmt: skip
+        "unreadable": tr("unreadable"),
+        "wrong_language": tr("wrong language"),
+        "document_missing": tr("document missing"),
+        "query_unclear": tr("query unclear"),
+    }.get(reason, tr("other"))
 
 
 def _row(dataset: str, one: OwnJudgment) -> str:
@@ -115,18 +117,26 @@ def draw_filters(categories: Sequence[str]) -> WorkFilter:
     """The controls, and what they say."""
     with st.container(horizontal=True):
         words = st.text_input(
-            tr("Search in queries and documents"), key="words", max_chars=200, autocomplete="off",
-            on_change=_begin, width=320,
-        )  # fmt: skip
+            tr("Search in queries and documents"),
+            key="words",
+            max_chars=200,
+            autocomplete="off",
+            on_change=_begin,
+            width=320,
+        )
         answer = st.selectbox(
             tr("Answer"), ANSWERS, format_func=_name_answer, key="answer", on_change=_begin, width=180
         )
         category = ANY
         if categories:
             category = st.selectbox(
-                tr("Category"), (ANY, *categories), format_func=lambda name: name or tr("all"),
-                key="category", on_change=_begin, width=220,
-            )  # fmt: skip
+                tr("Category"),
+                (ANY, *categories),
+                format_func=lambda name: name or tr("all"),
+                key="category",
+                on_change=_begin,
+                width=220,
+            )
         first = st.date_input(tr("First day"), None, key="first", on_change=_begin, width=150)
         last = st.date_input(tr("Last day"), None, key="last", on_change=_begin, width=150)
     return WorkFilter(words, answer or None, category or None, _day(first), _day(last))
@@ -174,32 +184,46 @@ def draw_pace(pace: Pace) -> None:
     if pace.seconds is None or pace.needed is None:
         st.text(tr("How long that takes is not known yet: it is told from 10 answers on."))
         return
-    st.text(tr(
-        "At your pace that takes {duration} ({seconds} seconds a pair, the median of your last {timed:,} answers).",
-        duration=show_duration(pace.needed), seconds=show_number(pace.seconds, 1), timed=pace.timed,
-    ))  # fmt: skip
+    st.text(
+        tr(
+            "At your pace that takes {duration} ({seconds} seconds a pair, the median of your last {timed:,} answers).",
+            duration=show_duration(pace.needed),
+            seconds=show_number(pace.seconds, 1),
+            timed=pace.timed,
+        )
+    )
 
 
 def draw_checks(own: OwnChecks) -> None:
     """That there are checks, and what one's own training and repeats say."""
-    draw_note(tr(
-        "Some pairs are checks: training before real pairs, and among the real ones pairs whose grade is known and pairs "
-        "of your own that come again. They are not marked, and your answers on them never enter the results."
-    ))  # fmt: skip
+    draw_note(
+        tr(
+            "Some pairs are checks: training before real pairs, and among the real ones pairs whose grade is known and pairs "
+            "of your own that come again. They are not marked, and your answers on them never enter the results."
+        )
+    )
     if own.trained is not None and own.trained.latest is not None:
-        st.text(tr(
-            "Training: {right} right of {done} answered, {required} needed of {total}.",
-            right=show_share(own.trained.latest), done=own.trained.done,
-            required=show_share(own.trained.required), total=own.trained.total,
-        ))  # fmt: skip
+        st.text(
+            tr(
+                "Training: {right} right of {done} answered, {required} needed of {total}.",
+                right=show_share(own.trained.latest),
+                done=own.trained.done,
+                required=show_share(own.trained.required),
+                total=own.trained.total,
+            )
+        )
     if own.repeats.equal is None:
         st.text(tr("Consistency with yourself is undefined: {why}.", why=own.repeats.why or ""))
         return
-    st.text(tr_n(
-        "{n:,} pair was judged again: {equal} got the same answer, at a mean distance of {distance} grades.",
-        "{n:,} pairs were judged again: {equal} got the same answer, at a mean distance of {distance} grades.",
-        own.repeats.n, equal=show_share(own.repeats.equal), distance=show_difference(own.repeats.difference),
-    ))  # fmt: skip
+    st.text(
+        tr_n(
+            "{n:,} pair was judged again: {equal} got the same answer, at a mean distance of {distance} grades.",
+            "{n:,} pairs were judged again: {equal} got the same answer, at a mean distance of {distance} grades.",
+            own.repeats.n,
+            equal=show_share(own.repeats.equal),
+            distance=show_difference(own.repeats.difference),
+        )
+    )
 
 
 def draw_questions(questions: Sequence[Question]) -> None:
@@ -217,22 +241,31 @@ def draw_questions(questions: Sequence[Question]) -> None:
 
 def draw_own_agreement(found: OwnAgreement, grade_names: Sequence[str]) -> None:
     """The figures in words and the own grades against the others'; of too few pairs only that they are too few."""
-    draw_note(tr(
-        "You and all others together, over pairs that need no more judgments. Where you differ, nobody is right by that: "
-        "it is a reason to talk about the guideline."
-    ))  # fmt: skip
+    draw_note(
+        tr(
+            "You and all others together, over pairs that need no more judgments. Where you differ, nobody is right by that: "
+            "it is a reason to talk about the guideline."
+        )
+    )
     if found.kappa is None:
-        st.text(tr_n(
-            "You share {n:,} such pair with others; from {least} pairs on there is something to tell.",
-            "You share {n:,} such pairs with others; from {least} pairs on there is something to tell.",
-            found.pairs, least=FEW_OWN,
-        ))  # fmt: skip
+        st.text(
+            tr_n(
+                "You share {n:,} such pair with others; from {least} pairs on there is something to tell.",
+                "You share {n:,} such pairs with others; from {least} pairs on there is something to tell.",
+                found.pairs,
+                least=FEW_OWN,
+            )
+        )
         return
-    st.text(tr_n(
-        "Over {n:,} pair your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
-        "Over {n:,} pairs your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
-        found.pairs, share=show_share(found.observed_agreement), kappa=show_value(found.kappa),
-    ))  # fmt: skip
+    st.text(
+        tr_n(
+            "Over {n:,} pair your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
+            "Over {n:,} pairs your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
+            found.pairs,
+            share=show_share(found.observed_agreement),
+            kappa=show_value(found.kappa),
+        )
+    )
     if found.leaning is not None:
         st.text(_say_leaning(found))
     rows = [

@@ -65,23 +65,28 @@ def list_annotator_rows(people: Sequence[AnnotatorProgress]) -> list[Row]:
     """A row for each annotator."""
     return [
         {
-            tr("annotator"): name_person(one), tr("name"): one.name, tr("judged"): one.judged,
-            tr("unrateable"): one.unrateable, tr("later"): one.later,
+            tr("annotator"): name_person(one),
+            tr("name"): one.name,
+            tr("judged"): one.judged,
+            tr("unrateable"): one.unrateable,
+            tr("later"): one.later,
             tr("last"): show_time(one.last_judged_at) if one.last_judged_at else tr("never"),
         }
         for one in people
-    ]  # fmt: skip
+    ]
 
 
 def list_query_rows(queries: Sequence[QueryProgress]) -> list[Row]:
     """A row for each query, with its pairs by how far they are."""
     return [
         {
-            tr("query"): one.query_id, tr("text"): one.text, tr("category"): one.category,
+            tr("query"): one.query_id,
+            tr("text"): one.text,
+            tr("category"): one.category,
             **{name_word(state): pairs for state, pairs in split_query(one).items()},
         }
         for one in queries
-    ]  # fmt: skip
+    ]
 
 
 def describe_counts(pairs: PairCounts) -> str:

@@ -48,9 +48,11 @@ def choose_people(people: Sequence[Named], names: Callable[[Named], Sequence[str
     draw_note(
         tr(
             "{first} to {last} of {all} people.",
-            first=show_number(first + 1), last=show_number(first + len(shown)), all=show_number(len(found)),
+            first=show_number(first + 1),
+            last=show_number(first + len(shown)),
+            all=show_number(len(found)),
         )
-    )  # fmt: skip
+    )
     if pages > 1:
         st.session_state["people"] = page
         st.pagination(pages, key="people", bind="query-params")
@@ -86,9 +88,17 @@ def _add() -> None:
         where = st.selectbox(tr("On"), _list_places(context), format_func=_say_place)
         pressed = st.form_submit_button(tr("Add"), type="primary")
     if pressed:
-        _do(lambda: add_person(
-            context.database, context.actor, username, name=name, role=role, dataset=where, now=context.now
-        ))  # fmt: skip
+        _do(
+            lambda: add_person(
+                context.database,
+                context.actor,
+                username,
+                name=name,
+                role=role,
+                dataset=where,
+                now=context.now,
+            )
+        )
 
 
 def change_dialog(username: str) -> None:
@@ -140,9 +150,11 @@ def _change_role(context: PageContext, person: Person) -> None:
             lambda: PersonChange(remove_role(context.database, context.actor, person.username, dataset=where))
         )
     elif pressed:
-        _do(lambda: change_person(
-            context.database, context.actor, person.username, role=role, dataset=where, now=context.now
-        ))  # fmt: skip
+        _do(
+            lambda: change_person(
+                context.database, context.actor, person.username, role=role, dataset=where, now=context.now
+            )
+        )
 
 
 def _change_name(context: PageContext, person: Person) -> None:
@@ -165,9 +177,16 @@ def _change_expertise(context: PageContext, person: Person) -> None:
     known = show_assignment(context.database, context.actor, held.dataset, now=context.now)
     expertise = ask_expertise((known.categories, known.languages), (held.categories, held.languages))
     if expertise:
-        _do(lambda: change_person(
-            context.database, context.actor, person.username, dataset=held.dataset, expertise=expertise, now=context.now
-        ))  # fmt: skip
+        _do(
+            lambda: change_person(
+                context.database,
+                context.actor,
+                person.username,
+                dataset=held.dataset,
+                expertise=expertise,
+                now=context.now,
+            )
+        )
 
 
 def _say_left(context: PageContext, person: Person) -> None:

@@ -36,13 +36,18 @@ def draw_proposals(context: PageContext, dataset: str) -> None:
         hide_index=True,
         alt=tr("The documents that annotators proposed"),
     )
-    draw_numbers(tr("What proposals add, by query"), [
-        {
-            tr("query"): one.query_id, tr("proposed"): one.proposed, tr("relevant"): one.relevant,
-            tr("only proposed"): one.only_proposed,
-        }
-        for one in found.queries
-    ])  # fmt: skip
+    draw_numbers(
+        tr("What proposals add, by query"),
+        [
+            {
+                tr("query"): one.query_id,
+                tr("proposed"): one.proposed,
+                tr("relevant"): one.relevant,
+                tr("only proposed"): one.only_proposed,
+            }
+            for one in found.queries
+        ],
+    )
 
 
 def _say_gain(total: QueryGain) -> str:
@@ -59,10 +64,14 @@ def _say_gain(total: QueryGain) -> str:
 def _describe_proposal(item: Proposal) -> dict[str, object]:
     relevant = {True: tr("yes"), False: tr("no"), None: tr("not judged yet")}[item.relevant]
     return {
-        tr("query"): item.query_id, tr("document"): item.doc_id, tr("title"): item.title,
-        tr("proposed by"): item.proposer, tr("when"): show_time(item.proposed_at),
-        tr("status"): name_word(item.status), tr("others relevant"): relevant,
-    }  # fmt: skip
+        tr("query"): item.query_id,
+        tr("document"): item.doc_id,
+        tr("title"): item.title,
+        tr("proposed by"): item.proposer,
+        tr("when"): show_time(item.proposed_at),
+        tr("status"): name_word(item.status),
+        tr("others relevant"): relevant,
+    }
 
 
 ALL = "all"
@@ -99,14 +108,20 @@ def _draw_pairs(pool: Pool) -> None:
         status = _choose(tr("Status"), [name for name, count in pool.statuses.items() if count], "status")
         system = _choose(tr("System"), [one.system for one in pool.systems], "system")
     shown = [
-        pair for pair in pool.pairs
-        if status in (ALL, pair.status) and (system == ALL or any(by.system == system for by in pair.provenance))
-    ]  # fmt: skip
-    draw_note(tr_n(
-        "{shown:,} of {pairs:,} pair. Annotators see neither system nor rank nor score.",
-        "{shown:,} of {pairs:,} pairs. Annotators see neither system nor rank nor score.",
-        len(pool.pairs), shown=len(shown), pairs=len(pool.pairs),
-    ))  # fmt: skip
+        pair
+        for pair in pool.pairs
+        if status in (ALL, pair.status)
+        and (system == ALL or any(by.system == system for by in pair.provenance))
+    ]
+    draw_note(
+        tr_n(
+            "{shown:,} of {pairs:,} pair. Annotators see neither system nor rank nor score.",
+            "{shown:,} of {pairs:,} pairs. Annotators see neither system nor rank nor score.",
+            len(pool.pairs),
+            shown=len(shown),
+            pairs=len(pool.pairs),
+        )
+    )
     rows = [_describe(pair) for pair in shown]
     st.dataframe(rows, hide_index=True, height=560, placeholder="–", alt=tr("The pairs of the pool"))
 
@@ -120,11 +135,15 @@ def _choose(label: str, options: list[str], key: str) -> str:
 
 def _describe(pair: PoolPair) -> dict[str, object]:
     return {
-        tr("query"): pair.query_id, tr("document"): pair.doc_id, tr("status"): name_word(pair.status),
+        tr("query"): pair.query_id,
+        tr("document"): pair.doc_id,
+        tr("status"): name_word(pair.status),
         tr("best rank"): min((by.rank for by in pair.provenance if by.rank is not None), default=None),
         tr("proposed by"): "; ".join(_say_proposal(by.system, by.rank, by.score) for by in pair.provenance),
-        tr("query text"): pair.query, tr("title"): pair.title, tr("pair"): pair.pair,
-    }  # fmt: skip
+        tr("query text"): pair.query,
+        tr("title"): pair.title,
+        tr("pair"): pair.pair,
+    }
 
 
 def _say_proposal(system: str, rank: int | None, score: float | None) -> str:

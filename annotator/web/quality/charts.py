@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     import altair as alt
 
 KINDS = {
-    "any": say("any other grade"), "far": say("two or more apart"), "relevance": say("relevant or not"),
-}  # fmt: skip
+    "any": say("any other grade"),
+    "far": say("two or more apart"),
+    "relevance": say("relevant or not"),
+}
 MOST_DIGITS = 4
 LEAST_SCALE = 0.075  # so that the limit never stands at the edge
 ROW, LEGEND_AND_AXIS, CURVE = 34, 104, 220
@@ -62,9 +64,11 @@ def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
     names = [name for name, _ in told]
     kinds = [tr("in the sample"), tr("proved at most")]
     x = alt.X(
-        "share:Q", title=tr("errors (dashed: the limit of 5 %)"), scale=_shares(alt, told),
+        "share:Q",
+        title=tr("errors (dashed: the limit of 5 %)"),
+        scale=_shares(alt, told),
         axis=alt.Axis(**space_percent("~%"), tickCount=6, labelFlush=False),
-    )  # fmt: skip
+    )
     y = alt.Y(
         "name:N",
         sort=names,
@@ -77,16 +81,19 @@ def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
         alt.Chart(alt.InlineData(_list_points(told, kinds)))
         .mark_point(filled=True, size=130, opacity=1)
         .encode(
-            x=x, y=y,
+            x=x,
+            y=y,
             color=alt.Color("reading:N", scale=alt.Scale(domain=kinds, range=[TEAL, VIOLET]), legend=legend),
-            shape=alt.Shape("reading:N", scale=alt.Scale(domain=kinds, range=["circle", "diamond"]), legend=legend),
+            shape=alt.Shape(
+                "reading:N", scale=alt.Scale(domain=kinds, range=["circle", "diamond"]), legend=legend
+            ),
             tooltip=[
                 alt.Tooltip("name:N", title=" "),
                 alt.Tooltip("reading:N", title=tr("reading")),
                 alt.Tooltip("shown:N", title=tr("errors")),
             ],
         )
-    )  # fmt: skip
+    )
     spans = [
         {"name": name, "low": one.ci95[0], "high": one.ci95[1]} for name, one in told if one.ci95 is not None
     ]
@@ -110,12 +117,15 @@ def list_rate_rows(rates: Mapping[str, ErrorRate]) -> list[dict[str, object]]:
     """The figures behind the chart; what is undefined is a dash."""
     return [
         {
-            tr("kind of error"): name_kind(kind), tr("errors"): one.errors, tr("pairs checked"): one.checked,
+            tr("kind of error"): name_kind(kind),
+            tr("errors"): one.errors,
+            tr("pairs checked"): one.checked,
             tr("in the sample"): show_percent(one.rate),
-            tr("95 % interval"): _show_interval(one), tr("proved at most"): show_percent(one.bound, at_most=True),
+            tr("95 % interval"): _show_interval(one),
+            tr("proved at most"): show_percent(one.bound, at_most=True),
         }
         for kind, one in ((kind, rates[kind]) for kind in ERROR_KINDS if kind in rates)
-    ]  # fmt: skip
+    ]
 
 
 def chart_further(points: Sequence[tuple[int, float]], further: int) -> "alt.LayerChart":
@@ -131,9 +141,11 @@ def chart_further(points: Sequence[tuple[int, float]], further: int) -> "alt.Lay
     floor = 0.0 if highest > 2 * LIMIT else 0.9 * min(lowest, LIMIT)  # else the crossing could not be seen
     scale = alt.Scale(domain=[floor, 1.03 * max(highest, LIMIT)], nice=False)
     x = alt.X(
-        "further:Q", title=tr("further pairs without an error"), axis=alt.Axis(tickMinStep=1, format=",d", tickCount=6),
+        "further:Q",
+        title=tr("further pairs without an error"),
+        axis=alt.Axis(tickMinStep=1, format=",d", tickCount=6),
         scale=alt.Scale(domain=[0, points[-1][0]], nice=False),
-    )  # fmt: skip
+    )
     y = alt.Y(
         "bound:Q", title=tr("proved at most"), scale=scale, axis=alt.Axis(**space_percent("~%"), tickCount=5)
     )
@@ -203,9 +215,13 @@ def _draw_limit(alt: Any, axis: str, scale: Any) -> Any:
 def _describe_rate(name: str, one: ErrorRate) -> str:
     return tr(
         "{kind} {errors:,} of {checked:,}, {rate} (95 % interval {interval}), proved at most {bound}",
-        kind=name, errors=one.errors, checked=one.checked, rate=show_percent(one.rate),
-        interval=_show_interval(one), bound=show_percent(one.bound, at_most=True),
-    )  # fmt: skip
+        kind=name,
+        errors=one.errors,
+        checked=one.checked,
+        rate=show_percent(one.rate),
+        interval=_show_interval(one),
+        bound=show_percent(one.bound, at_most=True),
+    )
 
 
 def _show_interval(one: ErrorRate) -> str:

@@ -49,11 +49,13 @@ def draw_errors(status: QualityStatus) -> None:
         said = tr("Every one of them has been decided anew.")
     draw_note(said)
     if retired:
-        draw_note(tr_n(
-            "{n:,} pair has left the pool since, and is decided by nobody.",
-            "{n:,} pairs have left the pool since, and are decided by nobody.",
-            retired,
-        ))  # fmt: skip
+        draw_note(
+            tr_n(
+                "{n:,} pair has left the pool since, and is decided by nobody.",
+                "{n:,} pairs have left the pool since, and are decided by nobody.",
+                retired,
+            )
+        )
     if status.round > 1:
         draw_note(
             tr("These are of every round; the figures above are of round {round} alone.", round=status.round)
@@ -120,8 +122,16 @@ def _draw_row(dataset: str, one: QualityError, *, rounds: bool) -> str:
 
 def _describe(one: QualityError) -> dict[str, object]:
     return {
-        tr("query"): one.query_id, tr("document"): one.doc_id, tr("category"): one.category or "",
-        tr("settled"): one.settled_grade, tr("settled by"): name_word(one.settled_by),
-        tr("expert"): one.expert_grade, tr("apart"): one.distance, tr("note"): one.note or "",
-        tr("draw"): one.draw, tr("round"): one.round, tr("answered"): show_time(one.answered_at), tr("state"): name_state(one),
-    }  # fmt: skip
+        tr("query"): one.query_id,
+        tr("document"): one.doc_id,
+        tr("category"): one.category or "",
+        tr("settled"): one.settled_grade,
+        tr("settled by"): name_word(one.settled_by),
+        tr("expert"): one.expert_grade,
+        tr("apart"): one.distance,
+        tr("note"): one.note or "",
+        tr("draw"): one.draw,
+        tr("round"): one.round,
+        tr("answered"): show_time(one.answered_at),
+        tr("state"): name_state(one),
+    }

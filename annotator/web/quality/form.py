@@ -34,15 +34,18 @@ def draw_preview(found: QualityPreview, *, hide_grades: bool) -> None:
         tr_n(
             "{n:,} pair would be drawn: {drawn} of {population} settled pairs are in the sample then.",
             "{n:,} pairs would be drawn: {drawn} of {population} settled pairs are in the sample then.",
-            found.pairs, drawn=show_number(found.drawn + found.pairs), population=show_number(found.population),
+            found.pairs,
+            drawn=show_number(found.drawn + found.pairs),
+            population=show_number(found.population),
         )
         if found.pairs
         else tr_n(
             "Nothing would be drawn: the sample holds {drawn} pair already.",
             "Nothing would be drawn: the sample holds {drawn} pairs already.",
-            found.drawn, drawn=show_number(found.drawn),
+            found.drawn,
+            drawn=show_number(found.drawn),
         )
-    )  # fmt: skip
+    )
     if found.outside:
         draw_note(say_outside(found.outside))
     if not found.pairs:
@@ -108,9 +111,11 @@ def draw_more(context: PageContext, dataset: str, status: QualityStatus) -> None
     """The form once something is drawn: open where more is needed, else one click away and not worked out before."""
     wanted = (status.further or 0) > status.waiting
     with st.expander(
-        tr("Add to the sample, or begin a new round"), expanded=wanted, on_change="rerun",
+        tr("Add to the sample, or begin a new round"),
+        expanded=wanted,
+        on_change="rerun",
         key=f"more {dataset} {len(status.draws)}",
-    ) as more:  # fmt: skip
+    ) as more:
         if more.open:
             draw_form(context, dataset, status)
 
@@ -175,34 +180,60 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, place: str) ->
     told = {one.username: one for one in sort_experts(experts)}
     latest = status.draws[-1].annotator if status.draws else None
     who = st.selectbox(
-        tr("Who checks"), list(told), format_func=lambda name: _say_expert(told[name]), key=f"who {place}",
+        tr("Who checks"),
+        list(told),
+        format_func=lambda name: _say_expert(told[name]),
+        key=f"who {place}",
         index=list(told).index(latest) if latest in told else 0,
-        help=tr("Somebody who knows the subject and judged none of the pairs. They get the pairs on the page Label, and are not told."),
-    )  # fmt: skip
+        help=tr(
+            "Somebody who knows the subject and judged none of the pairs. They get the pairs on the page Label, and are not told."
+        ),
+    )
     new_round = _ask_round(status, place)
     wanted = None if new_round else choose_size(status)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how = st.segmented_control(
-            tr("How many"), list(AMOUNTS), default="share" if wanted is None else "number", required=True,
-            format_func=lambda amount: tr(AMOUNTS[amount]), key=f"how {place} {new_round}",
-        )  # fmt: skip
+            tr("How many"),
+            list(AMOUNTS),
+            default="share" if wanted is None else "number",
+            required=True,
+            format_func=lambda amount: tr(AMOUNTS[amount]),
+            key=f"how {place} {new_round}",
+        )
         percent, size = 100 * DEFAULT_RATE, None
         if how == "number":
             size = st.number_input(
-                tr("Pairs in the sample"), 1, value=max(1, wanted or 60), step=10, width=280, key=f"size {place} {new_round}",
+                tr("Pairs in the sample"),
+                1,
+                value=max(1, wanted or 60),
+                step=10,
+                width=280,
+                key=f"size {place} {new_round}",
                 help=tr("Together with those drawn before, in the same round."),
-            )  # fmt: skip
+            )
         else:
             percent = st.number_input(
-                tr("Share of the settled pairs, in %"), 0.1, 100.0, percent, 5.0, format="%g", width=280,
+                tr("Share of the settled pairs, in %"),
+                0.1,
+                100.0,
+                percent,
+                5.0,
+                format="%g",
+                width=280,
                 key=f"share {place} {new_round}",
-                help=tr("Together with those drawn before, in the same round. Each category and grade has its part."),
-            )  # fmt: skip
+                help=tr(
+                    "Together with those drawn before, in the same round. Each category and grade has its part."
+                ),
+            )
     with st.expander(tr("More")):
         seed = st.number_input(
-            tr("Seed"), 0, 2**31 - 1, 0, key=f"seed {place}",
+            tr("Seed"),
+            0,
+            2**31 - 1,
+            0,
+            key=f"seed {place}",
             help=tr("The same settled pairs and the same seed give the same sample."),
-        )  # fmt: skip
+        )
     return Asked(str(who), percent / 100, None if size is None else int(size), int(seed), new_round)
 
 
@@ -210,9 +241,12 @@ def _ask_round(status: QualityStatus, place: str) -> bool:
     if not status.round:
         return False
     return st.toggle(
-        tr("Begin a new round"), key=f"anew {place}",
-        help=tr("A new sample from nothing, for example after much was settled anew. The earlier round stays on record."),
-    )  # fmt: skip
+        tr("Begin a new round"),
+        key=f"anew {place}",
+        help=tr(
+            "A new sample from nothing, for example after much was settled anew. The earlier round stays on record."
+        ),
+    )
 
 
 def _say_expert(one: QualityExpert) -> str:
@@ -228,9 +262,15 @@ def _say_expert(one: QualityExpert) -> str:
 def _preview(context: PageContext, dataset: str, asked: Asked) -> QualityPreview | None:
     try:
         return preview_sample(
-            context.database, context.actor, dataset, annotator=asked.annotator, rate=asked.rate, size=asked.size,
-            seed=asked.seed, new_round=asked.new_round,
-        )  # fmt: skip
+            context.database,
+            context.actor,
+            dataset,
+            annotator=asked.annotator,
+            rate=asked.rate,
+            size=asked.size,
+            seed=asked.seed,
+            new_round=asked.new_round,
+        )
     except AnnotatorError as error:
         st.error(escape_markdown(show_refusal(error)))
         return None
@@ -254,10 +294,12 @@ def confirm_dialog(dataset: str, asked: Asked, label: str) -> None:
 
 def _confirm(dataset: str, asked: Asked, label: str) -> None:
     require_context()
-    st.text(tr(
-        "What was checked so far no longer counts: the new round begins from nothing. It stays on record, with the errors "
-        "found, and the release's datasheet tells of both."
-    ))  # fmt: skip
+    st.text(
+        tr(
+            "What was checked so far no longer counts: the new round begins from nothing. It stays on record, with the errors "
+            "found, and the release's datasheet tells of both."
+        )
+    )
     with st.container(horizontal=True):
         if st.button(label, type="primary", key="draw anew"):
             _draw(dataset, asked)
@@ -273,15 +315,23 @@ def _draw(dataset: str, asked: Asked) -> None:
         return
     try:
         made = draw_sample(
-            context.database, context.actor, dataset, annotator=asked.annotator, rate=asked.rate, size=asked.size,
-            seed=asked.seed, new_round=asked.new_round, now=context.now,
-        )  # fmt: skip
+            context.database,
+            context.actor,
+            dataset,
+            annotator=asked.annotator,
+            rate=asked.rate,
+            size=asked.size,
+            seed=asked.seed,
+            new_round=asked.new_round,
+            now=context.now,
+        )
     except AnnotatorError as error:
         st.session_state[REFUSED] = show_refusal(error)
         return
     st.session_state[DONE] = tr_n(
         "Drawn: {n:,} pair. It comes to {annotator} on the page Label.",
         "Drawn: {n:,} pairs. They come to {annotator} on the page Label.",
-        made.pairs, annotator=made.annotator,
-    )  # fmt: skip
+        made.pairs,
+        annotator=made.annotator,
+    )
     note_press()

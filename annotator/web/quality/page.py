@@ -59,8 +59,9 @@ def _say_next(status: QualityStatus, me: str) -> str:
         return tr_n(
             "{n:,} pair waits for {people} on the page Label. They are not told which of their pairs these are.",
             "{n:,} pairs wait for {people} on the page Label. They are not told which of their pairs these are.",
-            status.waiting, people=", ".join(others),
-        )  # fmt: skip
+            status.waiting,
+            people=", ".join(others),
+        )
     return tr_n(
         "{n:,} pair waits, also for you: judge what comes to you on the page Label. Nobody is told which of their pairs these are.",
         "{n:,} pairs wait, also for you: judge what comes to you on the page Label. Nobody is told which of their pairs these are.",
@@ -104,10 +105,11 @@ def _say_rate(found: ErrorRate) -> tuple[str, str]:
         tr_n(
             "{n:,} error was found among the {checked} pairs checked. Less than 5 % passes, once 10 % of the settled pairs are checked.",
             "{n:,} errors were found among the {checked} pairs checked. Less than 5 % passes, once 10 % of the settled pairs are checked.",
-            found.errors, checked=show_number(found.checked),
+            found.errors,
+            checked=show_number(found.checked),
         ),
         tr("This is what the sample happens to show. Another sample would show more, or fewer."),
-    )  # fmt: skip
+    )
 
 
 def _say_bound(status: QualityStatus) -> tuple[str, str]:
@@ -130,10 +132,13 @@ def say_waiting(status: QualityStatus) -> str:
 def draw_counts(status: QualityStatus) -> None:
     """How far the sample of the present round is, and what it does not speak for."""
     told = (
-        (tr("drawn"), status.drawn), (tr("checked"), status.checked), (tr("waiting"), status.waiting),
-        (tr("cannot be rated"), status.unrateable), (tr("can no longer be judged"), status.barred),
+        (tr("drawn"), status.drawn),
+        (tr("checked"), status.checked),
+        (tr("waiting"), status.waiting),
+        (tr("cannot be rated"), status.unrateable),
+        (tr("can no longer be judged"), status.barred),
         (tr("settled since"), status.settled_since),
-    )  # fmt: skip
+    )
     items = "".join(f"<div><dt>{escape(name)}</dt><dd>{show_number(n)}</dd></div>" for name, n in told)
     st.html(f'<dl class="annotator-counts">{items}</dl>')
     for sentence in list_limits(status):
@@ -150,19 +155,38 @@ def list_limits(status: QualityStatus) -> list[Message]:
 def draw_draws(dataset: str, draws: Sequence[QualityDraw]) -> None:
     """The trail: every draw there was and what came of it, the latest first. None is ever undone."""
     columns = (
-        tr("draw"), tr("round"), tr("time"), tr("for"), tr("drawn by"), tr("pairs"), tr("checked"), tr("errors"),
-        tr("of settled"), tr("outside"), tr("share"), tr("seed"),
-    )  # fmt: skip
+        tr("draw"),
+        tr("round"),
+        tr("time"),
+        tr("for"),
+        tr("drawn by"),
+        tr("pairs"),
+        tr("checked"),
+        tr("errors"),
+        tr("of settled"),
+        tr("outside"),
+        tr("share"),
+        tr("seed"),
+    )
     draw_table(tr("Draws so far"), columns, [_describe(one) for one in reversed(draws)])
     draw_file_link(tr("Draws as CSV"), list_address(dataset, "draws"))
 
 
 def _describe(one: QualityDraw) -> tuple[str, ...]:
     return (
-        str(one.number), str(one.round), show_time(one.drawn_at), one.annotator, one.drawn_by or tr("the operator"),
-        show_number(one.pairs), show_number(one.checked), show_number(one.errors), show_number(one.population),
-        show_number(one.outside), show_percent(one.rate), str(one.seed),
-    )  # fmt: skip
+        str(one.number),
+        str(one.round),
+        show_time(one.drawn_at),
+        one.annotator,
+        one.drawn_by or tr("the operator"),
+        show_number(one.pairs),
+        show_number(one.checked),
+        show_number(one.errors),
+        show_number(one.population),
+        show_number(one.outside),
+        show_percent(one.rate),
+        str(one.seed),
+    )
 
 
 def draw_rule(context: PageContext, status: QualityStatus) -> None:
@@ -174,10 +198,12 @@ def draw_rule(context: PageContext, status: QualityStatus) -> None:
             index=RULES.index(status.rule),
             format_func=lambda rule: tr(RULE_NAMES[rule]),
         )
-        draw_note(tr(
-            "What the sample proves is the stricter of the two, and what this program advises. Change it only where your "
-            "team has agreed on the other; a release says which one it went by."
-        ))  # fmt: skip
+        draw_note(
+            tr(
+                "What the sample proves is the stricter of the two, and what this program advises. Change it only where your "
+                "team has agreed on the other; a release says which one it went by."
+            )
+        )
         pressed = st.form_submit_button(tr("Change"))
     if not pressed or chosen == status.rule:
         return
@@ -200,9 +226,13 @@ def draw_evidence(context: PageContext, status: QualityStatus) -> None:
     with left:
         st.header(tr("Errors by kind"))
         draw_report_chart(
-            "quality-kinds", charts.chart_rates(status.rates), charts.describe_rates(status.rates),
-            caption=tr("Errors by kind"), csv=list_address(status.dataset, "kinds"), name=f"{status.dataset}-quality",
-        )  # fmt: skip
+            "quality-kinds",
+            charts.chart_rates(status.rates),
+            charts.describe_rates(status.rates),
+            caption=tr("Errors by kind"),
+            csv=list_address(status.dataset, "kinds"),
+            name=f"{status.dataset}-quality",
+        )
         draw_note(tr("The line through the circle is the exact 95 % interval of the share in the sample."))
         draw_numbers(tr("Numbers by kind of error"), charts.list_rate_rows(status.rates))
     with right:
@@ -213,19 +243,24 @@ def _draw_further(status: QualityStatus) -> None:
     """What it takes to bring the bound below the limit, as long as it is not."""
     st.header(tr("What would decide it"))
     if status.further is None:
-        st.text(tr(
-            "No sample of these pairs can bring the bound below 5 % any more. Decide the errors, then begin a new round."
-        ))  # fmt: skip
+        st.text(
+            tr(
+                "No sample of these pairs can bring the bound below 5 % any more. Decide the errors, then begin a new round."
+            )
+        )
     elif not status.further:
         st.text(tr("Nothing more is needed: the bound is below 5 %."))
     else:
         points = project_bound(status)
         words = charts.describe_further(points, status.further)
         draw_report_chart(
-            "quality-curve", charts.chart_further(points, status.further), words,
-            caption=tr("What would decide it"), csv=list_address(status.dataset, "curve"),
+            "quality-curve",
+            charts.chart_further(points, status.further),
+            words,
+            caption=tr("What would decide it"),
+            csv=list_address(status.dataset, "curve"),
             name=f"{status.dataset}-quality-curve",
-        )  # fmt: skip
+        )
         draw_note(words + say_waiting(status))
         draw_numbers(tr("Numbers of this curve"), charts.list_further_rows(points))
 

@@ -30,9 +30,14 @@ from annotator.web.session import require_same_origin, require_signed_in
 
 ADDRESS = "/api/release"
 MEDIA_TYPES = {
-    ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown",
-    ".svg": "image/svg+xml", ".tsv": "text/tab-separated-values", ".yaml": "application/yaml",
-}  # fmt: skip
+    ".csv": "text/csv",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".md": "text/markdown",
+    ".svg": "image/svg+xml",
+    ".tsv": "text/tab-separated-values",
+    ".yaml": "application/yaml",
+}
 EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)  # that a zip can name
 READ_ONLY_FILE = 0o100444
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.IGNORECASE)
@@ -101,8 +106,10 @@ class VerifiedResponse(StreamingResponse):
             release = self._opened.release
             log.error(
                 "a release was changed while it was sent",
-                dataset=release.dataset, version=release.version, why=str(error),
-            )  # fmt: skip
+                dataset=release.dataset,
+                version=release.version,
+                why=str(error),
+            )
         finally:
             self._opened.close()
 

@@ -65,9 +65,14 @@ def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -
     release = _find_chosen(newest)
     rows = [(one.version, _describe(one)) for one in newest]
     draw_rows(
-        f"releases {dataset}", tr("The releases. Choose one to see it."), [tr(name) for name in COLUMNS], rows,
-        chosen=release.version, on_choose=_choose, leads_to=".annotator-release",
-    )  # fmt: skip
+        f"releases {dataset}",
+        tr("The releases. Choose one to see it."),
+        [tr(name) for name in COLUMNS],
+        rows,
+        chosen=release.version,
+        on_choose=_choose,
+        leads_to=".annotator-release",
+    )
     _draw_head(release)
     heed_tab("part", PARTS)
     parts = st.tabs([tr(name) for name in PARTS], key="part", bind="query-params")
@@ -98,8 +103,13 @@ def _describe(release: "Release") -> list[str]:
     marks += [tr("folder {state}", state=name_word(release.folder))] if release.folder != "whole" else []
     note = release.note if len(release.note) < 120 else f"{release.note[:119]}…"
     return [
-        release.version, show_time(release.created_at), f"{release.qrels:,}", release.published_by, note, "; ".join(marks),
-    ]  # fmt: skip
+        release.version,
+        show_time(release.created_at),
+        f"{release.qrels:,}",
+        release.published_by,
+        note,
+        "; ".join(marks),
+    ]
 
 
 def _draw_head(release: "Release") -> None:
@@ -107,8 +117,10 @@ def _draw_head(release: "Release") -> None:
         "{n:,} qrel. Published {time}, by {lead}; {folder}.",
         "{n:,} qrels. Published {time}, by {lead}; {folder}.",
         release.qrels,
-        time=show_time(release.created_at), lead=release.published_by, folder=FOLDERS[release.folder],
-    )  # fmt: skip
+        time=show_time(release.created_at),
+        lead=release.published_by,
+        folder=FOLDERS[release.folder],
+    )
     st.html(
         f'<div class="annotator-release" data-key="{escape(release.version)}">'
         f"<h2>{escape(f'{release.dataset} {release.version}')}</h2>"
@@ -135,10 +147,13 @@ def _draw_part(name: str, context: PageContext, release: "Release", newest: "lis
 
 def _draw_files(release: "Release") -> None:
     previous = release.previous or tr("none")
-    draw_note(tr(
-        "Content {checksum}; previous release: {previous}. Its folder:",
-        checksum=release.content_sha256, previous=previous,
-    ))  # fmt: skip
+    draw_note(
+        tr(
+            "Content {checksum}; previous release: {previous}. Its folder:",
+            checksum=release.content_sha256,
+            previous=previous,
+        )
+    )
     st.code(str(release.path.resolve()), language=None)
     if release.folder != "whole":
         said = tr("Nothing can be downloaded: {why}.", why=FOLDERS[release.folder])

@@ -141,9 +141,14 @@ def draw_qrels(context: PageContext, dataset: str, version: str, earlier: list[s
     """Filters, table and trail. `earlier`: the versions published before, the latest first."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         search = st.text_input(
-            tr("Search"), key="search", bind="query-params", type="search", on_change=_begin_anew, width=300,
+            tr("Search"),
+            key="search",
+            bind="query-params",
+            type="search",
+            on_change=_begin_anew,
+            width=300,
             placeholder=tr("an id, or words of a query"),
-        )  # fmt: skip
+        )
         grade = _choose(tr("Grade"), GRADES, "grade")
         origin = _choose(tr("Origin"), ORIGINS, "origin")
         since = _choose(tr("Changed since"), (ALL, *earlier), "since") if earlier else ALL
@@ -200,17 +205,28 @@ def _draw_table(found: "QrelPage", key: str, page: int, *, compared: bool) -> No
         st.text(tr("No qrel is like that. Choose other filters."))
         return
     last = first + len(found.rows)
-    draw_note(tr_n(
-        "{first:,} to {last:,} of {total:,} qrel.", "{first:,} to {last:,} of {total:,} qrels.",
-        found.total, first=first + 1, last=last, total=found.total,
-    ))  # fmt: skip
+    draw_note(
+        tr_n(
+            "{first:,} to {last:,} of {total:,} qrel.",
+            "{first:,} to {last:,} of {total:,} qrels.",
+            found.total,
+            first=first + 1,
+            last=last,
+            total=found.total,
+        )
+    )
     before = (tr("before"),) if compared else ()
     columns = (tr("query"), tr("document"), tr("grade"), *before, tr("origin"))
     draw_rows(
-        key, tr("The qrels. Choose one to see the judgments behind it."), columns,
+        key,
+        tr("The qrels. Choose one to see the judgments behind it."),
+        columns,
         [(_key(row.query_id, row.doc_id), _cells(row, compared)) for row in found.rows],
-        chosen=_find_chosen(), on_choose=_follow, button=1, leads_to=".annotator-trail",
-    )  # fmt: skip
+        chosen=_find_chosen(),
+        on_choose=_follow,
+        button=1,
+        leads_to=".annotator-trail",
+    )
     pages = -(-found.total // PAGE)
     if pages > 1:
         st.pagination(pages, key="page", bind="query-params")

@@ -22,11 +22,26 @@ from annotator.web.page_context import PageContext
 
 FOLDER = Path(__file__).parent
 SHARED_SCRIPTS = (
-    "elements.js", "keys.js", "timing.js", "empty_words.js", "marks.js", "sheet.js", "document.js", "standard.js", "ask.js",
-)  # fmt: skip
+    "elements.js",
+    "keys.js",
+    "timing.js",
+    "empty_words.js",
+    "marks.js",
+    "sheet.js",
+    "document.js",
+    "standard.js",
+    "ask.js",
+)
 SCRIPTS = (
-    "unsent.js", "exchange.js", "saved.js", "form.js", "drawing.js", "windows.js", "deciding.js", "painting.js",
-)  # fmt: skip
+    "unsent.js",
+    "exchange.js",
+    "saved.js",
+    "form.js",
+    "drawing.js",
+    "windows.js",
+    "deciding.js",
+    "painting.js",
+)
 SHARED_STYLES = ("panel.css", "dialogs.css", "narrow.css", "document.css", "list.css", "touch.css")
 STYLES = ("deciding.css",)
 ROOM = """<style>

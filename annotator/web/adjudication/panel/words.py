@@ -172,7 +172,9 @@ def _states() -> dict[str, str]:
 def _windows() -> dict[str, str]:
     return {
         "names_title": tr("Names and origin"),
-        "names_hint": tr("Who judged, and which systems found the document, can sway a decision. That you looked is recorded in the trail of the pair."),
+        "names_hint": tr(
+            "Who judged, and which systems found the document, can sway a decision. That you looked is recorded in the trail of the pair."
+        ),
         "names_show": tr("Show and record"),
         "names_who": tr("Annotators"),
         "names_from": tr("Found by"),
@@ -189,10 +191,12 @@ def _windows() -> dict[str, str]:
         "assign_back": tr("Assigned to nobody in particular."),
         "loading_leads": tr("Loading the leads …"),
         "discuss_title": tr("Ask the annotators to discuss it"),
-        "discuss_hint": tr("They see each other's grade and note without a name, and each may stand by it or revise it. The pair comes back to the queue with what they say; agreement does not count it."),
+        "discuss_hint": tr(
+            "They see each other's grade and note without a name, and each may stand by it or revise it. The pair comes back to the queue with what they say; agreement does not count it."
+        ),
         "discuss_ask": tr("Ask them"),
         "discuss_asked": tr("The annotators are asked."),
         "discuss_closehint": tr("Nobody is waited for any more; what was said stays."),
         "discuss_close": tr("Close the discussion"),
         "discuss_closed": tr("The discussion is closed."),
-    }  # fmt: skip
+    }

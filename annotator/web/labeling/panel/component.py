@@ -20,9 +20,26 @@ from annotator.web.labeling.panel.words import list_keys, panel_words
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
-    "elements.js", "keys.js", "timing.js", "outbox.js", "empty_words.js", "marks.js", "sheet.js", "document.js", "dialogs.js",
-    "standard.js", "strip.js", "saved.js", "exchange.js", "list.js", "propose.js", "ask.js", "panel.js", "painting.js", "revising.js",
-)  # fmt: skip
+    "elements.js",
+    "keys.js",
+    "timing.js",
+    "outbox.js",
+    "empty_words.js",
+    "marks.js",
+    "sheet.js",
+    "document.js",
+    "dialogs.js",
+    "standard.js",
+    "strip.js",
+    "saved.js",
+    "exchange.js",
+    "list.js",
+    "propose.js",
+    "ask.js",
+    "panel.js",
+    "painting.js",
+    "revising.js",
+)
 STYLES = ("panel.css", "dialogs.css", "narrow.css", "document.css", "list.css", "touch.css")
 
 

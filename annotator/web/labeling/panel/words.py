@@ -170,8 +170,10 @@ def _work() -> dict[str, str]:
             "All done. Pairs that you have judged: {n}. Thank you.\nIf more come to you, they appear here."
         ),
         "nonenow": tr("Nothing is open for you at the moment: others are at work on what is left."),
-        "nothing": tr("There is nothing to label in this dataset yet.\nAs soon as a lead has made the pool, its pairs appear here."),
-    }  # fmt: skip
+        "nothing": tr(
+            "There is nothing to label in this dataset yet.\nAs soon as a lead has made the pool, its pairs appear here."
+        ),
+    }
 
 
 def _answers() -> dict[str, str]:
