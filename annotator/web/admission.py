@@ -1,8 +1,8 @@
-"""Who may ask for what: every address of Streamlit's that is answered. What stands neither here nor among our own routes is refused.
+"""Allowlist of the addresses and parameters that Streamlit answers; everything else is refused.
 
-Streamlit brings routes that this program does not use (media, components, sign-in by others, an API for agents), and answers
-every unknown address with its page. Our own routes, which refuse by themselves, and the pages of `navigation.py` are let through;
-but no route of ours is asked with a parameter that holds what no text may (NUL): no database looks for it.
+Streamlit brings routes that this program does not use (media, components, sign-in by others, an API for agents) and
+answers every unknown address with its page. Our own routes, which check access themselves, and the pages of
+`navigation.py` are let through. A parameter of our routes with a NUL character is refused before any database sees it.
 """
 
 import re

@@ -1,12 +1,8 @@
-"""Put together the ASGI application: the gate, the REST routes, and Streamlit behind them.
+"""Put together the ASGI application: the gate, the REST routes, and Streamlit behind them (`main_page.py`).
 
-Everything that is served is put together here. `main_page.py` is what it runs.
-
-Answers Streamlit's `host-config` ourselves, for a setting that has no option: no dialogs over the page. (And no
-page of others may steer ours by messages: `allowedOrigins` is empty.)
-
-When the server cannot be reached, Streamlit lays a dialog over everything and makes the page below inert; but the
-labeling panel goes on without a server, and says itself what is kept. The other pages say it in a line (app.css).
+Replaces Streamlit's `host-config`, because no option turns its connection dialog off: that dialog makes the page inert
+when the server cannot be reached, but the labeling panel goes on without a server and says itself what is kept. The
+other pages say it in a line (app.css). `allowedOrigins` is empty, so no other site may steer a page by messages.
 """
 
 import asyncio

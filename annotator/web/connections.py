@@ -1,11 +1,10 @@
-"""Limits on slow and stuck connections, which uvicorn has none for: the HTTP protocol that the server speaks.
+"""The server's HTTP protocol with time limits for slow and stuck connections, which uvicorn does not have.
 
-A connection that has not sent a whole request waits: for its head, then for its body. Both have a time, that of a body grows
-with every byte that comes, so that a slow phone gets through and a trickle does not. One whose answer does not get away
-waits as well: for somebody to read it. Only so many may wait, from one address and in all; when there is one too many, the
-one that has waited longest goes. A download that moves waits anew each time, so that those that stand still go before it.
-Whoever reads nothing for `stalled_seconds` is given up in any case, at the latest after twice as long; whoever reads little,
-but steadily, is not. Open websockets have that limit only.
+A request has a time limit for its head and one for its body; the body's limit grows with every byte, so a slow phone
+gets through and a trickle does not. The number of waiting connections is limited per address and in all; beyond it, the
+one that has waited longest is closed. A download that moves starts its wait anew, so one that stands still is closed
+first. A client that reads nothing for `stalled_seconds` is closed, at the latest after twice that time; one that reads
+slowly but steadily is not. Open websockets have only this last limit.
 """
 
 import asyncio

@@ -1,14 +1,9 @@
-"""The gate before everything that is served: who comes in, how large a body may be, and security headers.
+"""ASGI middleware in front of everything served: sign-in, limits on request bodies, and security headers.
 
-A pure ASGI middleware, outside of Streamlit: it also sees the websocket, and never buffers a body. It looks
-the session up once per request and leaves the person in `scope["state"]["signed_in"]`. Refuses whoever is not
-signed in, except on OPEN paths; what another site makes a browser send, requests and websockets alike; and
-everything but the account page's own traffic while a one-time password has not been replaced. Headers by which a
-proxy could say who somebody is are taken off: the cookie alone says it.
-
-The security headers of every response, and what may be cached.
-
-How large the body of a request may be, by where it goes. What is larger is refused before, or while, it comes.
+Sees the websocket too, and never buffers a body. Looks up the session once per request and puts the person into
+`scope["state"]["signed_in"]`. Refuses requests without a session, except on OPEN paths; requests and websockets that
+another site caused; all but the account page's own traffic until a one-time password is replaced; and bodies above the
+limit of their path. Removes headers by which a proxy could name a user: only the cookie identifies a person.
 """
 
 import base64

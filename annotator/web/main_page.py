@@ -1,13 +1,7 @@
-"""One run of the app: check the session, draw the sidebar and the page asked for, import in the background.
+"""One run of the app, called by script/main.py: check the session, then draw the sidebar and the page asked for.
 
-One run of the app: checks the session, then draws the sidebar and the page asked for. Called by script/main.py.
-
-The pages stand in navigation.py.
-
-Imports in the background what the agreement page needs, as soon as a lead has opened any page.
-
-The libraries take about two seconds of a core to import. A server that nobody has signed in to, or only annotators, does without
-them (about 100 MB).
+The pages are listed in navigation.py. Once a lead has opened any page, the libraries of the agreement page are imported
+in the background: about two seconds of a core and 100 MB, which a server without leads saves.
 """
 
 from functools import cache, partial

@@ -1,8 +1,7 @@
-"""The pages and who sees them. To add a page, add one line to PAGES and a file with `draw(context)`.
+"""The pages and who sees them; to add one, add a line to PAGES and a file with `draw(context)`.
 
-A page's file is imported when it is first drawn. Its `draw(context: PageContext) -> None` is called on every
-run of the script, by somebody whose present role on the chosen dataset includes `least`; hiding a page is
-for comfort only, the services it calls refuse by themselves.
+A page's file is imported when it is first drawn. `draw(context: PageContext) -> None` is called on every run, for a
+person whose role on the chosen dataset includes `least`. Hiding a page is only for comfort: services check access.
 """
 
 from dataclasses import dataclass

@@ -1,11 +1,8 @@
-"""What a page gets: the database, the settings, who is signed in, and the chosen dataset.
+"""The context of a page: the database, the settings, who is signed in, the chosen dataset and the language.
 
-The reader's language is set here too. An open websocket outlives a session, so the cookie is looked up on each run, and a fragment (which runs
-without the rest of the script) begins with `require_context` too. Refuses to go on once signed out.
-
-What this process serves: the database and the settings that the Streamlit scripts work on.
-
-Streamlit runs a page as a script without arguments, so this one place holds what `make_app` was given.
+Looks up the cookie on each run, because an open websocket outlives a session; a fragment, which runs without the rest
+of the script, begins with `require_context`. Stops the run once signed out. The database and settings of the process
+are module state (`set_served`), because Streamlit runs a page without arguments.
 """
 
 from dataclasses import dataclass

@@ -1,13 +1,9 @@
 """Run the application in this process until it is told to stop, and configure Streamlit.
 
-Keeps Streamlit from asking an outside service for this machine's addresses.
-
-Streamlit asks when it meets a websocket origin that it does not know, and when it prints its own address: an HTTP request
-to checkip.amazonaws.com, made on the event loop, so that nothing is answered meanwhile. No option turns that off.
-What else in Streamlit 1.67 makes requests: usage statistics (the browser; off by `browser.gatherUsageStats`), the e-mail
-prompt and `streamlit run URL` (its command line, not used here), a theme named by a URL in the operator's own config.toml.
-
-How the app looks and how Streamlit is told to behave. Colours reach a contrast of 4.5:1 for text, 3:1 for controls.
+Stops Streamlit 1.67 from asking checkip.amazonaws.com for this machine's address: it does so on the event loop, for an
+unknown websocket origin and when it prints its own address, and no option turns that off. Its other requests are usage
+statistics (off by `browser.gatherUsageStats`), the e-mail prompt and `streamlit run URL` (not used here), and a theme
+named by a URL in the operator's config.toml. Theme colours reach a contrast of 4.5:1 for text, 3:1 for controls.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
-"""Files that a page asks for: who may send one, how much, and for how long it is kept in memory.
+"""Limit uploads: who may send a file, how large, and how long it stays in memory.
 
-Streamlit takes a file of any size below its limit from whoever is signed in, for every session, and forgets to free it when the
-session ends in silence. So a session may upload only while its page shows a field of `draw_file_field`, only the person who
-looks at that page may do it, and a session has a limit, as has the server. A file goes when another takes its place,
-when the page no longer shows the field, and when the session has been away for KEPT_SECONDS.
+Streamlit accepts any file below its limit from anybody signed in, for every session, and does not free it when a session
+ends silently. Here a session may upload only while its page shows a field of `draw_file_field`, and only the person who
+looks at that page; each session and the server have a limit. A file is freed when another replaces it, when the page no
+longer shows the field, and when the session has been away for KEPT_SECONDS.
 """
 
 import asyncio

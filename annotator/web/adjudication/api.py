@@ -1,12 +1,9 @@
-"""REST for the decision panel: disagreements out as JSON, decisions in.
+"""REST routes of the decision panel: disagreements out as JSON, decisions in.
 
-REST for the decision panel: disputes out, decisions in; what else a lead does about one.
-
-Stands between the browser and `adjudication/service.py`, `adjudication/`, `labeling/` and `adjudication/`. Refuses requests from other
-origins, of another content type, or too large ones; who sends them is told by the session cookie alone. A decision is answered
-only after its transaction has been committed; one on what has changed since is refused with the case as it is now.
-
-A case as JSON for the decision panel: what the lead may see of the pair, in the reader's language where it is a sentence.
+Identifies the sender by the session cookie alone, and refuses requests from other origins, of another content
+type, or too large. A decision is answered only after its transaction is committed; if the case has changed
+meanwhile, the decision is refused and the answer is the case as it is now. A case holds only what the lead may
+see of the pair; its sentences are in the reader's language.
 """
 
 from collections.abc import Callable, Mapping

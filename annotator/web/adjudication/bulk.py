@@ -1,10 +1,8 @@
-"""Settle in bulk: by a policy, or from a file of decisions.
+"""Draw the forms that settle disagreements in bulk: by a policy, or from a file of decisions.
 
-Settling in bulk what differs only by taste: by a policy, with what it would do shown before it does it, and a way back.
-
-What is settled is what the preview on the screen showed: where that has changed meanwhile, nothing is, and the page says why.
-
-The queue as a file for a meeting, and the file back: checked first, with every line that is wrong, then decided as a whole.
+A policy is previewed before it is applied and can be undone. It settles only what the preview showed; if that has
+changed meanwhile, nothing is settled and the page says why. A file of decisions from a meeting is checked first,
+with every bad line listed, then applied as a whole.
 """
 
 from dataclasses import replace

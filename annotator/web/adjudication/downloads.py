@@ -1,12 +1,9 @@
-"""The queue and the audit log as files over HTTP, for leads.
+"""The queue and the audit log as files over HTTP, streamed, for leads.
 
-`GET /api/queue?dataset=…` and the words of `web/adjudication/queue_url.py`: the part of the queue that the page shows, in its order.
-What was decided in the meeting comes back with `annotator adjudicate`.
-
-The records of the trail as a file, streamed; for leads.
-
-`GET /api/trail?dataset=…&format=csv|jsonl[&pair=KEY][&action=…][&person=USER][&since=TIME][&until=TIME]`. The CSV is for
-spreadsheets (`formats/spreadsheet.py`). Columns and names are English in every language, as those of all files.
+`GET /api/queue?dataset=…` with the filter and order of `web/adjudication/queue_url.py`; the decided file comes
+back with `annotator adjudicate`.
+`GET /api/trail?dataset=…&format=csv|jsonl[&pair=KEY][&action=…][&person=USER][&since=TIME][&until=TIME]`; the CSV
+is for spreadsheets (`formats/spreadsheet.py`). Columns and names are English in every language.
 """
 
 from datetime import UTC, datetime

@@ -1,15 +1,8 @@
-"""An annotator's disagreements on My work: discussions, what was decided, objections.
+"""Draw an annotator's discussions and the leads' decisions on their pairs, for the page My work.
 
-An annotator's discussions: the pair again, what the others said once they look, and their own turn, once.
-
-Nobody is named, and what the others said is fetched only when the annotator asks for it: from then on their own judgment of
-the pair stays as it is.
-
-What leads decided on the pairs that an annotator judged, beside their own answer, and the way to object, once.
-
-The lead is not named, and nobody else's grade is shown.
-
-What was said of a pair, in words: a grade with its name, and the pair itself. For the annotator's discussions and decisions.
+Nobody is named. The others' answers are fetched only when the annotator asks for them, and from then on the
+annotator's own judgment of the pair cannot change. An annotator takes one turn in a discussion and may object to a
+decision once. A decision is shown without the lead's name and without anybody else's grade.
 """
 
 from collections.abc import Sequence

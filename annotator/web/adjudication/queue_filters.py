@@ -1,10 +1,7 @@
-"""The filters of the queue, and the queue's words in the reader's language.
+"""Draw the filters and the sort order of the queue, and word them in the reader's language.
 
-The controls of the queue: why, in which order, and which part of it. Each change is a change of the page's address.
-
-The address is what holds: a control shows what it says, also after the browser's way back.
-
-The queue's own words in the reader's language: why a pair is in it, in which order it comes, what a filter lets through.
+A change of a control changes the page's address. The controls always show what the address says, also after the
+browser's Back.
 """
 
 from collections.abc import Sequence

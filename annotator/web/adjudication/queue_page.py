@@ -1,20 +1,9 @@
-"""The page Disagreements: the queue, how long it lasts, and the way into deciding.
+"""Draw the page Disagreements: the queue, its counts and pace, or one disagreement to decide (`?pair=`).
 
-The disputes of a dataset: the queue, or, with `?pair=` in the address, one dispute after the other to be decided.
-
-`pair=next` is the head of the queue as the other words of the address ask for it (`web/adjudication/queue_url.py`).
-
-The queue of disputes: how many wait and why, how long they last, and a page of them; the way into deciding and out to a release.
-
-What is shown stands in the address. Of fifty thousand disputes the page reads fifty and the counts.
-
-What the queue's filter lets through: as a list, as charts, to be settled in bulk, and as a file. Only the open part is drawn.
-
-What the queue says when nothing waits: that nothing does, how well annotators agree, and the way on to a release.
-
-Brings the impact of disputes up to date before the queue is read, where many are due: with a bar that says how far it is.
-
-How long the queue lasts, in a sentence: the work that it is, the days at the present pace, and what comes new.
+`pair=next` is the first of the queue as filtered by the address (`web/adjudication/queue_url.py`). The page reads
+one page of the queue and the counts, whatever the queue's size, and draws only the open tab (list, charts, bulk,
+files). If the impact of many disagreements is out of date, it is computed first, with a progress bar. When nothing
+is open, the page says how well annotators agree and leads to a release.
 """
 
 from html import escape

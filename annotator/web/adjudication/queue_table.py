@@ -1,12 +1,7 @@
-"""Show the queue as a table and as charts, each part a link into it.
+"""Show the queue as a table and as charts by grades and by category, each part a link into it.
 
-A page of the queue as a table, each row a link to its case; and the ways to the pages before and after it.
-
-Grades stand sorted and without names, so that a place says nothing about who gave one.
-
-Where the open disputes lie, to be looked at: by the grades that speak against each other, and by category.
-
-A click on a cell or a bar lets through just these disputes; the tables beside them lead there by keyboard.
+Each row links to its case. Grades are sorted and without names, so their position does not tell who gave one.
+A click on a cell or bar filters the queue; the tables beside the charts offer the same by keyboard.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,14 +1,7 @@
-"""The queue's address: filter, order and place, read and written.
+"""Read and write the queue's filter, order and place as an address that can be sent to a colleague.
 
-A part of the queue as an address: filter and order, so that what a lead looks at can be sent to another.
-
-The same words stand in the page's address, in the requests of the decision panel and in the address of its file. A word that
-means nothing is left out, never guessed at.
-
-Where in the queue of disputes one is: read from the page's address, and written there, all of it in one step.
-
-So every view can be sent to a colleague, and the browser's way back leads through what was looked at. What the address names
-and the dataset has not, or a word that means nothing, is passed over.
+The page, the requests of the decision panel and the download of the queue use the same parameters. A value that is
+unknown, or that the dataset does not have, is ignored, never guessed.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,19 +1,8 @@
 """Chart agreement: a forest plot of groups, a heat map of every two annotators, and grades per annotator.
 
-A forest plot: the dataset and each of its groups with their intervals, against the target.
-
-Groups of which little can be said are drawn hollow; so many that nobody could read them are cut to the largest, and the
-table beside has all.
-
-Every two annotators as one heat map: their kappa above the diagonal, the pairs it rests on below.
-
-Cells carry their own ground and ink, so that they read the same on a light and on a dark page. A crowd is cut to those
-who share the most; the table beside it has all.
-
-How each annotator spreads the four grades: bars of the same length, cut by the share of each grade.
-
-The grades stand in their order in every bar and their shares are written in it, so that nothing rests on colour alone; the
-colours stay apart for colour-blind eyes, and stand out from a light and from a dark ground.
+The forest plot draws groups with little evidence hollow. The heat map shows kappa above the diagonal and the number
+of shared pairs below. Large sets are cut to the largest groups, or to the annotators who share the most; the table
+beside has all. Colours read on light and dark pages and for colour-blind readers; no information is in colour alone.
 """
 
 import json

@@ -1,9 +1,6 @@
-"""Draw a table of figures, with its file and the way to the pairs behind each number.
+"""Draw a table of the agreement page, with its file and links to the pairs behind each number.
 
-A table of the agreement page, one click away or to be read at once, with its file and the way to the pairs behind it.
-
-From the numbers of a table of the agreement page to the pairs behind them: the keyboard's way to what a click on the chart
-beside it opens.
+The links are the keyboard's way to what a click on the chart beside it opens.
 """
 
 from collections.abc import Callable, Mapping, Sequence

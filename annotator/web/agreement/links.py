@@ -1,12 +1,8 @@
-"""The addresses of the agreement page: from a figure to its pairs, and back.
+"""The addresses of the agreement page: a `Selection` of pairs as parameters, as a sentence, and as links.
 
-Which pairs a figure is about, as an address says it and as a sentence: a `Selection` there and back.
-
-`?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`; no `pairs`: no selection; no `is`: those that have none.
-`?pairs=given&who=ann&grade=2`: one grade of one annotator. `without=bob`: his judgments do not count. `when=2026-03-02T08:00:00Z/2026-03-08T17:30:00Z`: a span of time.
-
-The links of the agreement page: to lists of pairs, back, and to files. Plain HTML: quiet in a sentence, the same for a
-mouse and a keyboard, and an address that can be sent to somebody.
+`?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`: no `pairs` means no selection; no `is` means pairs
+without a value. `?pairs=given&who=ann&grade=2`: one grade of one annotator. `without=bob`: his judgments do not count.
+`when=2026-03-02T08:00:00Z/2026-03-08T17:30:00Z`: a span of time. Links are plain HTML, for mouse and keyboard alike.
 """
 
 from collections.abc import Sequence

@@ -1,10 +1,6 @@
-"""The page Agreement: the report, kept or measured now, or the pairs behind a figure.
+"""Draw the page Agreement: the verdict, what to do about it and every figure, or the pairs behind one figure.
 
-Agreement: the verdict first, then what to do about it, then every figure; or the pairs behind one of them.
-
-The report that the Agreement page draws: kept or measured now, with what is known first while the rest is measured.
-
-By what the agreement page can group the pairs of a dataset.
+The report is kept or measured now; while it is being measured, the page shows what is already known.
 """
 
 from datetime import timedelta

@@ -1,8 +1,9 @@
-"""Keeps the reports of agreement that were measured, so that a page drawn again is there at once.
+"""Cache measured agreement reports, so that a page drawn again appears at once.
 
-Stands between the page and `agreement/`. A report is measured anew when what it rests on has changed. While people are
-labeling that is always; then one is kept for as long as it took to measure, times twenty, and the page says of when it is. Where
-somebody acts on it, one that is measured quickly is not kept beyond a change. Two who ask for the same at once wait for one measurement. Whoever may not see a report is refused before anything is looked up.
+A report is measured anew when its data has changed. While people label, data changes all the time: a report is then
+kept for 20 times as long as it took to measure, and the page says when that was. On pages where somebody acts on the
+report, one that is quick to measure is never kept beyond a change. Two requests for the same report share one
+measurement. Permission is checked before anything is looked up.
 """
 
 from collections.abc import Callable, Hashable

@@ -1,10 +1,6 @@
-"""The tables of the agreement page by name, as rows.
+"""The tables of the agreement page by name, as rows for the page, the charts and the files.
 
-The tables of the agreement page by name: the same rows stand on the page and in the files that it offers.
-
-Rows come from the report (`tables.py`), which is computed already: nothing here is.
-
-An agreement report as the rows of tables and charts: nothing is computed here, and an undefined value says why.
+Takes every figure from the report and computes nothing. An undefined value comes with its reason.
 """
 
 from collections.abc import Callable, Mapping, Sequence

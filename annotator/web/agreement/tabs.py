@@ -1,11 +1,7 @@
-"""The tabs of the agreement page: dataset, annotators, groups, time, grades, since a version, what does not count.
+"""Draw the tabs of the agreement page: dataset, annotators, groups, time, grades, since a version, left out.
 
-The parts of the agreement page below its findings, one tab each: only the one that is open is drawn.
-
-Every chart stands with its words, a way to its numbers and to the pairs behind them that needs no mouse, and its files.
-
-Agreement before and since a version of the guideline, on the agreement page: measured when its tab is opened, and kept
-while nothing changes.
+Only the open tab is drawn. Every chart has a description, its numbers and pairs by keyboard, and its files. Agreement
+before and since a guideline version is measured when its tab is opened, and kept while nothing changes.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,6 @@
-"""Chart agreement over time, and before and since a guideline version.
+"""Chart agreement and each annotator's leaning over time, and agreement before and since a guideline version.
 
-How agreement and each annotator's leaning went over time: two charts over the same periods.
-
-Agreement before and since a version of the guideline, drawn: two points with their intervals for each part.
+The first two charts use the same periods. The third draws two points with their intervals for each part.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,7 @@
-"""REST: the guideline in force, and what changed since an answer.
+"""REST routes of the guideline: the version in force, and what changed since the annotator's own answer.
 
-REST: `GET /api/standard`, the definitions and the guideline in force, for a panel that is open while they change.
-
-`describe_standard` is also what the panel is told when it is mounted.
-
-REST for the labeling panel: what changed, in the standard or in the document, since the annotator's own answer.
-
-Told to the author of the answer only, and nothing in it is anybody else's. See `guideline/service.py`.
+`GET /api/standard` keeps an open panel up to date; `describe_standard` also fills the panel when it is mounted.
+Changes are sent only to the author of the answer and hold nothing of anybody else's (`guideline/service.py`).
 """
 
 from typing import TYPE_CHECKING, Any

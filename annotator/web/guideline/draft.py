@@ -1,11 +1,9 @@
-"""A lead's draft of the standard's next version: its fields, and that nothing typed is ever lost.
+"""A lead's draft of the next guideline version, kept so that nothing typed is lost.
 
-The draft lives in the session and, letter by letter, in the lead's own browser (`guideline_draft.js`), which hands it
-back after a reload. It knows the version it was begun from, so that another lead's version is merged, not overwritten.
-
-`Draft.fields` is the truth; the fields on the screen only tell it what was typed. Whenever they come to the screen, or
-something else than typing changed them, they are new fields (`mark`) with their text as the default: what a browser
-still says of the ones before is heard by nobody, and no text depends on a message that is sent once.
+The draft lives in the session and, letter by letter, in the lead's browser (`guideline_draft.js`), which sends it back
+after a reload. It keeps the version it started from, so that another lead's version is merged and not overwritten.
+`Draft.fields` is the truth. Whenever the fields appear, or code changes them, they become new widgets (`mark`) with the
+text as default: late reports about the old widgets are ignored, and no text depends on a single message.
 """
 
 import json

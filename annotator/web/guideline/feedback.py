@@ -1,12 +1,8 @@
-"""What disagreements teach the guideline, and which of it a draft answers.
+"""Draw the worklist of what disagreements say about the guideline, and what a draft answers of it.
 
-What disputes teach: a worklist for the guideline. Each entry says what decisions have in common, leads to them, and can be
-chosen as what the next version answers; each decision can become an example in the draft.
-
-What a draft of the guideline answers: the decisions and questions that were chosen, and the examples taken from them.
-
-They are kept with the draft, so a reload or a lost session loses nothing of them either: a line for each decision
-(`pair revision`) and each question (`question number`).
+Each entry says what decisions have in common, links to them, and can be chosen as answered by the next version; each
+decision can become an example in the draft. The choices are kept with the draft, so a reload loses none of them: one
+line per decision (`pair revision`) and per question (`question number`).
 """
 
 from collections.abc import Collection

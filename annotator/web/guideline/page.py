@@ -1,8 +1,6 @@
-"""The page Guideline: the version in force, every version before it, and whose answers are to be confirmed.
+"""Draw the page Guideline: the version in force, and every version with what it changed.
 
-The standard: annotators read what each grade means and the guideline; leads write the next version of it.
-
-Every version of the standard with what it changed; and, for leads, whose answers are still to be confirmed.
+Leads also write the next version here, and see whose answers are still to be confirmed.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,7 @@
-"""Write the next guideline version in a form, merge it with another lead's, and publish it.
+"""Draw the form in which a lead writes, merges and publishes the next guideline version.
 
-From a draft to a version: what it changes, whether meaning or wording, why; and another lead's version merged in.
-
-What is published is what the comparison showed: a change typed after it is shown first. When somebody else published
-meanwhile, nothing is stored: the draft becomes both changes together, and the lead looks at it again.
-
-Where a lead writes the next version of the standard: a field for each part, with what it will look like beside it.
+Only what the comparison showed is published; a later change is shown first. If another lead has published meanwhile,
+nothing is stored: the draft becomes both changes together, and the lead looks at it again.
 """
 
 from typing import TYPE_CHECKING, TypedDict

@@ -1,11 +1,7 @@
-"""Chart what services return with Altair, with labels that fit.
+"""Chart what services return with Altair: pure functions, for the leads' pages.
 
-The charts of the leads' pages: pure functions from what the services return to an Altair chart.
-
-Colours reach 3:1 on the light and on the dark ground. Beside every chart stands the same in words (`describe_…`,
-its text alternative), and a table one click away. A page imports this when it is first drawn: an idle server does without.
-
-Names beside a chart: cut to what fits, so that what stands behind them can still be read, and never two alike.
+Colours reach a contrast of 3:1 on light and dark pages. Every chart has a text alternative (`describe_…`) and a table.
+Labels are cut to fit, never two alike. Pages import this when first drawn, so that an idle server does without Altair.
 """
 
 from collections.abc import Mapping, Sequence

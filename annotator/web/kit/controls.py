@@ -1,19 +1,9 @@
-"""Controls whose options are words of the program, the keyboard's place, and values kept elsewhere.
+"""Controls that are safe in several languages, keyboard focus after a press, and widgets whose value lives elsewhere.
 
-Controls whose options are words of the program, and the address that says in a word what is chosen.
-
-Streamlit writes an option into the address as it is shown, so in the reader's language; whoever is sent that
-address may read another.
-
-Keeps the keyboard's place: where the button that was pressed is gone, the focus goes to what came of it or to the page's
-next task.
-
-A widget that shows what is true elsewhere: its key, and the value with which it comes to the screen.
-
-A value written into `st.session_state` reaches the browser in one message. Where the next drawing cuts that one short the
-widget shows its default, reports it, and that is taken for somebody's choice. A default comes with every drawing: so the truth
-is the default, and a widget that must show something else than what stands in it is a new one. What a browser still reports of
-one that is gone counts as changed, too: `read_choice` tells.
+Streamlit writes an option into the address in the reader's language; these controls read it in any language. When a
+pressed button disappears, the focus moves to its result or to the page's next task. A value set through
+`st.session_state` is sent once, and an interrupted run loses it: the widget then reports its default as a choice. So
+the true value is always the default, and another value makes a new widget; `read_choice` ignores reports of old ones.
 """
 
 from collections.abc import Sequence

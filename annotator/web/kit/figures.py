@@ -1,8 +1,6 @@
-"""Show times, numbers, shares and durations as the reader's language does.
+"""Show times, numbers, shares and durations in the reader's language and time zone.
 
-Times and figures as the reader's clock and language show them; in storage times are UTC.
-
-Shares, differences and durations as the reader's language shows them; what is undefined is a dash.
+Stored times are UTC. An undefined value is a dash.
 """
 
 from datetime import UTC, datetime, tzinfo

@@ -1,12 +1,9 @@
-"""What the app says, in the reader's language, with the Korean particle that fits.
+"""Translate what the app says, with the Korean particle that fits.
 
-The English sentence is the key. Its translations stand in `locale/<language>/*.po`, one file per area, and are
-read when a language is first used. A sentence without a translation is shown in English; the tests allow none.
-
-Choose the Korean particle that fits the sound before it: "75%가", "등급 3을", "handler.md는".
-
-Translations write both forms, as in "{name}이(가)", since what stands before is only known when the sentence is filled in.
-Where the sound is not known (a Chinese character, an emoji) both forms stay, as Korean writers do.
+The English sentence is the key. Translations are in `locale/<language>/*.po`, one file per area, read when a language
+is first used. A sentence without a translation is shown in English; the tests allow none. Korean translations write
+both particles, as in "{name}이(가)"; the one that fits is chosen when the sentence is filled in ("75%가", "등급 3을").
+Where the sound is unknown (a Chinese character, an emoji) both stay, as Korean writers do.
 """
 
 import re

@@ -1,8 +1,7 @@
-"""Tables to read as plain HTML, with cells that may lead somewhere.
+"""Draw tables as plain HTML, with cells that may be links.
 
-A table to read: plain HTML, so that it wraps on a narrow screen and a screen reader finds its headings.
-
-A table to read whose cells may lead somewhere: the keyboard's way to what a click on a chart opens.
+Plain HTML wraps on a narrow screen, and a screen reader finds its headings. Linked cells are the keyboard's way to
+what a click on a chart opens.
 """
 
 import re

@@ -1,12 +1,9 @@
-"""Show text that people wrote, plain or as Markdown; nothing in it is ever markup of its own.
+"""Show text that people wrote, plain or as Markdown, so that nothing in it acts as markup of the page.
 
-Documents, queries, notes and rubrics may hold any characters. `st.html` gets them escaped; labels and captions
-of widgets are Markdown, so there every character that could mean something is escaped for that.
-
-Markdown that people wrote (guidelines, datasheets) as HTML that holds nothing active.
-
-Plain CommonMark with tables: Streamlit's own Markdown would take `$`, `:red[` and `->` for more than they are. HTML in
-it is shown as text, headings step below the page's own, and pictures show their words instead: nothing is fetched.
+`st.html` gets documents, queries and notes escaped; labels and captions of widgets are Markdown, so every character with
+a meaning there is escaped. Guidelines and datasheets are plain CommonMark with tables, because Streamlit's Markdown gives
+`$`, `:red[` and `->` a meaning. HTML in them is shown as text, headings step below the page's own, and images are
+replaced by their words: nothing is fetched.
 """
 
 import re

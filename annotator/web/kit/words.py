@@ -1,6 +1,4 @@
-"""Name roles, statuses, origins and purposes in the reader's language.
-
-The words of the program's own lists (statuses, origins, states, purposes, marks) in the reader's language.
+"""Name roles, statuses, origins, states and purposes in the reader's language.
 
 Files, addresses and the database keep the English word; only what a person reads is translated.
 """

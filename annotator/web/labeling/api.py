@@ -1,15 +1,8 @@
-"""REST for the labeling panel: judgments in, next pairs out, own answers again, questions to the leads.
+"""REST routes of the labeling panel: judgments in, next pairs out, own answers again, questions to the leads.
 
-Stands between the browser and `labeling/service.py`. Refuses requests from other origins, of another content
-type, or too large ones; who sends them is told by the session cookie alone. A judgment is acknowledged only
-after its transaction has been committed.
-
-REST for going back: a pair that one has answered, with the answer, to be looked at and changed in the panel.
-
-Stands between the panel and `labeling/my_work_service.py`. What cannot be changed any more is refused with a code that the panel
-translates, as refused events are.
-
-REST for asking the leads about the pair on the screen. Stands between the panel's dialog and `labeling/questions_service.py`.
+Identifies the sender by the session cookie alone, and refuses requests from other origins, of another content type, or
+too large. A judgment is acknowledged only after its transaction is committed. An answer that can no longer be changed
+is refused with a code that the panel translates, as refused events are.
 """
 
 import json

@@ -1,17 +1,8 @@
-"""The page Assignment: who judges what, the overlap, who was given what, and who waits on whom.
+"""Draw the page Assignment: the overlap, who judges which queries, who waits on whom, and discussion rules.
 
-Who judges what: by how many each pair is judged, what people know, what they were given, and who waits on whom.
-
-The people of the assignment page, and its dialogs: give queries, change what somebody judges, hand their queries on.
-
-A dialog runs without the rest of the page, so each asks again who is signed in. What may be changed is decided in
-`labeling/assignment_service.py` and `people/service.py`; a refusal is shown where the button was pressed.
-
-The queries with pairs that lack judgments, and whom each of them waits for.
-
-The overlap and its exceptions: in words, how many judgments that makes, and the form that changes them.
-
-What comes before a lead's decision: whether annotators discuss first, and whether two leads decide. Leads change it here.
+Says how many judgments the overlap and its exceptions make. A dialog runs without the rest of the page, so each checks
+again who is signed in. `labeling/assignment_service.py` and `people/service.py` decide what may be changed; a refusal
+is shown where the button was pressed.
 """
 
 from collections.abc import Callable, Sequence

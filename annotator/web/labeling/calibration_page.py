@@ -1,14 +1,6 @@
-"""The page Calibration: train annotators, mark gold pairs, and see what checks show.
+"""Draw the page Calibration: training pairs, gold pairs and repeats, their rates, and the results. For leads.
 
-Calibration: train new annotators, hide gold pairs and repeats among the others, and see what they show. For leads.
-
-The results are leads on where the standard is not yet shared; people stand by name.
-
-The forms by which a lead marks pairs as training or gold, takes marks back, and sets the rates of checks.
-
-What the checks show of each annotator, as a chart, in words and as rows. Pure functions from the service's records.
-
-People stand in the order of their names; nothing here is sorted by how well somebody did.
+Results show where people do not share the guideline yet. People are listed by name, never by how well they did.
 """
 
 from collections.abc import Callable, Sequence

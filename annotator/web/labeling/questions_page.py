@@ -1,11 +1,7 @@
-"""The page Questions: leads answer them, annotators see their own and the answers.
+"""Draw the page Questions: leads answer questions on pairs, annotators see their own and the answers.
 
-Questions on pairs: leads answer them, annotators see their own and the answers. Nobody sees a grade here.
-
-A question on the page Questions: what it is about, what was asked, the answer, and the lead's form for it.
-
-What a lead typed stays until it is stored. A question on a pair that the lead may still be given is folded: what is
-asked may hint at a grade.
+Never shows a grade. What a lead typed stays until it is stored. A question on a pair that the lead may still have to
+judge is folded, because the question may hint at a grade.
 """
 
 from html import escape

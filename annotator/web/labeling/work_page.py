@@ -1,19 +1,8 @@
-"""The page My work: what is left, one's own answers, discussions and questions.
+"""Draw the page My work: what is left and how long it takes, own answers, discussions, decisions and questions.
 
-My work: what is left and about how long it takes, discussions, what one did and can still change, what leads decided on
-it, one's own checks and questions.
-
-Everybody sees the own work only.
-
-An annotator's own answers as a list to read: what was said of which pair, when, and the way to change it.
-
-Which of the own answers are shown: words, answer, category, days; and the page of them.
-
-Where an annotator stands: done, left and about how long; training and consistency with oneself. Never gold.
-
-The questions an annotator asked, with the leads' answers.
-
-An annotator's own agreement with all others together: nobody is named, and no single pair is told of.
+Everybody sees only their own work: answers as a list with filters, which can be changed while still open; results of
+training and consistency with oneself, never of gold pairs; and agreement with all others together, without names or
+single pairs.
 """
 
 from collections.abc import Sequence

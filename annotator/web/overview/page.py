@@ -1,10 +1,7 @@
-"""The page Overview: what to do next, how well annotators agree, how far the work is.
+"""Draw the page Overview: what to do next, how well annotators agree, and how far the work is.
 
-What a dataset is required to cover, beside what it covers.
-
-Progress as the rows of tables: by annotator and by query.
-
-How many pairs lack judgments, only check annotators, or wait for a lead, in sentences below the pairs by status.
+Shows progress by annotator and by query, pairs by status and what the remaining ones wait for, and what the dataset
+covers beside what it is required to cover.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,8 @@
-"""The page People: leads see them, admins add them and change roles and passwords.
+"""Draw the page People: leads see people, admins add them and change roles and passwords.
 
-Which of many people a page draws: those who match what is searched for, so many at a time.
-
-A list of a few people is drawn whole, without anything to search or turn.
-
-The dialogs of the people page. A dialog runs without the rest of the page, so each asks again who is signed in.
-
-What may be changed is decided in `people/service.py`; a refusal is shown where the button was pressed.
+Many people can be searched and are shown in pages; a few are shown whole. A dialog runs without the rest of the page,
+so each checks again who is signed in. `people/service.py` decides what may be changed; a refusal is shown where the
+button was pressed.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,6 @@
-"""The page Pool: every pair with its status and who proposed it.
+"""Draw the page Pool, for leads: every pair with its status, and who proposed it at what rank and score.
 
-The pool: every pair with its status and who proposed it, at what rank and score. For leads only.
-
-What annotators' proposals add to the pool, on the page Pool: in total, per query, and each of them. For leads.
+Also shows what annotators' proposals add to the pool: in total, per query, and one by one.
 """
 
 import streamlit as st

@@ -1,11 +1,7 @@
-"""The form that draws settled pairs for a third expert, with its preview.
+"""Draw the form by which a lead draws settled pairs for a third expert, with a preview by category and grade.
 
-The form by which a lead draws settled pairs for a third expert: who, how many, and what that would be, before it is done.
-
-Nothing is written before the button is pressed; a new round, which begins from nothing, asks once more. What is drawn is
-what the form said when the button was pressed. Which pairs they are is shown to nobody.
-
-What a draw of quality control would be, before it is done: how many pairs of each category and settled grade.
+Nothing is written before the button is pressed, and exactly what the form said is drawn. A new round, which starts from
+nothing, asks once more. Never shows which pairs are drawn.
 """
 
 from collections.abc import Sequence

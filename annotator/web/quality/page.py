@@ -1,16 +1,8 @@
-"""The page Quality control: whether settled grades can be trusted.
+"""Draw the page Quality control, for leads: whether a third expert's blind check supports the settled grades.
 
-Quality control: whether the settled grades can be trusted, by a third expert's blind check of a sample. For leads.
-
-The verdict first, then both readings of the sample, what would decide it, the draws and the errors found.
-
-How the quality control of a dataset stands: both readings of the sample, the counts, and the draws so far.
-
-Of a sample only counts are shown until its pairs are answered: whoever checks them may be a lead who reads this page.
-
-By which reading of a sample the release's gate goes: the setting `quality_rule`, which a lead changes here.
-
-What a checked sample of quality control shows beside what it proves: both readings, the chart, the deciding number.
+Shows the verdict first, then both readings of the sample, what would decide it, the draws and the errors found. Leads
+choose here which reading the release gate uses (`quality_rule`). Only counts of a sample are shown until its pairs are
+answered, because the person who checks them may be a lead who reads this page.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
-"""Compare two releases, or the next one with the latest.
+"""Show what differs between two releases, or between the latest and the next one.
 
-Any two releases compared. Which ones stands in the address.
-
-What differs between two releases, or between the latest and the one that would be published now.
+The address says which two.
 """
 
 from collections.abc import Iterable, Iterator

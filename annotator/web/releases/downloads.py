@@ -1,8 +1,8 @@
-"""The files of a release over HTTP: one by one, or all of them in a zip that is made while it is sent.
+"""The files of a release over HTTP, for leads: one by one, or all in a zip made while it is sent.
 
-`GET /api/release?dataset=…&version=…` is the zip, with `&file=…` one file. For leads of the dataset. Only what the
-release's manifest names is sent, and only with the bytes that were published (`releases/verified_files.py`); nothing is
-held in memory as a whole. The zip of a release is the same every time: its files in their order, at its time.
+`GET /api/release?dataset=…&version=…` is the zip; `&file=…` is one file. Sends only files of the release's manifest with
+the bytes that were published (`releases/verified_files.py`). Holds no whole file in memory. The zip of a release is
+the same every time: files in their order, with the release's time.
 """
 
 import re

@@ -1,12 +1,7 @@
-"""The page Releases: the next one with the form that publishes it, those that are out, and their files.
+"""Draw the page Releases: the next release with its form, and the published ones with their content.
 
-Releases: what the next one needs and would change, those that are out, and any two of them compared.
-
-The releases that are out, and the chosen one: its qrels, gates, datasheet, changes and files.
-
-The release that could go out now: its gates, what it would change, and the form that publishes it.
-
-The form that publishes a release. What would be refused is said before; what is typed stays when it is.
+For the next one: its gates, what it would change, and every refusal before publishing; after a refusal, what was typed
+stays. For a published one: qrels, gates, datasheet, changes and files.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,7 @@
-"""Browse the qrels of a release, each with the trail behind it.
+"""Browse the qrels of a release, page by page with filters, and the trail behind the chosen one.
 
-The qrels of a release, page by page, with filters; and the trail of the one that is chosen.
-
-Filters, page and the chosen qrel stand in the address, so that what is on the screen can be sent to somebody.
-
-The trail behind a published grade: every judgment it rests on, the decision, or the file it was taken from.
-
-People appear under the pseudonyms of the releases. Every piece of it was written by others and is escaped.
+The address holds filters, page and the chosen qrel, so it can be sent to a colleague. A trail lists every judgment, the
+decision, or the file that the grade came from. People appear under their release pseudonyms; all text is escaped.
 """
 
 import json

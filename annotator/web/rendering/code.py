@@ -1,8 +1,7 @@
-"""Source code as HTML with its words coloured: whole files by their suffix, and blocks in other documents by name.
+"""Render source code as coloured HTML: whole files by suffix, and blocks in other documents by language name.
 
-Pygments finds the words; their classes begin with `dx-`, and the colours are the stylesheet's. A file of which the
-language is not known is plain text. Only languages that a corpus of documents has: others' lexers are not trusted to
-end in time.
+Uses Pygments; classes begin with `dx-` and the stylesheet sets the colours. A file in an unknown language is plain
+text. Only the languages of document corpora are supported: other lexers may take too long.
 """
 
 from functools import cache

@@ -1,9 +1,8 @@
-"""One document as safe HTML, for the panel and for the page of a disagreement.
+"""Render one document as safe HTML, for the labeling panel and the page of a disagreement.
 
-`render_document` finds out what kind of text it is, cuts what is too long, and has it written as HTML by the file for
-its kind and made safe, always, by `safe_html.py`: in a process apart, which is ended when it takes too long. What
-cannot be rendered is of the kind "text": the reader sees it as it is. Renderings are kept by the text's hash, so that
-the annotators of a pair share one.
+`render_document` detects the kind of text, cuts it if too long, renders it in a separate process with a time limit, and
+always passes it through `safe_html.py`. What cannot be rendered has the kind "text" and is shown as it is. Renderings
+are cached by the text's hash, so the annotators of a pair share one.
 """
 
 import hashlib

@@ -1,14 +1,9 @@
-"""Render reStructuredText as HTML by docutils, with Sphinx's directives and roles shown as what they say.
+"""Render reStructuredText as HTML by docutils, with Sphinx's directives and roles shown as text.
 
 Nothing is included, read from a file, or passed through raw. A directive that docutils does not know becomes a box with
-its name and content; a role, its words. What docutils complains of is shown as it is written, without the complaint.
-
-The blocks of reStructuredText that are shown in our own way: code, images, notes, tables of contents, the unknown.
-
-docutils keeps its directives in one registry for the whole process; here the states of its parser are told instead,
-so that nothing else in the process is changed.
-
-The inline roles of reStructuredText that docutils does not know: Sphinx's and anybody's, shown as their words.
+its name and content; an unknown role becomes its words. Markup with errors is shown as written, without the message.
+docutils keeps directives in one registry per process; here they are set in the parser's states instead, so nothing
+else in the process changes.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""HTML that anybody wrote, as HTML that can do nothing: the last step of every rendering, and the only way out.
+"""Make untrusted HTML safe by an allowlist (nh3): the last step of every rendering.
 
-An allowlist (nh3, Rust's ammonia): no scripts, styles, forms, frames, ids; of classes only our own, whose names begin
-with `dx-`; links to http, https and mailto only, opened beside; nothing is fetched from anywhere. Images and embedded
-content are taken out and counted; an image leaves its words. Headings step below those of the page.
+Removes scripts, styles, forms, frames, ids, and all classes but our own (`dx-`). Links may be http, https or mailto and
+open in a new tab. Nothing is fetched: images and embedded content are removed and counted; an image leaves its words.
+Headings step below those of the page.
 """
 
 import re

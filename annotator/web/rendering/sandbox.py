@@ -1,8 +1,8 @@
-"""Renders in processes apart, so that no document, however strange, holds up or fills the server.
+"""Render in separate processes with time limits, so that no document can block or fill the server.
 
-Parsers of Markdown and reStructuredText take seconds for some texts that nobody would write, and minutes for those that
-somebody wrote for that. A process gives up by itself after COMPUTING seconds of it (`worker.py`), and one that has
-not answered within LIMIT seconds is ended; the document is then shown as it is. Processes are started when first needed, and end with the server: their input ends.
+Parsers of Markdown and reStructuredText take seconds for some odd texts, and minutes for hostile ones. A process stops
+itself after COMPUTING seconds of CPU time (`worker.py`) and is ended after LIMIT seconds without an answer; the document
+is then shown as it is. Processes start when first needed and end with the server, when their input ends.
 """
 
 import json

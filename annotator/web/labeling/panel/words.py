@@ -1,8 +1,6 @@
 """Every word that the labeling panel shows, in the reader's language.
 
-The view of the document and the list of a query have words of their own (`words.py`, `words.py`).
-
-Every word of whole-query mode and of the dialogs for proposals and questions. `{…}` is filled in by the panel.
+Includes the document view, whole-query mode and the dialogs for proposals and questions. The panel fills in `{…}`.
 """
 
 from annotator.web.kit.messages import tr
