@@ -1,16 +1,9 @@
 """Choose the target of a conversion, and put all its files in place or none.
 
-Where a conversion is to go: which format a name means, and whether something may be written there.
-
-Comes first, before anything is read. A format is taken from the name only where it can mean one alone:
-`qrels.trec.txt`, `law-compact.json`, `x.jsonl`; `x.json` could be three. Refused: what is there already (unless
-it is to be overwritten, and then never a folder that is no BEIR folder), a place that is no folder.
-
-Puts the pieces of a file or folder in their place: all of it, or nothing.
-
-The last step of a conversion. Everything is written beside the target under a hidden name, and takes its place in
-one step. A failure on the way leaves what was there before. The pieces come one by one, so a file is never whole in
-memory.
+The format is taken from the name only where the name is unambiguous: `qrels.trec.txt`, `law-compact.json`, `x.jsonl`;
+`x.json` could be three. Refuses an existing target unless it may be overwritten, and never overwrites a folder that is no
+BEIR folder. Files are written piece by piece under a hidden name beside the target and renamed in one step, so a failure
+leaves what was there before.
 """
 
 import hashlib

@@ -1,13 +1,9 @@
-"""One evaluator's file into another's, without a database: read, supply texts, say what is lost, write.
+"""Convert one evaluator's file into another's, without a database.
 
-Stands beside the walk. Two steps, so that a caller can say every loss before anything is written. Refused: a
-conversion whose file would be wrong rather than smaller, and writing over what is there unless asked to.
-
-Gives queries the texts and fields that their file has not: `convert --queries FILE`.
-
-Between reading and looking for losses. Queries are known by their ids; in a format without ids (ranked) by their exact
-texts, and then they get the ids of the queries file. What the source says itself stays. Refused: a text
-that stands for two queries of the file, or for none.
+Two steps, so that a caller can report every loss before anything is written. Refuses a conversion whose file would be
+wrong rather than smaller, and overwriting unless asked to.
+`convert --queries FILE` adds missing texts and fields: queries match by id or, in the format without ids (ranked), by exact
+text; the source's own values stay. Refuses a text that matches two queries of the file, or none.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,9 +1,6 @@
 """Read and write in bulk what an import needs: queries, documents, runs, people, judgments.
 
-Every function belongs inside a transaction of `importing/service.py`. Judgments and their people are in
-`import_sql.py`.
-
-Every function belongs inside a transaction of `importing/service.py`. Judgments are only ever added.
+Call every function inside a transaction of `importing/service.py`. Judgments are only ever added.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,9 +1,7 @@
-"""Judgment lines as events: each with an id of its own, so that the same line twice is one judgment.
+"""Turn lines of a judgments file into events with stable ids, so that the same line twice is one judgment.
 
-A rule between the reader and the database. The id covers everything the line says, so a different grade
-later is another event: a revision; and so is the first grade again after it (2, 0, 2), which says that 2 holds,
-also where the first 2 came with an earlier file.
-Refused, with the line: a time that is yet to come.
+The id covers everything the line says, so a different grade later is a revision; so is an earlier grade given again
+(2, 0, 2), also where the first 2 came with an earlier file. Refuses a line with a time in the future.
 """
 
 import json

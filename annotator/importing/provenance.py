@@ -1,9 +1,8 @@
-"""Reads what the importer declares of how judgments or qrels came about: a small YAML or JSON file (`--provenance`).
+"""Read the importer's declaration of how judgments or qrels were made (`--provenance`, a small YAML or JSON file).
 
-The declaration is kept with the import (`import_record.declared`) and told in the datasheet, as declared. Refused, with
-the line: a key that is not known, a value of another type, a text that is too long.
-`annotators` says under which names the annotators' own grades in a file are stored. It is no part of the declaration, since
-releases carry nobody's name: `split_declaration` takes it out.
+The declaration is kept with the import (`import_record.declared`) and repeated in the datasheet, as declared. Refuses, with
+the line, an unknown key, a value of another type, and a text that is too long. `split_declaration` takes `annotators` out,
+the usernames for the grades in a file, because releases carry nobody's name.
 """
 
 import unicodedata

@@ -1,17 +1,9 @@
 """Plan an import of an earlier ground truth: which query each grade belongs to, and what it changes.
 
-A rule between the reader and the database. A grade settles its pair as long as nobody has judged it here; where
-somebody has, or where the lead wants the pair judged, it is a suggestion.
-
-Opens an earlier ground truth, in any format, and says under which of the dataset's queries each grade falls.
-
-The first steps of `import qrels`; no database. Refused, with the line where there is one: a query that is not in the
-dataset (formats without ids: no query of that text, or two of them), a grade above 3, a pair with two grades.
-
-The annotators' own grades that a ground truth holds beside its settled ones, as lines of judgments.
-
-A rule between the reader and the database, for `import qrels --as-judgments`. A grade, or *cannot rate*, is taken as an independent judgment
-of the annotator under whose name it stands (`annotator_1` …), or of the person that the importer declares to be that annotator.
+A grade settles its pair while nobody has judged it here; if somebody has, or the lead wants it judged, it is a suggestion.
+With `--as-judgments`, each annotator's own grade or *cannot rate* becomes a judgment of `annotator_1` … or of the person
+declared for that name. Refuses, with the line where there is one: a query that is not in the dataset (without ids: no
+query of that text, or two), a grade above 3, a pair with two grades. Reads no database.
 """
 
 import hashlib

@@ -1,24 +1,10 @@
-"""Plan what becomes of documents that got new ids, and of their pairs.
+"""Plan what happens to documents that got new ids (CSV, TSV or JSONL `old_doc_id,new_doc_id`), and to their pairs.
 
-What becomes of each document that a file of new ids names: renamed, split, merged, or not known at all.
-
-A rule between the file and the database. One old id with one new id, which no other old id has, is renamed; an old id
-with several new ones is split; old ids that share a new one are merged. Ids that the dataset does not know count here
-too: a chunk made of two documents is another text than either, whichever of them was judged.
-
-What becomes of the pairs of documents that got new ids: which move, which leave the pool, what is suggested.
-
-A rule between the plan and the database. The pairs of a renamed document go with it. Where it meets a pair that the
-query has with the document of that id already, the one that more is known of stays: judged here, before a grade that
-was brought in, before nothing; of two alike the one that was there. Pairs of a split or merged document leave the
-pool; for each new id there is a pair instead, and the old grade is a suggestion. No pair is ever taken away.
-
-Reads which documents got which new ids: CSV, TSV or JSONL `old_doc_id,new_doc_id`.
-
-An old id on several lines was split; a new id on several lines was merged. Further columns are left alone. Refused,
-each with its line: an id that is empty or too long, a missing column. The same line twice is one.
-
-What a remap answers: which documents got new ids, and what became of the pairs they stand in.
+One old id with one new id of its own is renamed; an old id with several is split; old ids that share one are merged, also
+where the dataset does not know one of them. Bad lines: an id that is empty or too long, a missing column.
+Pairs move with a renamed document. Where two pairs meet, the better known stays: judged here, then with an imported grade,
+then the one already there. Pairs of a split or merged document leave the pool, and the new ids get pairs with the old grade
+as a suggestion. No pair is deleted.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,9 +1,8 @@
-"""Documents got new ids, because their corpus was ingested anew or cut into chunks: what a lead does about it.
+"""Apply new document ids, after a corpus was ingested anew or cut into chunks, to everything stored under the old ones.
 
-Stands beside importing and changes what it brought in. A renamed document takes its pairs, texts, run results and
-provenance along, and with them every judgment. A split or merged one leaves with its pairs; its new ids get pairs to
-be judged, with the old grades as suggestions that leads see. A pair keeps its key whatever happens, so a judgment on
-its way from a browser still lands on the pair that was on the screen. All or nothing; the same file twice is once.
+A renamed document keeps its pairs, texts, run results, provenance and judgments. A split or merged one leaves with its
+pairs; its new ids get pairs to be judged, with the old grades as suggestions that leads see. A pair always keeps its key,
+so a judgment on its way from a browser reaches the right pair. All or nothing; the same file twice changes nothing.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
-"""What remapping reads and writes in bulk: documents under their ids, the pairs and run results that hang on them.
+"""Read and write in bulk what remapping needs: documents by id, their pairs and run results.
 
-Every function belongs inside the transaction of `importing/remapping_service.py`. Judgments, decisions and imported grades are
-never touched: they stay on their pair. A document that has left keeps its row for the pairs that left with it, and
-is known by having a retired pair (`storage/pool.py`).
+Call every function inside the transaction of `importing/remapping_service.py`. Judgments, decisions and imported grades
+stay on their pair. A document that has left keeps its row, and is known by having a retired pair (`storage/pool.py`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,21 +1,10 @@
-"""Plan an import of runs: which results are kept, in which order, under which system.
+"""Plan an import of runs: which results are kept, in which order, under which system. The order is decided only here.
 
-What of a run file is stored and in which order, what identifies its content, and which lines cannot be stored.
-
-A rule between the reader and the database. Refused, with the line: a query that is not in the dataset, a text that is
-not the text of exactly one query, a document twice in a query, two answers to one query; where the ranks decide the
-order, a rank twice in a query or a result without one.
-
-A folder of runs: which files it holds, and which system each of them is.
-
-Hidden files and folders within are skipped and counted in a note. Refused: a folder without a file, a system that two
-files name, and every bad line of every file.
-
-In which order the results of a run stand: by score as trec_eval orders them, or by the file's own ranks.
-
-The one place of this rule. trec_eval never reads the rank column: it compares scores as 32-bit floats, the highest
-first, and of equal ones the ids as strings of bytes, the last first. A file whose ranks say something else is
-contradictory; which of the two is meant is not for a program to guess, so it is counted and reported.
+trec_eval ignores the rank column: it sorts by score as 32-bit floats, highest first, and breaks ties by the id's bytes, last
+first. A file whose ranks contradict that is counted and reported, because a program cannot know which is meant.
+Refuses, with the line: a query that is not in the dataset, a text of no or several queries, a document twice in a query, two
+answers to one query; by rank order, a missing rank or one twice in a query; every bad line of every file in a folder, a
+folder without files, and a system named by two files. Hidden files are skipped and counted in a note.
 """
 
 import hashlib

@@ -1,25 +1,10 @@
-"""Split a page at its headings into documents: Markdown, reStructuredText and HTML.
+"""Split a Markdown, reStructuredText or HTML page at its headings into documents.
 
-`read_page` finds title, metadata and headings; the YAML front matter of Markdown becomes metadata and is cut
-from the text. `split_sections` gives every section the id `path#heading-slug` and the headings above it as its
-title. Put together, the sections are the page's text again: nothing is lost or moved. A heading with nothing
-under it is no section; it lives on in the titles below it.
-
-Finds the headings h1-h6 of an HTML page and its <title>, with the standard library's tolerant parser.
-
-Headings inside comments, <script>, <style> and <template> are none. The page's text stays its source.
-
-Finds the headings of a Markdown page: ATX (`## Title`) and setext (underlined), not inside code or HTML blocks.
-
-Source: CommonMark 0.31, sections 4.2, 4.3, 4.5, 4.6. Narrower in one place: a setext underline makes a heading
-of a one-line paragraph only, since `---` under a longer one is mostly meant as a rule.
-
-Finds the headings of a reStructuredText page: titles with an underline, or with over- and underline.
-
-Source: docutils' reStructuredText specification, "Sections". Levels are given by the order in which styles of
-adornment appear. Tolerant where real files are: an underline may be too long, or (from four characters) up to
-a third too short; a full-width character counts as two. Code and other literal blocks are indented and so never hold a heading.
-Labels (`.. _name:`) just before a heading belong to its section.
+A section has the id `path#heading-slug` and the headings above it as its title. The sections together are the page's
+text; only Markdown's YAML front matter is cut out, as metadata. A heading with nothing under it is only part of titles.
+HTML: h1-h6 outside comments, <script>, <style> and <template>. Markdown: CommonMark 0.31, sections 4.2, 4.3, 4.5, 4.6, but
+a setext underline needs a one-line paragraph. reStructuredText: docutils' "Sections"; tolerates underlines that are too
+long or (from four characters) up to a third too short, counts full-width characters as two, keeps labels with their section.
 """
 
 import re

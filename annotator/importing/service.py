@@ -1,10 +1,9 @@
-"""What a lead brings in from files: queries, documents, a run, pairs, judgments, an earlier ground truth.
+"""Import files for a lead: queries, documents, runs, pairs, judgments, an earlier ground truth.
 
-The first stage of the walk. A file is read and checked before the write lock is taken; everything it holds is
-then stored in one transaction, or nothing is. The files of a folder of runs are read once more under the lock
-(`import_runs`). The same file twice changes nothing. With `dry_run` everything
-is checked, also against the database, and nothing is kept.
-Every use case raises BadInput with each bad line, and NotAllowed unless the actor leads the dataset.
+A file is read and checked before the write lock is taken, then stored in one transaction or not at all. Folders of runs are
+read again under the lock (`import_runs`). The same file twice changes nothing. With `dry_run` everything is checked, also
+against the database, and nothing is kept. Raises BadInput with each bad line, and NotAllowed unless the actor leads the
+dataset.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,16 +1,9 @@
-"""Open the file or folder that the user named, and find the reader for it.
+"""Open the file or folder that the user named, and find the reader for it: the first step of every import.
 
-Opens what the user named and finds the reader for it: bytes in UTF-8, queries of any format, documents of any kind.
-
-The first step of every import; no database. Refuses what is not there, a folder where a file is meant, and
-a format that the content does not show.
-
-A folder of .md .rst .txt .html files as documents: doc_id is the path relative to the folder, as on disk.
-
-Files are taken in the order of their paths, at any depth. Hidden files, links that lead out of the folder,
-files of other kinds and empty ones are skipped and counted in a note. With `sections` each file is split at
-its headings (see `sections.py`). Refused: a folder without any such file, a file that is not text in the
-encoding, an id longer than 1,000 characters or with bytes that are no text.
+In a folder of .md .rst .txt .html files, a doc_id is the path relative to the folder; with `sections` each file is split at
+its headings (`sections.py`). Hidden files, links out of the folder, other kinds and empty files are skipped and counted in
+a note. Refuses a missing path, a folder in place of a file, an unrecognised format, a folder without documents, a file that
+is no text in its encoding, and an id that is no text or longer than 1,000 characters.
 """
 
 import os

@@ -1,14 +1,8 @@
 """Plan an import of queries or documents: what is new, what differs, what is refused.
 
-A rule between the reader and the database. What a file does not mention stays as it is: a missing column
-empties no field, a missing metadata key removes none. Refused, with the line: another text for a query that
-has been judged (its judgments were made under the old one).
-
-What importing documents would change: which are new, which differ, and in what.
-
-A rule between the reader and the database. What a file does not mention stays: an empty title, url or text
-and a missing metadata key change nothing. A new text never replaces an old one: both are kept under the
-SHA-256 of their UTF-8 bytes, and judgments say which they were made on.
+What a file does not mention stays: a missing column, empty title, url or text, or missing metadata key changes nothing.
+Refuses, with the line, another text for a query that has been judged. A document's new text is kept beside the old one,
+each under the SHA-256 of its UTF-8 bytes, and judgments say which they were made on.
 """
 
 import hashlib

@@ -1,13 +1,7 @@
-"""Who judges what: whom queries wait for, and how many judgments an overlap makes.
+"""Assignment rules: whom each query can go to, who waits on whom, and how many judgments an overlap makes.
 
-What the use cases of assignment take and return.
-
-Who waits on whom: whom each query can go to, and what each person has left. Pure; reads nothing itself.
-
-A query goes to those who label, one of whose roles covers its category and its language; once it has been given to
-people, only to those of them. A role with categories covers no query of another category, nor one of none.
-
-How many judgments an overlap and its rules make in total: given, and still to give. Pure.
+Pure. A query goes to annotators of whom one role covers its category and its language; once it was given to people,
+only to those of them. A role with categories covers no query of another category, and none without a category.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

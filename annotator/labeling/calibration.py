@@ -1,14 +1,9 @@
 """Read the file of training and gold pairs, and score the answers on checks.
 
-Reads marks in bulk: CSV with the columns query_id, doc_id, kind, grade, explanation.
-
-Refuses what a single mark would be refused for: a kind that is neither training nor gold, a grade that is not 0-3, a
-training pair without an explanation; another column, and a pair that stands in the file twice. Every bad line is noted.
-
-What answers on checks come to: training scores, closeness to gold, consistency with oneself.
-
-Pure rules. Of several answers on a pair the latest counts, in training also the first. An answer "cannot be rated"
-is an answer: never right, and without a difference.
+The CSV has the columns query_id, doc_id, kind, grade, explanation. Collects every bad line: an unknown kind or column, a
+grade that is not 0-3, a training pair without an explanation, a pair twice.
+Scores are training, closeness to gold and consistency with oneself. Of several answers on a pair the latest counts, in
+training also the first. "Cannot be rated" is an answer: never right, and without a difference.
 """
 
 from collections.abc import Sequence

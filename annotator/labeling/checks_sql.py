@@ -1,16 +1,9 @@
-"""Mix checks into labeling: training pairs, gold pairs and repeats, and whose turn is when.
+"""Mix training pairs, gold pairs and repeats into the pairs that an annotator gets next.
 
-The checks that labeling mixes in: training pairs, gold pairs and repeats, read and noted for the hand-out.
-
-Called by `labeling/service.py` only; what leads do with checks is in `labeling/calibration_service.py`. Which check comes when
-follows from the dataset's seed, the annotator and how many pairs were answered before. A rate is a share of
-all that is handed out. Nothing here reads more than the marked pairs and a few queries of the annotator's own.
-Never a check: a pair that the annotator judged before or proposed (gold), marked as a lead, or saw others' answers of.
-
-Which gold pair and which repeat an annotator gets, and at which turn: reproducible, and looked up in little time.
-
-A gold pair comes once to each annotator, to nobody who judged or proposed it. A repeat is one's own earlier answer
-that still holds, asked once more under a key of its own after at least `repeat_after` answers on other pairs.
+The dataset's seed, the annotator and the number of pairs answered before decide which check comes when, so the order is
+reproducible. A rate is a share of all pairs handed out. A gold pair comes once per annotator, and never if the annotator
+judged it, proposed it, marked it as a lead, or saw others' answers of it. A repeat asks again, under its own key, for one's
+own current answer after at least `repeat_after` others. Reads only the marked pairs and a few queries of the annotator.
 """
 
 import hashlib

@@ -1,8 +1,7 @@
-"""Reads the events that a browser sends: each is one key press, bound to the pair that was on the screen.
+"""Read the events that a browser sends; each is one key press on the pair that was on the screen.
 
-Stands between the REST route and the transaction. Refuses what no press could have produced: an id that is
-no UUID, a grade that is not 0-3, a grade without "graded", a time without a zone. A refusal names the event,
-so that the browser can keep it and say why.
+Refuses what no key press can produce: an id that is no UUID, a grade that is not 0-3, a grade without "graded", a time
+without a zone. A refusal names the event, so that the browser can keep it and say why.
 """
 
 import uuid

@@ -1,11 +1,7 @@
 """Show annotators their own work, and leads how long pairs take.
 
-What an annotator sees of the own work, and what leads see of the time that pairs take.
-
-Stands after labeling. Times are shown as medians, never as a ranking of people. Refuses to show anybody else's answers,
-and a pair that one has not answered; an answer that can no longer be changed is refused with the reason.
-
-How long pairs take: medians, and what is left at one's own pace. Pure rules; a median is never a rank.
+Times are medians, never a ranking of people; what is left is estimated at one's own pace. Refuses to show anybody else's
+answers and pairs that one has not answered. An answer that can no longer be changed is refused with the reason.
 """
 
 from collections.abc import Sequence

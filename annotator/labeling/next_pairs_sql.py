@@ -1,10 +1,10 @@
-"""Which pairs an annotator is handed next, in this order: training, and nothing else until it is passed; own answers that
-are outdated; pairs that quality control has drawn for them, which look like any other; ordinary pairs, with gold pairs
-and repeats among them; what was put off; what another tab holds.
+"""Choose the pairs that an annotator gets next.
 
-Ordinary pairs come query by query: first the query at hand, then those given to the annotator, those that others have
-begun, and fresh ones, each from a place on that is drawn with the dataset's seed for this annotator. Within a query,
-what others have begun comes first, in an order drawn likewise. No order says anything about rank or score.
+In this order: training, alone until it is passed; own outdated answers; pairs drawn by quality control, which look like
+any other; ordinary pairs, with gold pairs and repeats among them; pairs put off; pairs held by another tab.
+Ordinary pairs come query by query: the current one, those given to the annotator, those that others have begun, and fresh
+ones, each from a start drawn with the dataset's seed for this annotator. Within a query, pairs that others have begun come
+first, in an order drawn likewise. The order says nothing about rank or score.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,10 +1,7 @@
-"""Load, for the pairs that a browser names, what decides whether and how the annotator may judge them.
+"""Load what an annotator sees of a pair, and what decides whether the annotator may judge it.
 
-One read for all of them, by the browser's own keys. What comes of it is never sent anywhere.
-
-Reads what an annotator is shown, and what a hand-in names: pairs, texts, rubric versions.
-
-What is read here for an annotator holds no rank, no score, no system and nobody's grade.
+Finds all pairs that the browser names in one read, by the browser's own keys; the result of that is never sent anywhere.
+Never loads ranks, scores, system names or other people's grades for an annotator.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,8 +1,8 @@
-"""What annotators ask about a pair, and what leads answer; an answer can be marked for the guideline.
+"""Questions that annotators ask about a pair, and the leads' answers, which can be marked for the guideline.
 
-Stands beside labeling. Neither side sees a grade through it; but what is asked may hint at one, so a lead who may still
-judge the pair is told so before reading. Refuses a question on a pair that was not shown to who asks. An answer can be
-given again: the present one is kept, with who gave it and when, and whoever writes over another must have seen it.
+Never shows a grade. A question may still hint at one, so a lead who may have to judge the pair is warned before reading.
+Refuses a question on a pair that was not shown to the person. An answer can be replaced by somebody who has seen the
+present one; the present one is kept, with its author and time.
 """
 
 import uuid

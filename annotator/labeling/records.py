@@ -1,18 +1,10 @@
 """What the services of labeling return: own work and progress, times, and the results of checks.
 
-What annotators see of their own work, and what leads see of the time that pairs take.
-
-What checks on annotators are and what they show: marked pairs, and each annotator's results.
-
-The results tell a lead where the standard is not yet shared. They are no ranking and stand in nobody's order of merit.
-A figure that is undefined is None, and `why` says the reason.
-
-How far an annotator is, as the labeling page says it: "71 of 100". The one definition of both numbers.
-
-The total is a promise of the next pairs, at most BLOCK at a time, and never taken back: it grows with new work and with the next
-block. What others finish first, and a check that is not needed in the end, counts as done, since nobody waits for the annotator
-any more. So both numbers only go forward, they are equal exactly when nothing is left, and the answer to a check moves them like
-the answer to any other pair. The own answers alone are counted apart (`answered`). docs/counts.md says it for users.
+Results of checks show where people do not share the guideline yet; they are no ranking. An undefined figure is None, with
+the reason in `why`. Progress ("71 of 100") is defined only here: both numbers only go forward and are equal exactly when
+nothing is left. The total covers the next pairs, at most BLOCK at a time; what others finish first and checks that are no
+longer needed count as done, and an answer to a check counts like any other. `answered` counts the own answers alone.
+docs/counts.md explains it to users.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,8 +1,7 @@
-"""What an annotator does: hand in judgments and be given the next pairs; and who has judged what.
+"""Store an annotator's judgments and return the next pairs, in one transaction; list who has judged what.
 
-Stands in the middle of the walk: `web/labeling/api.py` calls `submit_judgments`, which stores what was pressed and
-hands out what comes next in one transaction. Refuses an event on a pair that is not the dataset's, or that a
-lead has settled already. Nothing handed out holds a rank, a score, a system or anybody's grade.
+Called by `web/labeling/api.py`. Refuses an event on a pair that is not in the dataset or that a lead has settled.
+Never returns ranks, scores, system names or other people's grades.
 """
 
 from collections.abc import Sequence

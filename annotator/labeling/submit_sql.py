@@ -1,8 +1,8 @@
-"""Stores what a browser hands in: each press once, for what it counts, on the pair that was on its screen.
+"""Store the events of a browser as append-only judgments, each key press once.
 
-Stands between `labeling/service.py`, whose transaction this is, and the append-only judgments. Refuses what the person may
-not say (any more), each with a code that the panel knows. What came too late is kept and named as surplus: counted when
-others did the work, on record only when the pair has left the pool meanwhile.
+Runs in the transaction of `labeling/service.py`. Refuses what the person may not judge (any more), with a code that the
+panel knows. An answer that came too late is kept as surplus: counted when others did the work, only on record when the
+pair has left the pool meanwhile.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,17 +1,9 @@
-"""BM25 over character n-grams, for teams that have no run yet.
+"""BM25 over character 2-grams and 3-grams, for teams that have no run yet; works in any language without a tokenizer.
 
-BM25 over character n-grams, for teams that have no run yet. bm25s scores (its default, Lucene's variant:
-k1 1.5, b 0.75); Lù (2024), BM25S: Orders of magnitude faster lexical search via eager sparse scoring.
-
-Only grams that some query has are indexed, while each document keeps its full length in grams: the scores
-are those of an index of everything, for a small part of its memory. Texts are read once, as they come.
-
-Character 2-grams and 3-grams of texts: what our own retriever matches, in any language, without a tokenizer.
-
-For matching only, texts are put in Unicode form NFKC and lower case; what is stored and shown stays as it
-was. A gram lies within a run of characters that are neither white space nor punctuation, so that
-`nablarch.fw.web.HttpRequest`, 국토의 계획 and トランザクション all fall into grams of their own words. Counted in
-arrays: a gram is one 64-bit number, three code points of 21 bits.
+bm25s scores (Lucene's variant, k1 1.5, b 0.75); Lù (2024), BM25S: Orders of magnitude faster lexical search via eager
+sparse scoring. Only grams of the queries are indexed, with each document's full length: the scores are those of a full
+index, in far less memory. Texts are put in NFKC and lower case for matching only. A gram never crosses white space or
+punctuation; it is one 64-bit number, three code points of 21 bits.
 """
 
 import re

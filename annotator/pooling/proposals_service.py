@@ -1,12 +1,8 @@
-"""Propose documents that the pool has missed, each with a first grade.
+"""Let annotators search the documents and propose one that the pool has missed, with a first grade.
 
-What an annotator does when the pool has missed a document: search the documents, propose one with a first grade.
-
-Stands beside labeling. The pair joins the pool with the provenance PROPOSED, the grade is an ordinary judgment, and the
-others are handed the pair as any other; leads see what proposals add. Refuses a document that is in the pool already, a
-query that is not the annotator's, and proposals before training is passed. Nobody is told a rank, a score or a grade.
-
-How much proposals add to a pool: of the relevant documents, the share that no system had found. Pure rules.
+The pair joins the pool with the provenance PROPOSED, the grade is an ordinary judgment, and others judge the pair like any
+other. Refuses a document already in the pool, a query that is not the annotator's, and proposals before training is passed.
+Never returns a rank, a score or a grade. For leads, also computes the share of relevant documents that no system had found.
 """
 
 from collections import Counter

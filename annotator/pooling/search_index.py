@@ -1,17 +1,10 @@
-"""Search texts as one types: a BM25 index in memory, built in the background.
+"""Search texts as one types: a BM25 index in memory over the grams of `bm25.py`, built in the background.
 
-An index of texts for searching as one types: BM25 over the same character n-grams as `bm25.py`, kept in memory.
-
-Built once and asked often, where `bm25.py` knows all queries beforehand. A segment holds up to 65,536 texts or some
-million characters: its grams sorted, and for each the texts that hold it (two bytes) with how often (one byte), so
-that a hundred thousand texts fit into some hundred megabytes. Scores are BM25's (Lucene's variant, k1 1.5, b 0.75),
-with the rare grams of a query first: when a query's grams stand in very many texts, the most common are left out, so
-that no key press takes long.
-
-Keeps search indexes in memory: makes them in a background thread, and anew when the documents have changed.
-
-Knows no database: a `Source` hands it the texts, and says by a stamp whether something changed. Whoever asks never waits: an index at hand is used while a newer one is made, and without one the
-answer is how far it is. A few are kept; the one asked for longest ago goes first. Safe for any number of threads.
+A segment holds up to 65,536 texts or some million characters; a hundred thousand texts take some hundred megabytes. Scores
+are BM25's (Lucene's variant, k1 1.5, b 0.75), rare grams of a query first; grams in very many texts are left out, so that no
+key press takes long. Knows no database: a `Source` gives the texts and a stamp of their state. Callers never wait: an older
+index answers while a newer one is built, and without one the answer is the progress. Keeps a few indexes, drops the least
+recently used, and is thread-safe.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence

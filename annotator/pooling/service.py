@@ -1,10 +1,7 @@
-"""Make the pool: which candidates become pairs to be judged, and the list of them.
+"""Make the pool: choose which candidates become pairs to be judged, list the pairs, and count each system's share.
 
-Stands after importing and before labeling. Candidates are the first results of imported runs, and what our
-own retrievers find for teams that have no run yet; each pair keeps who proposed it, at what rank and score.
-Everything is read and computed before the dataset is locked; pooling twice changes nothing.
-
-What each system contributes: to the candidates of one pooling, or to the pool as it stands. Pure rules.
+Candidates are the first results of imported runs, and what our own retrievers find for teams without a run. Each pair keeps
+who proposed it, at what rank and score. Everything is computed before the dataset is locked; pooling twice changes nothing.
 """
 
 from collections import Counter
