@@ -1,8 +1,7 @@
-"""The demo dataset: built through the same services as anybody's data, with two annotators and a lead.
+"""Build the demo dataset through the same services as real data, with two annotators and a lead.
 
-Stands beside the web application, above the stages. Building again completes what is missing and changes nothing else but
-the passwords of its own three people, who get new ones every time: whoever starts the demo again has forgotten the old
-ones. Refuses to touch somebody of the same username who has a role anywhere else.
+Building again completes what is missing and changes only the passwords of its three people, which are new every time, since
+whoever starts the demo again has forgotten them. Refuses to change a person of the same username with a role elsewhere.
 """
 
 import csv

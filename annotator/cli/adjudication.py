@@ -1,8 +1,6 @@
 """`annotator disagreements`, `adjudicate`, `order` and `settle`: the queue, and decisions in bulk.
 
-`annotator settle`: settle by a rule what differs only by taste, look at it first, and take it back.
-
-The options that choose a part of the queue: the same for the list, for its file and for policies, and for the page's address.
+The filter options are the same for the list, its file, policies and the page's address. `settle` can preview and undo.
 """
 
 import sys

@@ -1,9 +1,4 @@
-"""`annotator import …` and `annotator remap`: files into the database, and new document ids.
-
-`annotator import …`: queries, documents, runs, pairs, judgments and earlier ground truths, all or nothing.
-
-`annotator remap`: documents got new ids; what was judged of them is carried over, or suggested again.
-"""
+"""`annotator import …` and `annotator remap`: files into the database, all or nothing, and new document ids."""
 
 import gc
 import sys

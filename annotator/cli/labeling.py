@@ -1,8 +1,6 @@
 """`annotator judgments`, `progress`, `assign`, `reassign` and `calibrate …`: who judges what, and how far it is.
 
-`annotator assign` and `annotator reassign`: who judges which queries, and who waits on whom.
-
-`annotator calibrate …`: which pairs are training or gold, and what the checks show of each annotator.
+`calibrate …` marks pairs as training or gold, and shows each annotator's results.
 """
 
 from dataclasses import asdict

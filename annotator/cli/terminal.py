@@ -1,13 +1,8 @@
 """What every command shares: options, the database, printed results, and files of errors.
 
-With `--json` one JSON document goes to stdout and nothing else; progress and logs go to stderr.
-
-The registry's table of formats below a command's `--help`: read only when somebody asks for that help.
-
-`--errors FILE`: every bad line of the input as CSV for a spreadsheet, also those that the screen leaves out.
-
-Written when a command is refused for its input. A file that is there already is written over only when it is such a list itself,
-so that no input is lost to a slip; a command that finds nothing wrong leaves such a list empty.
+With `--json` one JSON document goes to stdout and nothing else; progress and logs go to stderr. The table of formats is read
+only when a `--help` needs it. `--errors FILE` lists every bad line of a refused input as CSV, also those the screen leaves out.
+It overwrites only such a list, so no input is lost to a slip; a command that finds nothing wrong leaves the list empty.
 """
 
 import json

@@ -1,11 +1,9 @@
-"""Measure a ground truth against what it is required to cover: the rows of the coverage table.
+"""Compare a ground truth with its required coverage: the rows of the coverage table, in translatable sentences.
 
-The rules. Numbers are required as "at least" and shares within a tolerance (or half a query, where a share of few
-queries is no whole number). Relevant is a document of grade 1, 2 or 3. A query that no document was graded for
-counts as one without relevant documents. Of a query with an open disagreement it is not yet known what it lacks: it is
-counted apart, and neither meets nor misses a limit on what queries may lack. The figures come from `query_counts.py`, the keys from `coverage_requirements.py`.
-
-The coverage table's counts in words: sentences that can still be translated.
+Numbers are required as "at least", shares within a tolerance (or half a query, where a share of few queries is no whole
+number). Relevant means grade 1, 2 or 3; a query without graded documents counts as one without relevant documents. A query
+with an open disagreement is counted apart and neither meets nor misses a limit on what queries may lack. Figures come from
+`query_counts.py`, keys from `coverage_requirements.py`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,19 +1,11 @@
-"""Count a ground truth query by query: documents, fields and words.
+"""Count a ground truth query by query, as a stream: documents, fields and words, for the coverage table.
 
-Counts queries one by one: what the rows of the coverage table are made from, whatever the size.
-
-The queries come as a stream and are not kept. Values are counted as they are written; `match` puts a required
-label beside them with case, white space, `-` and `_` not told apart (`cross-law` is `cross_law`).
-
-How many words a query has, in any language and without a dictionary: the same number on every machine.
-
-White space separates. Within what it leaves:
-- a piece with Hangul in it is one word: the eojeol, as Koreans count (`도시계획을` is one);
-- elsewhere each run of kanji, of katakana and of hiragana is one word, and so is what stands between them
-  (`Webサービスの構成` is Web, サービス, の, 構成): about what a morphological analyser finds;
-- Latin and other letters with their punctuation are one word (`nablarch.fw.handler.RetryHandler` is one).
-What holds no letter and no digit (`–`, 🔎) is none. Languages that are written without spaces and are not Japanese or
-Chinese (Thai, Khmer) are counted too low.
+Values count as written; `match` finds a required label ignoring case, white space, `-` and `_` (`cross-law` is `cross_law`).
+Words are counted without a dictionary, the same on every machine. White space separates; a piece with Hangul is one word, the
+eojeol (`도시계획을`); elsewhere each run of kanji, katakana or hiragana is one and so is what is between them (`Webサービスの構成` is
+Web, サービス, の, 構成), about as a morphological analyser finds; other letters with their punctuation are one
+(`nablarch.fw.handler.RetryHandler`). A piece without letter or digit (`–`, 🔎) is none. Other languages without spaces (Thai,
+Khmer) are counted too low.
 """
 
 import re

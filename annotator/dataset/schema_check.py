@@ -1,8 +1,7 @@
-"""Holds a file to its format's JSON Schema, and says of each bad place what was expected and what was found.
+"""Validate a file against its format's JSON Schema, and say for each bad place what was expected and found.
 
-The second half of `annotator check`; the first is the format's reader. Only whole JSON and YAML files have a schema
-to be held to here; lines of JSONL are read by a reader that checks the same. YAML's unquoted scalars count as the
-number or null that they are, and as the text that they were written as.
+`annotator check` runs the format's reader first, then this. Only whole JSON and YAML files have a schema; the reader of JSONL
+lines checks the same. An unquoted YAML scalar counts both as its number or null and as its text.
 """
 
 from collections.abc import Iterable, Iterator

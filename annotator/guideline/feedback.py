@@ -1,12 +1,8 @@
-"""Sum decided disagreements up into a worklist for the guideline, in sentences.
+"""Sum decided disagreements up into a worklist for the guideline, in sentences, most to be gained first.
 
-Sums decisions up into a worklist for the guideline: what they have in common, how many, most to be gained first.
-
-Rules only. Every decision stands in one lesson at most: with others of its category, grades and cause; else with those of
-other categories; else among those that ask for a rule, or among single cases. Where a document was misread or knowledge was
-missing, the grades do not matter and are left out. Slips, and decisions without a cause, teach nothing unless they ask.
-
-The sentences of the worklist: what decisions have in common, and what the guideline could say about it.
+Pure. A decision is in one lesson at most: with others of its category, grades and cause; else with those of other categories;
+else among those that ask for a rule, or among single cases. Grades are ignored where a document was misread or knowledge was
+missing. Slips, and decisions without a cause, count only when they ask for a rule.
 """
 
 from collections import Counter, defaultdict

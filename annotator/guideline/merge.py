@@ -1,8 +1,7 @@
-"""Two leads changed the standard at once: both changes in one, field by field, and marks where they contradict. Pure.
+"""Merge the changes of two leads to the guideline field by field, with conflict marks. Pure.
 
-Three ways: from `base`, which both began with, to `theirs`, which is published, and `mine`, which is not. What only one
-of them changed is taken. What both changed in different ways stands between marks, theirs first; a standard with marks
-in it is refused, so that a person decides.
+Three-way: `base` is where both began, `theirs` is published, `mine` is not. A change by one side is taken. Different changes
+of both stand between marks, theirs first; a guideline with marks cannot be published, so that a person decides.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,7 @@
-"""What leads do with the standard (publish a version, compare two, merge with another lead's), and what an annotator is
-told about an answer given under an older one.
+"""Publish, compare and merge guideline versions for leads, and explain to annotators what changed since an answer.
 
-Stands beside labeling: every judgment carries the version and the text it was made on, for ever. The scale itself, the
-grades 0 to 3, is the same in every version. Refuses a version that another one has overtaken: nothing is overwritten.
+Every judgment keeps its version and the text it was made on. The scale, grades 0 to 3, is the same in every version. Refuses
+a version based on one that is no longer the latest, so nothing is overwritten.
 """
 
 from collections.abc import Collection

@@ -1,10 +1,7 @@
-"""Check a guideline before it is published, and read examples as a person types them.
+"""Check a guideline before it is published, and read and write examples as lines of text. Pure.
 
-What a standard must be before it can be published: complete, of a bearable length, without marks of a merge. Pure.
-
-Examples as a person types them, one on a line, and back. Pure.
-
-A line that begins with two spaces goes on with the example above it, so that an example may have lines of its own.
+Refused: an incomplete guideline, one that is too long, and one with marks of a merge. An example is one line; lines that begin
+with two spaces continue it.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,17 +1,10 @@
-"""The content of a release: which pairs are qrels, in which order, under which pseudonyms.
+"""Choose which pairs are qrels of a release, in which order, and under which pseudonyms people appear.
 
-The content of a release: which pairs are qrels, in which order, and how many of each kind. Pure rules.
-
-A qrel is a settled pair: unanimous, adjudicated, judged by one annotator and marked "single", or kept from an
-earlier ground truth and marked "imported". Open disagreements, pairs that quality control reopened, unrateable and
-unjudged pairs are absent and counted; absence is never grade 0. A query without any qrel is absent too: an evaluator would count it as one for
-which nothing is relevant. Works query by query, so that a million qrels are never held at once.
-
-Pseudonyms: the number by which a person appears in a dataset's releases.
-
-A person has one number in a dataset, given at the first release they take part in and never changed. It is
-shown as `annotator_N` where they judged, and as `lead_N` where they decided or published; so a trail can
-be followed from file to file, and no real name leaves.
+A qrel is a settled pair: unanimous, adjudicated, judged by one annotator and marked "single", or kept from an earlier ground
+truth and marked "imported". Open disagreements, pairs that quality control reopened, unrateable and unjudged pairs are absent
+and counted; absence is never grade 0. A query without any qrel is absent too: an evaluator would count it as one without
+relevant documents. Works query by query. A person has one number per dataset for ever, given at their first release:
+`annotator_N` as a judge, `lead_N` as the one who decided or published. No real name leaves.
 """
 
 import hashlib

@@ -1,13 +1,7 @@
-"""Count what a release holds, and describe it for the manifest.
+"""Count what a release holds, for the gates and the datasheet, and describe it for the manifest.
 
-What is counted over all pairs before a release is written: for the gates, the counts and the datasheet. Pure.
-
-The first of a release's two passes over its pairs; it keeps counts and the first few examples, never the pairs.
-
-What is known of a release before its first file is written, and what its manifest and its title say: pure.
-
-Everything of a release comes from one read transaction, so that the gates, the qrels and the judgments behind
-them speak of the same moment even while annotators go on judging.
+Pure. The first of two passes over the pairs: keeps counts and a few examples, never the pairs. Everything of a release comes
+from one read transaction, so gates, qrels and judgments show the same moment while annotators go on judging.
 """
 
 from collections import Counter

@@ -1,12 +1,8 @@
 """Write DATASHEET.md: what a reader asks of a ground truth before relying on it.
 
-After Gebru et al., "Datasheets for Datasets" (CACM 2021): how the pool was made, who judged and by what text, how
-well they agreed, what was settled how, what is known to be missing, how to cite and verify. The sections are
-in `datasheet.py`.
-
-The sections of DATASHEET.md, each as lines of Markdown. What others wrote is escaped; the guideline stands fenced.
-
-The datasheet's section on the order of documents: what decides it, and where nothing but a hash did.
+After Gebru et al., "Datasheets for Datasets" (CACM 2021): how the pool was made, who judged by what guideline, how well they
+agreed, what was settled how and in which order, what is missing, how to cite and verify. Text that others wrote is escaped;
+the guideline is fenced.
 """
 
 import re

@@ -1,9 +1,8 @@
-"""Reads the figures of a DATASHEET.md back and compares them with the manifest.
+"""Read the figures of a DATASHEET.md back and compare them with the manifest.
 
-The tables of contents, agreement, gates and the sentences that count pairs. A number must be the manifest's as far as it is
-shown; a figure that the datasheet does not show is no fault, since programs of other versions word it otherwise, but it is
-said. The other sentences are not compared. What the page does not show as text (comments, code) proves nothing, and HTML,
-with which something could be hidden, is a fault.
+Compares the tables of contents, agreement and gates, and the sentences that count pairs, at the precision shown; other
+sentences are not compared. A figure that is not shown is reported but is no fault, since other versions of the program word
+it otherwise. Comments and code prove nothing; HTML is a fault, because it could hide something.
 """
 
 import re

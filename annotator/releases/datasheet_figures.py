@@ -1,18 +1,8 @@
 """Write the figures of DATASHEET.md: agreement, gates, coverage, imports and quality control.
 
-The figures of DATASHEET.md, as lines of Markdown: agreement, gates, coverage; and how numbers are said in it.
-
-Rounded to three digits; manifest.json holds six.
-
-DATASHEET.md on quality control: who drew what for whom, what the sample shows and proves, what became of the errors.
-
-People appear under their pseudonyms: `hide_people` sees to that before anything is written. Pairs are named up to a
-limit; all are counted.
-
-DATASHEET.md on what came from files: what the importer declared of it, and what of it is not known.
-
-This program saw how the judgments in it were made. Of what was brought in it knows the file and the moment, and repeats what was
-declared, as declared. Runs are named where something about them was not as it should be.
+Rounded to three digits; manifest.json holds six. People appear under pseudonyms (`hide_people`). Pairs are named up to a
+limit, and all are counted. For imported judgments the program knows only the file and the time; it repeats the importer's
+declaration as declared, and says what is not known. Runs are named where something about them was wrong.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,15 +1,8 @@
 """Find what changed between two releases, pair by pair, following renamed documents.
 
-Stands behind `release diff`, CHANGES.md and the preview of a release. A pair is known by its ids; a document that
-`remap` renamed in between is the same one. A grade's reason is read from what each release says its qrel
-rests on. Works query by query, so that a million qrels are never held at once.
-
-Which qrel of an older release is which of a newer one, when documents got other ids in between. Pure rules.
-
-Follows documents through the remaps between two releases. Pure rules.
-
-One `remap` renames everything it names in one go (a swap is two rows of the same moment); the next one starts from
-what the one before has left.
+Used by `release diff`, CHANGES.md and the preview of a release. A pair is known by its ids, through every `remap` between the
+two releases; one `remap` renames everything at once (a swap is two rows of the same moment). The reason for a change comes
+from what each release says its qrel rests on. Pure; works query by query, never holding a million qrels.
 """
 
 from collections import Counter

@@ -1,13 +1,8 @@
-"""Write the files of a release query by query, hashed while they grow.
+"""Write the files of a release query by query, hashed while they are written.
 
-The files of a release: which there are, and how one query after the other becomes lines of all of them.
-
-The ground truth goes through the writers of every format at once (`formats/writer.py`), the judgments beside it.
-The same content gives the same bytes on every machine. An id that a format cannot carry is a ValidationError.
-
-What a release is written into: files hashed while they grow, and rows kept aside until they are recorded.
-
-Memory stays small whatever the release's size. Errors of the disk come out as OSError: `folder.py` says them.
+The ground truth goes to the writers of every format at once (`formats/writer.py`), with the judgments beside it. The same
+content gives the same bytes on every machine, in little memory. Raises ValidationError for an id that a format cannot carry;
+disk errors stay OSError for `folder.py` to report.
 """
 
 import contextlib

@@ -1,13 +1,11 @@
-"""A release's folder on the disk: written whole beside its place, then renamed into it.
+"""Write a release's folder beside its place, then rename it into place, so that a publish is whole or absent.
 
-How a publish stays whole, killed at any moment: (1) the files are written into a hidden folder
-`.<version>.<random>.partial` beside the target, hashed while they are written, each synced to the disk; (2) the
-release's rows are committed with the text of SHA256SUMS; (3) one rename puts the folder in its place. Killed
-before (2), nothing is visible and nothing is recorded; the hidden folder is removed at the next publish, release command
-or start of the server, once it holds SHA256SUMS only after a day. Killed after (2), they find the hidden folder by its
-SHA256SUMS and rename it (`find_whole_partial`); while something else stands at its place, it waits. Rows first, because a folder without rows would be a release that nobody vouches for.
-Who publishes holds a lock on the dataset's folder (`hold_folder`), which the system takes back when the process dies: so nobody
-removes what somebody is writing, and nothing has to be guessed from its age.
+(1) Files are written, hashed and synced in a hidden folder `.<version>.<random>.partial` beside the target; (2) the rows are
+committed with the text of SHA256SUMS; (3) one rename puts the folder in place. Rows come first, because nobody vouches for a
+folder without rows. Killed before (2), nothing is recorded; the next publish, release command or server start removes the
+hidden folder (one with SHA256SUMS only after a day). Killed after (2), they find it by its SHA256SUMS (`find_whole_partial`)
+and rename it once its place is free. A lock on the dataset's folder (`hold_folder`), which the system releases when the
+process dies, keeps others from removing what is being written.
 """
 
 import contextlib

@@ -1,22 +1,13 @@
 """The gates of a release: what it needs, what was measured, and what a lead overrode.
 
-In this order: `kappa` (the verdict on the dataset's Cohen's kappa is that it reaches the setting `kappa_target`: what is
-not known is not met), `disagreements` (none is open, also of those that quality control reopened), `overlap` (no pair is short of judgments), `quality_control` (done and
-passed: `gates.py`), `coverage` (what the dataset declares as required, counted over what the files would hold),
-`unjudged_queries` (every query of the dataset has a settled grade, so that the files hold it), `relevant` (every judged query has a relevant
-document, or is listed as having none), `stale` (nothing rests on an older meaning of the grades, or on an older text).
-A gate that is not met stops a release unless a lead overrides it by name with a reason, which the manifest
-keeps. Overriding a gate that is met changes nothing and is not kept: nothing was overridden.
-
-The gate `quality_control`: what a third expert's sample says, by the reading that the dataset's `quality_rule` names.
-
-By `bound` it is measured by the largest share of errors that the sample leaves possible, by `rate` by the share that it
-happens to show. Either way its words tell both. Pure; the verdict is the stage quality's.
-
-Whether a settled pair rests on a standard or a text that is not in force any more. Pure; one of the gates' rules.
-
-A decided pair rests on its decision, a unanimous or single one on every one of its judgments; a kept import on
-neither.
+In this order: `kappa` (Cohen's kappa reaches the setting `kappa_target`; unknown is not met), `disagreements` (none open or
+reopened by quality control), `overlap` (no pair is short of judgments), `quality_control` (done and passed), `coverage` (what
+the dataset declares as required, counted over what the files would hold), `unjudged_queries` (every query has a settled
+grade), `relevant` (every judged query has a relevant document, or is listed as having none), `stale` (nothing rests on an
+older meaning of the grades or an older text: decided pairs by their decision, others by every judgment, kept imports never).
+An unmet gate stops a release unless a lead overrides it by name with a reason, kept in the manifest; an override of a met
+gate is not kept. `quality_control` uses the setting `quality_rule`: `bound` is the largest share of errors that the sample
+leaves possible, `rate` the share it shows; the text gives both.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

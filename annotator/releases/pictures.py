@@ -1,8 +1,7 @@
-"""The pictures of a release: the distribution of grades, and who agrees with whom. Pure text; deterministic.
+"""Draw the pictures of a release as SVG text: the distribution of grades, and who agrees with whom.
 
-SVG without scripts, fonts or links, so that it renders wherever Markdown does. It brings its own ground in the
-reader's colour scheme, so that it can be read on light and dark pages whichever the page around it uses; each has
-a title and a description with every number for those who do not see it. Contrast of text: 4.5:1 and more.
+Deterministic. No scripts, fonts or links, so that it renders wherever Markdown does. Its own background follows the reader's
+colour scheme; text contrast is at least 4.5:1; a title and a description hold every number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,12 +1,7 @@
-"""Read what is published, and what each qrel rests on.
+"""Read published releases: queries, qrels, and the judgments, decision or imported grade behind each qrel.
 
-Reads what is published: queries, qrels and what they rest on. Nothing here writes: the rows are immutable.
-
-Qrels are read for some queries at a time, so that two releases of a million are compared without being held.
-
-Reads what a published qrel rests on: judgments, decision, imported grade, each by its key.
-
-For releases made before the keys were recorded: what had been received until then.
+Never writes: the rows are immutable. Reads qrels for some queries at a time, so that two releases of a million can be
+compared. For releases made before those keys were recorded, reads what had been received until then.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence

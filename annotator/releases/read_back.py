@@ -1,8 +1,8 @@
-"""Reads every ground-truth file of a release folder back, and compares it with the canonical qrels.
+"""Read every ground-truth file of a release folder back, and compare it with the canonical qrels.
 
-The canonical qrels are those of the TREC file, the one that always lists every qrel, in the order of publishing. What
-is compared: each query and qrel (grade 0 where the release lists it), query texts among each other, the order of
-`ranked.json`, and that BEIR's corpus holds every document. Files that a release does not have are not missed.
+The canonical qrels are the TREC file's, which always lists every qrel in the order of publishing. Compares queries and qrels
+(grade 0 where a file lists it), query texts among the files, the order of `ranked.json`, and that BEIR's corpus has every
+document. Formats that the release does not have are skipped.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

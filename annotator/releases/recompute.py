@@ -1,8 +1,8 @@
-"""Recomputes from `judgments.csv` what a release's manifest and files say, as far as it can be, and says what cannot be.
+"""Recompute from `judgments.csv` what a release's manifest and files say, and say what cannot be recomputed.
 
-A pair's judgments give its grade unless a lead decided it or it was kept from an earlier ground truth; of these, a release
-holds the number and not the record. So the number of grades that judgments do not give is held to the number that leads
-decided, and the agreement is measured again. Whoever changes every file at once, consistently, is found by a signature only.
+Judgments give a pair's grade unless a lead decided it or it was kept from an earlier ground truth; of those a release holds
+only the number. So the number of grades that judgments do not give must equal that number, and agreement is measured again.
+Only a signature reveals somebody who changed every file consistently.
 """
 
 import csv

@@ -1,15 +1,7 @@
-"""The records of releases: gates, what is published, how two releases differ, and the trail of a qrel.
+"""The records of releases: gates, published qrels, differences between releases, and the trail of a qrel.
 
-What a gate of a release is: what it requires, what was measured, whether it is met, and why it was overridden.
-
-What a comparison of two releases is made of and what it says: published qrels, changes, the whole difference.
-
-What the stage says about a release that is out: its qrels page by page, and the trail behind each of them.
-
-The trail behind a qrel: the pair, the judgments it rests on, and the decision, if there was one.
-
-Who judged is named by a key of the storage, which means nothing outside; releases give it a pseudonym.
-Tuples, not dataclasses: a release makes millions of them.
+Annotators appear by storage keys, which mean nothing outside; releases give them pseudonyms. Records that a release makes by
+the million are tuples, not dataclasses.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,9 +1,8 @@
-"""What a lead does with releases: check the gates, preview, publish, list; and what anybody does: verify a folder.
+"""Check gates, preview, publish and list releases, for leads; verify a release folder, for anybody.
 
-Stands at the end of the walk: what is settled is frozen, with its whole trail, into files that evaluators read.
-Refuses to publish while a gate is neither met nor overridden with a reason, a version twice, over a folder
-that exists, and what a format cannot carry. How a publish stays whole: `folder.py`. A dataset's pairs are read twice,
-a few hundred queries at a time, in one read transaction: to count (`counts.py`), and to write (`write.py`).
+Refuses to publish while a gate is neither met nor overridden with a reason, a version twice, over an existing folder, and
+what a format cannot carry. `folder.py` keeps a publish whole. Pairs are read twice, a few hundred queries at a time, in one
+read transaction: to count (`counts.py`) and to write (`write.py`).
 """
 
 import os

@@ -1,8 +1,8 @@
-"""Signs SHA256SUMS with a key of OpenSSH, and checks such a signature: what a remade checksum cannot imitate.
+"""Sign SHA256SUMS with an OpenSSH key and check such a signature, which a remade checksum cannot imitate.
 
-`ssh-keygen -Y sign` does it (OpenSSH 8.1 or newer): whoever publishes has such a key, in a file, an agent or a hardware
-token; it needs no library; and anybody can check a release without this program. The private key is named to ssh-keygen and
-never read, copied or logged here.
+Uses `ssh-keygen -Y sign` (OpenSSH 8.1 or newer): publishers have such a key in a file, an agent or a hardware token, no
+library is needed, and anybody can check a release without this program. The private key is only named to ssh-keygen, never
+read, copied or logged here.
 """
 
 import shutil

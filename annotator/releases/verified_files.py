@@ -1,10 +1,8 @@
-"""Opens the files of a published release so that only the bytes of the publication can be read from them.
+"""Open the files of a published release so that only the published bytes can be read from them.
 
-What a file must be comes from the database, which kept the text of SHA256SUMS when the release was published. A file is
-opened once and hashed through that descriptor; the same pass keeps a hash of each piece. Whoever sends the file reads it
-from the same descriptor, and every piece is compared with its hash again: neither replacing the file nor rewriting it in
-place can bring other bytes into a download. The cost is hashing twice, 1.5 GB a second and core
-(`benchmarks/release_download.py`); size and time of change would be cheaper, and prove nothing.
+The database keeps the text of SHA256SUMS from publishing. A file is opened once, hashed whole and in pieces, and sent from the
+same descriptor with every piece hashed again, so neither replacing the file nor rewriting it in place changes a download. The
+cost is hashing twice, 1.5 GB a second and core (`benchmarks/release_download.py`); size and time of change prove nothing.
 """
 
 import hashlib

@@ -1,9 +1,8 @@
-"""Verifies a release folder by itself, without a database, years later and on any machine.
+"""Verify a release folder by itself, without a database, years later and on any machine.
 
-Recomputes every checksum, looks for files that are missing or were added, recomputes the content hash and the
-counts from the canonical qrels, reads every other file back (`read_back.py`), recomputes from the judgments what they
-can tell (`recompute.py`), and compares the datasheet's figures (`datasheet_check.py`). Names what was changed, and what
-it cannot prove: checksums can be made anew by whoever changes a file, a signature cannot (`signing.py`).
+Recomputes checksums, content hash and counts, looks for missing and added files, reads every file back (`read_back.py`),
+recomputes from the judgments (`recompute.py`) and compares the datasheet's figures (`datasheet_check.py`). Names what was
+changed and what it cannot prove: somebody who changes a file can remake checksums but not a signature (`signing.py`).
 """
 
 import hashlib

@@ -1,11 +1,7 @@
-"""Which version the changes between two releases call for, and how versions compare.
+"""Parse and compare release versions, and find which version the changes between two releases call for.
 
-Which version the changes between two releases call for: https://semver.org applied to a ground truth. Pure rules.
-
-A release's version: three numbers MAJOR.MINOR.PATCH, which is also the name of its folder.
-
-Refuses anything else (a leading "v", leading zeros, pre-release suffixes), so that versions compare as
-numbers and can never leave the folder of their dataset. Source: https://semver.org, section 2.
+Pure. https://semver.org applied to a ground truth. A version is MAJOR.MINOR.PATCH and the name of its folder; anything else is
+refused (a leading "v", leading zeros, pre-release suffixes), so it can never leave the folder of its dataset.
 """
 
 import re
