@@ -1,7 +1,8 @@
-"""Plan an import of runs: which results are kept, in which order, under which system. The order is decided only here.
+"""Plan an import of runs: which results are kept, in which order, under which system, and its content hash.
 
-trec_eval ignores the rank column: it sorts by score as 32-bit floats, highest first, and breaks ties by the id's bytes, last
-first. A file whose ranks contradict that is counted and reported, because a program cannot know which is meant.
+The order is decided only here. trec_eval ignores the rank column: it sorts by score as 32-bit floats, highest first,
+and breaks ties by the id's bytes, last first. A file whose ranks contradict that is counted and reported, because a
+program cannot know which is meant.
 Refuses, with the line: a query that is not in the dataset, a text of no or several queries, a document twice in a query, two
 answers to one query; by rank order, a missing rank or one twice in a query; every bad line of every file in a folder, a
 folder without files, and a system named by two files. Hidden files are skipped and counted in a note.

@@ -1,8 +1,8 @@
 """Questions that annotators ask about a pair, and the leads' answers, which can be marked for the guideline.
 
-Never shows a grade. A question may still hint at one, so a lead who may have to judge the pair is warned before reading.
-Refuses a question on a pair that was not shown to the person. An answer can be replaced by somebody who has seen the
-present one; the present one is kept, with its author and time.
+Never shows a grade. A question may still hint at one, so a lead who may have to judge the pair is warned before
+reading. Refuses a question on a pair that was not shown to the person. An answer can be replaced, but only by a lead
+who has seen the present one; the latest answer is stored with its author and time.
 """
 
 import uuid

@@ -2,7 +2,7 @@
 
 Used by `release diff`, CHANGES.md and the preview of a release. A pair is known by its ids, through every `remap` between the
 two releases; one `remap` renames everything at once (a swap is two rows of the same moment). The reason for a change comes
-from what each release says its qrel rests on. Pure; works query by query, never holding a million qrels.
+from what each release says its qrel rests on. Works query by query, never holding a million qrels.
 """
 
 from collections import Counter

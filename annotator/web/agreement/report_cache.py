@@ -1,9 +1,9 @@
 """Cache measured agreement reports, so that a page drawn again appears at once.
 
 A report is measured anew when its data has changed. While people label, data changes all the time: a report is then
-kept for 20 times as long as it took to measure, and the page says when that was. On pages where somebody acts on the
-report, one that is quick to measure is never kept beyond a change. Two requests for the same report share one
-measurement. Permission is checked before anything is looked up.
+kept for 20 times as long as it took to measure, at most 10 minutes, and the page says when that was. On pages where
+somebody acts on the report, one that is quick to measure is never kept beyond a change. Two requests for the same
+report share one measurement. Permission is checked before anything is looked up.
 """
 
 from collections.abc import Callable, Hashable
