@@ -1,26 +1,11 @@
-"""Write the queue as a file, and read and check decisions and document orders from files.
+"""Read and check files of decisions and document orders, and write the queue as CSV for a meeting.
 
-The queue as a CSV file for a meeting: what stands in it, and how a cell survives a spreadsheet.
-
-A spreadsheet, as `formats/spreadsheet.py` writes it; an id that it would rewrite (007, 1e5, 3-4) gets an apostrophe too, since
-the file is read back. Nobody is named in it.
-
-Reads decisions in bulk: CSV with the columns query_id, doc_id, grade, rationale and, if wanted, reason; or the file of the
-queue as it was exported for a meeting, filled in.
-
-Refuses what a single decision would be refused for: a grade that is neither 0-3 nor "unrateable", a blank rationale; another
-column, and a pair that stands in the file twice. Every bad line is noted. Ids are kept exactly as given. In an exported file, which
-is known by its column `seen`, the columns for reading are passed over, and a row without grade, rationale and reason
-was not decided.
-
-Reads in which order a lead puts documents: CSV with the columns query_id and doc_id, the documents of a query best first.
-
-Refuses another column, and a pair that stands in the file twice. Every bad line is noted. Ids are kept exactly as given.
-
-Whether the lines of a file may be decided: every bad one is noted with what it should have been.
-
-Stands between reading the file and storing its decisions. A line of an exported file is held against the state that it was
-exported in; a line that says what is decided already is fine, also when that came of the same file.
+Decisions: `query_id,doc_id,grade,rationale[,reason]`, or an exported queue, filled in (recognized by its column `seen`;
+its other columns are ignored, and a row without grade, rationale and reason is undecided). Orders: `query_id,doc_id`,
+best document first. Refuses a grade other than 0-3 or "unrateable", a blank rationale, an unknown column, a pair that
+occurs twice. Every bad line is reported. A line of an export is checked against the state it was exported in; a line
+that repeats the current decision is accepted. Ids are kept exactly; an id that a spreadsheet would rewrite (007, 1e5,
+3-4) is exported with an apostrophe. An export names nobody.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""What a lead decides on many pairs at once: from a file, or by a policy where grades differ only by taste; and the queue as a file.
+"""Decide many pairs at once, from a file or by a policy for small differences; export the queue as a file.
 
-All or nothing: one bad line, or one pair that has changed since it was looked at, and nothing is stored. Refuses whatever a single
-decision would be refused for: a pair that the lead judged, one that is in no dispute, a blank rationale.
+All or nothing: one bad line, or one pair that has changed since it was seen, and nothing is stored. Refuses whatever a
+single decision is refused for: a pair that the lead judged, one that is no disagreement, a blank rationale.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""What a lead's decisions on many pairs at once rest on: disputes by name, what was seen of each, the last word on each; and batches.
+"""Read what decisions on many pairs need, such as pairs by name, what was seen and last decisions; store batches.
 
-Read in chunks of plain rows, so that fifty thousand pairs cost a few seconds. Used by bulk. Refuses nothing.
+Reads chunks of plain rows, so that fifty thousand pairs cost a few seconds. Refuses nothing.
 """
 
 from collections.abc import Collection, Iterable

@@ -1,20 +1,13 @@
-"""Show one disagreement to a lead: anonymous, shuffled, with near duplicates and all that speaks for a grade.
+"""Describe one disagreement for a lead: the pair, its anonymous judgments, earlier decisions, near-duplicate documents.
 
-A case as a lead sees it: the pair, its judgments anonymous and shuffled, what was decided and what else speaks of it.
+A `Case` holds no annotator's name, and no rank, score or system, so that neither sways the decision. Only here do names
+become letters. `Case.seen` is a digest of what was shown (`adjudication/records.py`): a decision on anything else is
+refused.
 
-Stands on the decision page. It holds no annotator's name and no rank, score or system, so that neither
-sways the decision; and a digest of what was shown (`adjudication/records.py`), so that a decision on something else is refused.
-
-From what is stored of a pair to the case that a lead sees: the one place where names become letters.
-
-Called by `service.py` for every case that is handed out.
-
-How alike the texts of two documents are, so that the same text does not get two grades unnoticed.
-
-Texts are compared by their runs of five characters, width, case and white space aside: that works alike for English, Japanese,
-Korean and code, none of which needs to be cut into words. Of each text the smallest hashes of its runs are kept (a bottom-k
-sketch: Cohen and Kaplan, 2007), from which the Jaccard similarity of two texts is estimated; exactly where both have few runs.
-Only the first 50,000 characters count.
+Near duplicates are compared by runs of five characters, which works alike for English, Japanese, Korean and code. Each
+text keeps its smallest hashes (a bottom-k sketch: Cohen and Kaplan, 2007), from which the Jaccard similarity is
+estimated; it is exact where both texts have few runs. Width, case, white space and all after the first 50,000
+characters are ignored.
 """
 
 import hashlib

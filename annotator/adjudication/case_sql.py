@@ -1,14 +1,9 @@
-"""Read all that is shown of pairs to be decided, and their judged neighbours.
+"""Read what leads see of pairs to be decided, and the other judged documents of their queries.
 
-Everything that is shown of a few pairs that are to be decided, in a dozen statements however many pairs there are.
-
-Names are read here and leave the services as letters (`domain/shuffling.py`); ranks, scores and systems are not read at all.
-
-The other documents of a query that were judged, with how each of them stands: what a decision has to agree with.
-
-Read for the decision panel, for the queries of a few pairs at once. Capped: MOST documents of a query, those of which most is
-known; the texts of as many, and of each its beginning. A grade is told only where a pair is settled and the reading lead can no
-longer be handed it.
+A dozen statements, however many pairs there are. Names are read here and leave the services as letters
+(`domain/shuffling.py`); ranks, scores and systems are never read. Neighbours are limited to the MOST documents per
+query of which most is known, each with the beginning of its text. Their grade is included only if the pair is settled
+and the lead can no longer be given it to judge.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,10 +1,7 @@
-"""Check a decision: its form as it came in, and whether the pair has changed since it was seen.
+"""Check a decision: its form, whether it was sent before, and whether the pair has changed since the lead saw it.
 
-What a lead says of a pair, as it came in: checked before anything is read. Refuses what no decision can hold.
-
-What a decision meets: whether it came before, whether the pair has changed since it was seen, whether there is anything to decide.
-
-Asked by `service.py` within the transaction of the decision, so that of two leads who decide at once one gets it.
+`service.py` checks the state within the decision's transaction: if two leads decide at once, only one decision is
+stored.
 """
 
 from collections.abc import Sequence

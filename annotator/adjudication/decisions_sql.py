@@ -1,19 +1,10 @@
-"""Write decisions and proposals, and read what they rest on.
+"""Write decisions and proposals with their audit log, and read what they rest on.
 
-Writes what a lead decides: decisions and proposals, with their trail; what holds of the pairs follows.
-
-The one way in for a single decision, a file and a policy, within their transactions. Whoever calls it has checked the role, that
-the lead judged none of the pairs, the words and what was seen; whether two leads are needed is asked here
-(`adjudication/records.py`).
-
-What a lead's decision on a pair rests on: its current answers, quality control's too, its best rank, its decisions so far.
-
-Reads in chunks, so that a queue of any length costs a few statements. Used by adjudication.
-
-The decision that holds on a pair: derives `current_adjudication` from the append-only decisions.
-
-The highest revision holds; where that one withdrew what was decided, none does. For whoever asks whether, how and when a pair
-was decided. Called with every decision, in its transaction.
+The only way to store a decision, be it single, from a file or by a policy. The caller has checked the role, the
+rationale, what was seen, and that the lead judged none of the pairs; whether two leads are needed is decided here
+(`adjudication/records.py`). `current_adjudication` is derived from the append-only decisions in the same transaction:
+the highest revision holds, and none does where that one is a withdrawal. Reads in chunks, so that a queue of any length
+costs a few statements.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,13 +1,9 @@
-"""What annotators do about a disagreement: discuss it, read what was decided, object.
+"""Let annotators discuss a disagreement before a lead decides, read the decision, and object once.
 
-What annotators do about a dispute: discuss it before a lead decides, read afterwards what was decided, object once.
-
-Nobody is shown what others said of a pair, or what was decided on it, while anything of its query is still theirs to answer;
-whoever has been shown it no longer judges the pair, which is noted in the same transaction. A turn is no judgment: nothing
-counts it. Refuses, with a sentence, whoever did not judge the pair, a second turn, a second objection, and anything said to
-something that has changed since. Nobody is named: annotators stand as the letters by which leads know them too.
-
-Why something is not to be said or asked (any more), in a sentence for whoever tried. Pure rules.
+Nobody sees others' judgments of a pair, or its decision, while they still have work on its query. Who has seen them no
+longer judges the pair; this is noted in the same transaction. A turn is no judgment and never counts. Annotators appear
+as the letters that leads know them by. Refuses, with a sentence: who did not judge the pair, a second turn or
+objection, and a turn or objection on something that has changed since.
 """
 
 from collections.abc import Collection

@@ -1,20 +1,12 @@
-"""Read and write the discussions of pairs, and what an annotator still has to answer first.
+"""Read and write discussions of pairs, and find the queries on which an annotator still has work.
 
-Discussions of pairs: which there are, who has spoken, who is still waited for; what one annotator's own are.
+A discussion begins when a lead asks for it (a row) or, without a row, when grades differ by the dataset's
+`discuss_from`, as long as the pair waits for a lead. Others' turns are shown only to annotators who have taken their
+own. Refuses nothing.
 
-A discussion is asked for by a lead (a row), or by the dataset's `discuss_from` for as long as the pair waits for a lead
-because its judgments differ that much (no row). Turns are no judgments: nothing else reads them. Refuses nothing.
-
-A discussion as one of its annotators is shown it: the pair, the own judgment, and what the others said once they looked.
-
-Others' turns are shown to those only who have taken their own. People stand as letters, the same as before leads.
-
-Whether an annotator still has something to answer of a query: asked before they are shown what others said of it, or
-what was decided on it.
-
-Theirs is what they hold, what may still come to them (also once the leases of others have run out), what they put off and
-is still open, their own answers that are outdated, what quality control drew for them, and what was asked of them again.
-One home of the rule. It goes by whole queries: what is said of one document of a query hints at the others.
+Open work decides whether others' judgments may be shown, for whole queries, since one document hints at the others. It
+is all that an annotator holds or may still get (also when others' leases run out), put off, must redo or answer again,
+or checks for quality control.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,8 +1,6 @@
-"""Say what happened as sentences, and write the audit log as a file.
+"""Say audit-log events as sentences without a subject ("decided 2: …"), and write the log as CSV or JSON Lines.
 
-What happened, as sentences without their subject: "decided 2: …". They can be translated; texts of people stay as they are.
-
-The records of the trail as CSV and as JSON lines, piece by piece. Columns and names are English in every language.
+Sentences can be translated; what people wrote stays as it is. Columns and names in files are English in every language.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""The trail as leads read it: what leads did, record by record; and what happened to one pair, as a story.
+"""Records of the audit log, and of the history of one pair.
 
-A record says who, when, what, what was so before and what has been so since. The story of a pair names leads, whose decisions
-are theirs to answer for, and never an annotator.
+An event says who, when, what, and the values before and after. A pair's history names leads, who answer for their
+decisions, and never an annotator.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
-"""What leads ask of the trail: its records, page by page or whole, and the story of one pair.
+"""Read the audit log, by page or whole, and the history of one pair. For leads only.
 
-Stands beside everything that leads do; what they do appends to it (`storage/audit_log.py`), and nobody changes it. Refuses whoever is
-not a lead of the dataset. Of a pair that the reader may still judge, the records say that something was done, and not what; who
-reads its whole story has seen what others said of it, and no longer judges it.
+For a pair that the reader may still judge, the log says that something was done, but not what. A lead who reads a
+pair's whole history has seen others' judgments and no longer judges the pair. `storage/audit_log.py` appends; nobody
+changes the log.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,11 +1,8 @@
-"""Read what happened to one pair, and the audit log.
+"""Read the history of one pair, from every table that mentions it, and the audit log.
 
-What happened to one pair, from every table that knows of it, for `adjudication/history_service.py`.
-
-Annotators are named here as `adjudication/case.py` names them before it hides them: the username, "quality " before that of a
-third expert. Judgments are never changed, so that each of them is told. Refuses nothing.
-
-Reads the records of the trail, for `adjudication/history_service.py`. What is appended, and when, is said in `storage/audit_log.py`.
+Annotators are named here, experts of quality control with "quality " before the username; `adjudication/case.py`
+replaces names by letters. Every judgment is in the history, since none is ever changed. Refuses nothing;
+`storage/audit_log.py` appends to the log.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

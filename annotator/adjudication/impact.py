@@ -1,24 +1,11 @@
-"""Weigh how much the choice of a grade moves nDCG, recall, reciprocal rank and the order of systems.
+"""Compute how much the choice of a pair's grade moves nDCG, recall, reciprocal rank and the order of systems.
 
-How much the choice between the grades that a pair was given changes what a team measures: per system and per query.
-
-Stands between the runs, which say where a system ranked a document, and the queue, which sorts by what matters. Pure arrays
-in, pure arrays out. The metrics are those of the evaluators that load our releases: nDCG with gain 2^grade - 1 and discount
-log2(rank + 1) (Järvelin & Kekäläinen 2002; Burges et al. 2005), recall at the cut-off, and reciprocal rank. A document without
-a grade adds nothing to any of them, neither to the ranking nor to the ideal; it keeps its rank, as it does there.
-
-A grade that is tried moves a score by what it alone adds: its gain at the rank where a system has the document, its place in
-the ideal, its share of what is relevant. So nothing is computed twice, and the tests hold it to the formulas as they are written
-(tests/unit/adjudication/plain_formula.py).
-
-A query laid out for the rules: what is known of its pairs, and where the runs rank them, as arrays.
-
-Stands between what storage reads and what `impact.py` computes.
-
-The grade at which a pair counts as long as nobody has decided, and the grades between which a lead chooses.
-
-Stands between what is known of a pair and what its choice moves (`impact.py`). The settled grade is `domain/settling.py`'s to
-say; this adds what an open pair counts at meanwhile.
+Pure arrays in, pure arrays out. The metrics are those of the evaluators that load our releases: nDCG with gain 2^grade
+- 1 and discount log2(rank + 1) (Järvelin & Kekäläinen 2002; Burges et al. 2005), recall at the cut-off, reciprocal
+rank. A document without a grade adds nothing to ranking or ideal and keeps its rank, as it does there. A tried grade
+changes a score only by its own part, so nothing is computed twice; tests compare it with the formulas as written
+(tests/unit/adjudication/plain_formula.py). An open pair counts with a provisional grade until it is decided; settled
+grades come from `domain/settling.py`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,8 @@
-"""Keeps what the choice of each dispute's grade moves in line with judgments, decisions and runs.
+"""Keep the impact of each disagreement up to date with judgments, decisions and runs.
 
-Stands between whatever changes a grade, which notes the query as due, and the queue, which sorts by it. A decision computes
-its own query in its own transaction; what judgments changed is computed when a lead asks for the queue. The systems' sums come
-first: as long as they are not known no query is weighed, since which systems change places depends on all of them.
-Refuses nothing: whoever calls has been let in.
+Whatever changes a grade marks the query as due. A decision recomputes its own query in its transaction; queries changed
+by judgments are recomputed when a lead opens the queue. The systems' sums come first, since which systems change places
+depends on all of them. Refuses nothing: the caller has checked the role.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,7 @@
-"""Where the imported runs rank the documents of a query, and what is known of its pairs: what their scores are computed from.
+"""Read where the imported runs rank the documents of a query, and the state of its pairs, to compute their impact.
 
-Stands between runs and judgments on one side and the stage `impact` on the other, which is told of some queries at a time,
-however many there are. Read as columns of numbers, as ten million results are. What pairs are settled at is for
-`domain/settling.py` to say.
+Reads columns of numbers for some queries at a time, since there can be ten million results. Settled grades come from
+`domain/settling.py`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Which pair is open in front of which lead, what a lead put off, and whom a pair was given to.
+"""Read and store which lead has a pair open, what a lead put off, and to whom a pair was assigned.
 
-A hold says "somebody looks at this" for a few minutes, so that leads do not decide the same pair; it never refuses a
-decision. It belongs to a lead and a browser tab; once it has run out it is nobody's.
+A hold lasts a few minutes and belongs to a lead and a browser tab. It keeps leads from working on the same pair but
+never refuses a decision.
 """
 
 from collections.abc import Collection

@@ -1,7 +1,7 @@
-"""What was decided on the pairs that an annotator judged, and what they object to. Holds nobody else's grade and no name.
+"""Read the decisions on pairs that an annotator judged, and store objections. Never returns names or others' grades.
 
-A pair is theirs where an answer of theirs holds. Left out are checks, which nothing may tell apart, and pairs of queries of
-which they still have something to answer (`adjudication/discussion_sql.py`).
+Only pairs on which the annotator has a current judgment. Excludes checks, which must stay indistinguishable, and pairs
+of queries on which the annotator still has work (`adjudication/discussion_sql.py`).
 """
 
 from collections.abc import Collection, Sequence

@@ -1,8 +1,7 @@
-"""What a policy would do: which pairs of the queue it settles, at which grades, and which it leaves to a lead, and why.
+"""Preview a policy: which pairs it settles at which grades, and which it leaves to a lead and why.
 
-Stands between the queue and the decisions. A policy settles matters of taste alone: neighbouring grades on one side of relevance,
-with nothing else to be said of the pair (`domain/settling.py`). The digest of a preview is handed back with the order to settle, so
-that what is settled is what was looked at.
+A policy settles only neighbouring grades on one side of relevance, with nothing else against the pair
+(`domain/settling.py`). The order to settle must carry the preview's digest, so that exactly what was shown is settled.
 """
 
 import hashlib

@@ -1,9 +1,9 @@
-"""What stands at the head of the queue for one lead: the pairs that are theirs to decide next.
+"""Choose the pairs at the head of the queue that one lead decides next.
 
-Open disputes that the lead did not judge, that nobody else holds, that were given to nobody else, and that do not wait for
-another after what they proposed. Last come those that they put off, those whose annotators are still to discuss them, those that another
-tab of theirs holds, and those on which two leads differ. Reads from the order's index where there is one, so that fifty
-thousand disputes cost what the first few do.
+Only open disagreements that the lead did not judge, that no other lead holds or was assigned, and that do not wait for
+a second lead after this one's proposal. Last come those that the lead put off, those still under discussion, those that
+another tab of theirs holds, and those on which two leads differ. Reads from the order's index where there is one, so
+that fifty thousand disagreements cost as little as the first few.
 """
 
 from collections.abc import Collection, Sequence

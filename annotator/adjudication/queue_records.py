@@ -1,13 +1,8 @@
-"""What leads ask of the queue of disagreements, and how long it lasts.
+"""Records of the queue of disagreements: filter, sort order and rows; and an estimate of how long it lasts.
 
-The queue of disputes as leads ask for it: which pairs, in which order, and what is shown of each.
-
-Shared by the page, the command line and the files for a meeting, so that an address, a command and a file mean the same.
-
-How long the queue of disputes lasts at the pace of the last days, and what is known where that cannot be said.
-
-A working day is a day on which a lead decided something. What a policy settled in bulk says nothing about the pace, and is
-not counted. What has no value says why, in words.
+Page, command line and meeting files share them, so that an address, a command and a file mean the same. The estimate
+uses the pace of the last working days, which are days on which a lead decided something; pairs that a policy settled do
+not count. A figure that cannot be given says why.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,11 +1,7 @@
-"""List, summarize and time the queue of disagreements.
+"""List, summarize and time the queue of disagreements. For leads only.
 
-What leads ask of the queue: a page of it, and all of it.
-
-Stands between judging and deciding. Whether a pair is a dispute is settled by `domain/settling.py`, in the transaction that
-makes it one; here it is only read. Refuses whoever is not a lead of the dataset.
-
-What the open disputes are, from how many there are of each kind. A pure rule; a dispute counts for each of its reasons.
+Only reads: `domain/settling.py` decides what a disagreement is, in the transaction that makes it one. The summary
+counts a disagreement once for each of its reasons.
 """
 
 from collections import Counter

@@ -1,13 +1,8 @@
 """Read the queue of disagreements page by page, and count it.
 
-The queue of disputes as it is stored: a page of it, how long it is, and what stands at its head.
-
-Refuses nothing; what a filter means is said in `adjudication/queue_records.py`, why a pair is a dispute in `domain/settling.py`. Counted and
-sorted by the database, so that fifty thousand disputes cost what a page of them costs.
-
-What the queue of disputes is made of, counted by the database, and what its pace is computed from.
-
-Refuses nothing. Open disputes only, whatever filter a page has set: the counts say what a filter would let through.
+The database counts and sorts, so that fifty thousand disagreements cost what a page of them costs. The summary counts
+all open disagreements, whatever filter a page has set. Refuses nothing; filters are defined in
+`adjudication/queue_records.py`.
 """
 
 from collections.abc import Sequence

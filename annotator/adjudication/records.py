@@ -1,31 +1,11 @@
-"""The records of adjudication: what a decision rests on, what it says, policies, and what annotators say of it.
+"""Records and shared rules of adjudication: answers, decisions, proposals, discussions, objections, policies.
 
-An answer that a lead's decision on a pair rests on: what the storage reads and adjudication shows without its name.
-
-What a lead decides on a pair, and the one rule about when words are owed for it.
-
-Shared by the decision page, files of decisions, policies and the trail.
-
-What a lead saw of a pair, as a short text: handed back with the decision, so that one on something else is refused.
-
-Shared by the decision page and the files for a meeting, so that both say the same of a pair that has changed.
-
-When a decision takes two leads, and what becomes of what each of them says: the one rule that panel, files and policies share.
-
-A dataset may ask for a second adjudicator where grades lie as far apart as they can. What the first lead says is then a
-proposal; the second one says theirs without having seen it. Two who agree have decided; where two differ, each may still come
-round to the other, and a third lead decides alone.
-
-What annotators see and say after their own work on a query: a discussion of a pair, what was decided on it, an objection.
-
-Shared by their page and by the leads' view of a pair. A turn in a discussion is no judgment and nothing counts it; people
-stand as letters (`domain/shuffling.py`), and nobody is named.
-
-What is known of a pair that a lead is to decide, with the names: as storage reads it, before adjudication hides them.
-
-Rules by which a lead settles at once what differs only by taste: neighbouring grades on one side of relevance.
-
-Shared by the page, the command line and the decisions themselves, so that a preview and what follows it mean the same.
+Pages, files, policies and the audit log share these rules: when a rationale is required; the digest of what a lead saw,
+which must come back with the decision; when a decision takes two leads; which grade a policy chooses (neighbouring
+grades on one side of relevance only). With two leads, the first makes a proposal that the second decides without
+seeing. Two who agree have decided; two who differ may each change to the other's grade, or a third lead decides alone.
+`CaseFacts` holds names; `case.py` hides them. Annotators appear as letters (`domain/shuffling.py`), and a turn never
+counts.
 """
 
 import hashlib

@@ -1,9 +1,9 @@
-"""What a lead does about disputes, one after the other: be handed the next ones, decide, put off, give away.
+"""Let a lead work through disagreements one by one: get the next ones, decide, put off, assign to another lead.
 
-A decision is append-only: deciding again adds a revision, taking it back too. Refuses whoever is not a lead, a lead who
-judged the pair, words that are owed and missing, a pair that nobody disagrees on, and a decision on judgments that have changed
-since they were seen. A pair that is open before a lead is held for a few minutes; a hold is shown to others and refuses nothing.
-What is handed out has reached the lead's browser and counts as seen: who has seen what others said no longer judges it.
+Decisions are append-only: a change or a withdrawal adds a revision. Refuses who is not a lead, a lead who judged the
+pair, a missing rationale where one is required, a pair without disagreement, and a decision on judgments that have
+changed since they were seen. A pair that a lead opens is held for a few minutes; a hold is shown to others and refuses
+nothing. What a lead is given counts as seen: who has seen others' judgments no longer judges the pair.
 """
 
 from collections.abc import Collection, Sequence
