@@ -1,7 +1,7 @@
-"""Estimates of the grade behind several judgments (majority, median, Dawid and Skene) beside what leads decided.
+"""Estimate the grade behind several judgments (majority, median, Dawid and Skene) and compare it with leads' decisions.
 
-For a lead to compare: an estimate settles nothing and enters no release. Only pairs that two or more judged are
-estimated. The comparison is with adjudicated pairs alone: where all gave the same grade, every method agrees anyway.
+An estimate settles nothing and enters no release. Only pairs with two or more judgments are estimated, and only
+adjudicated pairs are compared: where all gave the same grade, every method agrees anyway.
 """
 
 from array import array

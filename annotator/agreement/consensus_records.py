@@ -1,7 +1,4 @@
-"""Estimates of the grade behind several judgments of a pair: for a lead to compare with what was decided, never qrels.
-
-Computed by the stage `agreement` (`consensus_records.py`, `dawid_skene.py`).
-"""
+"""Records of estimated grades: for leads to compare with decisions, never qrels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,11 +1,11 @@
-"""Dawid and Skene's estimate of the grades behind the judgments, and of how each annotator errs.
+"""Estimate the grades behind the judgments, and each annotator's error rates, by Dawid and Skene's method.
 
 Dawid & Skene (1979), Maximum likelihood estimation of observer error-rates using the EM algorithm, Applied Statistics
 28(1), 20–28; equations by its numbers. Deterministic: it starts from the share of each grade among a pair's judgments.
-Expectation maximization alone takes thousands of rounds where hundreds of annotators judged little each. So two rounds are
-extrapolated by their squared difference: Varadhan & Roland (2008), Simple and globally convergent methods for accelerating
-the convergence of any EM algorithm, Scand. J. Statist. 35(2), scheme S3; a step after which the likelihood would be lower is
-not taken. Why no library does it: docs/decisions.md.
+Plain EM takes thousands of rounds where hundreds of annotators judged little each, so two rounds are extrapolated:
+Varadhan & Roland (2008), Simple and globally convergent methods for accelerating the convergence of any EM algorithm,
+Scand. J. Statist. 35(2), scheme S3. A step that would lower the likelihood is not taken. Why no library is used:
+docs/decisions.md.
 """
 
 from dataclasses import dataclass

@@ -1,22 +1,10 @@
-"""Read the grades that count for agreement, by the million, and what they can be grouped by.
+"""Read the grades that count for agreement, the fields they can be grouped by, and when they last changed.
 
-Reads the grades that count for agreement, by the million: columns of numbers, without an object for each row.
-
-Stands between the current judgments and `agreement/`. What counts are current independent judgments that carry a grade, of
-pairs that are in the pool. PostgreSQL sends them as a few long rows of bytes, SQLite as numbers one after the other.
-
-Reads by what a dataset's pairs can be grouped, and the value of each: fields and metadata of queries, attributes of documents.
-
-Used by `agreement/`. A value is text as it was imported; None where a query or document has none.
-
-A value that differs when what agreement is measured from differs: for keeping a report until something changes.
-
-Answered from the ends of indexes and small tables, however many judgments there are. Judgments, decisions and guidelines are
-only ever appended to. A query or document that is imported anew with another category is not seen: keep no report for long.
-
-Reads what an annotator's own agreement is measured on: pairs that both they and others judged, and that need no more.
-
-The grades of others leave this room only summed up: see `agreement/measure.py`.
+Counts current independent judgments with a grade, on pairs in the pool. Millions are read as columns of numbers,
+without an object per row (PostgreSQL sends a few long rows of bytes). A group's value is text as imported, None where
+there is none. The stamp that keeps a report valid is read from index ends and small tables; it does not notice a
+re-import that changes categories, so do not keep a report for long. Couples for an annotator's own agreement must leave
+only as sums: see `agreement/measure.py`.
 """
 
 import json

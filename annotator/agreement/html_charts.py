@@ -1,13 +1,8 @@
-"""Draw the charts and matrices of the HTML report.
+"""Draw the charts and matrices of the HTML report: intervals, agreement over time, grades given, confusions.
 
-The drawings of the agreement report: intervals beside the target, agreement over time, who gave which grades.
-
-SVG without scripts, links or fonts, coloured by the page's own style. Each has a title and says every number for those who
-do not see it; a table beside it holds them too. Refuses nothing: what has no value is named as undefined.
-
-The matrices of the agreement report: who agrees with whom, and which grades two annotators gave on the same pairs.
-
-Tables with coloured cells, so that they can be read aloud, copied and printed; every cell holds its number.
+SVG without scripts, links or fonts, coloured by the page's style, each with a title that says every number for readers
+who cannot see it; a table beside it holds them too. Matrices are tables with coloured cells, so that they can be read
+aloud, copied and printed. A figure without a value is shown as undefined.
 """
 
 from collections.abc import Mapping, Sequence

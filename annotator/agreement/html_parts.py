@@ -1,6 +1,6 @@
-"""The pieces of the agreement report as a page: text that is safe, sections, tables, numbers, and how it all looks.
+"""The parts of the HTML report: escaped text, sections, tables, numbers, and the style sheet.
 
-The page takes nothing from elsewhere and runs nothing; it follows the reader's light or dark scheme and prints on white.
+The page loads nothing and runs no script; it follows the reader's light or dark scheme and prints on white.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,13 +1,8 @@
-"""Write the agreement report as one HTML page that stands by itself.
+"""Write the agreement report as one self-contained HTML page, to send, print and keep beside a release.
 
-The agreement of a dataset as one page that stands by itself: to be sent, printed and kept beside a release.
-
-A pure function of the report and of when it was made; the same report gives the same bytes. Every number that a picture
-shows is in a table too, and every name is escaped, whatever it holds.
-
-The estimates of the agreement report, where they were asked for: beside what leads decided, and never in its place.
-
-The end of the agreement report: what was left out and why, and how every figure was computed.
+A pure function of the report and its time: the same input gives the same bytes. Every number in a picture is also in a
+table, and every name is escaped. Estimates appear only if asked for, beside leads' decisions and never in their place.
+The end says what was left out and how each figure was computed.
 """
 
 from collections.abc import Iterator, Sequence

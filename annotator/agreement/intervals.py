@@ -1,17 +1,10 @@
 """Compute intervals: percentile bootstrap over queries, exact bounds, and corrections for many claims.
 
-Percentile bootstrap that resamples queries, for any coefficient that is a function of summed counts.
-
-Pairs of one query are not independent of each other (one hard query is hard in all its pairs), so a whole
-query is drawn or left out. A resample is then a weighted sum of per-query counts, and all resamples are a
-few matrix products. Efron & Tibshirani (1993), An Introduction to the Bootstrap, ch. 13.
-
-When the data carry a claim: intervals clustered by query, exact binomial bounds, and many claims at once.
-
-A sentence of the diagnosis names people and asks for work, so it is drawn only where chance would seldom draw it.
-With twenty annotators or fifty categories some 95 % interval misses the truth by chance: a topic that looks at many
-uses stricter intervals (Bonferroni), so that over a dataset with nothing to find it speaks in at most about
-`FALSE_CLAIMS` of all cases.
+Pairs of one query depend on each other (one hard query is hard in all its pairs), so whole queries are resampled. A
+resample is a weighted sum of per-query counts, and all resamples are a few matrix products. Efron & Tibshirani (1993),
+An Introduction to the Bootstrap, ch. 13. Diagnosis makes a claim only where chance would seldom produce it: with twenty
+annotators some 95 % interval misses the truth by chance, so many claims use stricter intervals (Bonferroni). A dataset
+with nothing to find gives one in at most `FALSE_CLAIMS` of cases.
 """
 
 from collections.abc import Iterator, Sequence

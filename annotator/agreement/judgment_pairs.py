@@ -1,6 +1,6 @@
-"""Every two judgments of the same pair, as columns: what signals about time, speed and grades are drawn from.
+"""List every two judgments of the same pair, as columns, for the signals about time, speed and grades.
 
-Made once for all of them: a million judgments make about as many couples.
+Made once for all signals: a million judgments give about a million such couples.
 """
 
 from collections.abc import Iterator

@@ -1,16 +1,8 @@
-"""Turn judgments into the counts that every coefficient needs, also by group.
+"""Turn judgments into the counts that every coefficient needs, for a dataset or by group.
 
-Stands between the service, which reads the judgments, and the coefficients, which never see a single one.
-Everything is counted per query, because the query is what the bootstrap resamples.
-
-The judgments that count, with their annotators numbered in the order of their names: what a report is made from.
-
-Stands between what storage reads, which knows primary keys only, and everything that measures.
-
-Which pairs belong together in a breakdown: by query, by document, by guideline version, by week. Pure arrays.
-
-Each shared pair is in one group only, so that the groups' pairs add up to the dataset's. Stands between the labels that the
-service reads and `measure`.
+Pure arrays. Everything is counted per query, because the bootstrap resamples queries. Annotators are numbered in the
+order of their names. Each shared pair belongs to exactly one group (query or document field, guideline version, week),
+so that the groups' pairs add up to the dataset's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

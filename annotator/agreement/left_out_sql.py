@@ -1,9 +1,9 @@
-"""The judgments that do not count for agreement, each under exactly one reason: how many, and which.
+"""Count and list the judgments that do not count for agreement, each under exactly one reason.
 
-What counts: the current independent judgment of each annotator that carries a grade, on a pair in the pool that two or more
-judged so (`docs/statistics.md`). One made under an older guideline or on an older text counts until its annotator confirms or
-changes it. Counted and left out together are all judgments stored. The counts come from indexes and from what is derived
-with the current judgments (`pair.judged`): a million judgments are counted in a fraction of a second.
+What counts: each annotator's current independent judgment with a grade, on a pair in the pool that two or more judged
+so (`docs/statistics.md`). One made under an older guideline or text counts until its annotator confirms or changes it.
+Counted and left out add up to all judgments stored. Counts come from indexes and `pair.judged`: a fraction of a second
+for a million.
 """
 
 from collections.abc import Mapping

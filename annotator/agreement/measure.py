@@ -1,24 +1,11 @@
 """Measure a set of judgments: every coefficient with its interval, or why it is undefined.
 
-Stands between the judgments as columns (judgment_table.py) and the report. The coefficients are functions of summed
-counts, so a value and its resamples come out of one formula.
-
-One group's agreement without resamples: what the diagnosis needs of every category of every report, in little time.
-
-Its one interval, of the unweighted kappa, is that of the queries' influences (intervals.py), which the bootstrap approaches.
-
-How well one annotator agrees with all others together, said without telling who gave what.
-
-Pure rule. Nothing is told of fewer than FEW_OWN pairs, and no row of grades of fewer than FEW_IN_ROW comparisons: an
-annotator knows the own grades, and must not find somebody's grade on a single pair from them.
-
-Agreement of annotators whose grades stand in a file, measured as a dataset's judgments are.
-
-Whether annotators put the documents of a query into the same order, wherever their grades begin.
-
-Kendall's tau-b within queries: every two documents of a query that the same two annotators judged are in the same order, in
-the opposite one, or tied by one of them. All of them are pooled over queries and annotators. Kendall (1945), The treatment of
-ties in ranking problems, Biometrika 33(3).
+Coefficients are functions of summed counts, so a value and its resamples come from one formula. `measure_briefly` skips
+resamples: its only interval is that of the unweighted kappa, from the queries' influences (intervals.py).
+`measure_given` measures a file's grades. `measure_own` says nothing about fewer than FEW_OWN pairs, nor about a grade
+with fewer than FEW_IN_ROW comparisons, so that nobody can infer another's grade. `measure_order` is Kendall's tau-b
+within queries, pooled over queries and annotators: whether two annotators order documents alike, wherever their grades
+begin. Kendall (1945), The treatment of ties in ranking problems, Biometrika 33(3).
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,19 +1,9 @@
 """Find and read the pairs behind a figure of agreement.
 
-What a lead may read of the pairs behind a figure of agreement. Only a page of pairs is read in full.
-
-Which pairs they are finds `agreement/pairs_behind_sql.py`. Annotators stand here under the letters that they have on the pair's
-case, but for those whom the reader asked for by name. Whoever calls this notes what was shown (`storage/disclosures.py`).
-
-Finds which pairs are behind a figure of agreement, and how far apart their grades are: statements for both databases.
-
-What counts is what `agreement/service.py` counts: current independent grades on pairs of the pool. Reads begin at what is
-selective: the judgments of the annotators that are named, else the pairs of the group, else all.
-
-From a `Selection`, as an address says it, to its pairs: who and which group is meant, and what checks say.
-
-Reads by `agreement/pairs_behind_sql.py`; a check's pairs come from `labeling/calibration_sql.py`. Refuses a person, a group or a kind that
-there is not.
+Counts what `agreement/service.py` counts. Queries start from what is selective: the named annotators' judgments, else
+the group's pairs, else all; only one page of pairs is read in full. Annotators appear under the pair's letters unless
+the reader asked for them by name. The caller notes what was shown (`storage/disclosures.py`). Pairs of failed checks
+come from `labeling/calibration_sql.py`. Raises ValidationError for an unknown person, group or kind.
 """
 
 import json

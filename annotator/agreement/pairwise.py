@@ -1,8 +1,7 @@
-"""Cohen's kappa of every two annotators and of the dataset, and who grades higher, with intervals: all tables at once.
+"""Compute Cohen's kappa of every two annotators and of the dataset, and who grades higher, with intervals.
 
-Stands between the counted tables (judgment_table.py) and the report. Some annotator pairs at a time, so that 200 annotators need no more
-memory than 20. In a crowd most annotator pairs share pairs of one query only. A resample draws all of these so and so many times or
-not at all: the kappa is the same in each, and the table need not be summed.
+Processes some annotator pairs at a time, so that 200 annotators need no more memory than 20. With many annotators, most
+pairs of them share pairs of one query only; every resample then gives the same kappa, so their tables are not summed.
 """
 
 from collections.abc import Sequence

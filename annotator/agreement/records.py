@@ -1,20 +1,9 @@
-"""What a measurement of agreement says: its figures, its findings, and the pairs behind them.
+"""Records of a measurement of agreement: figures, findings, selections of pairs, and comparison since a guideline version.
 
-What a measurement of agreement says: the figures, and the words for the ones that are undefined.
-
-Computed by the stage `agreement`; `as_json` gives the documented shape of `agreement --json`; every surface shows these same records.
-
-How many shared pairs, of how many queries, an agreement figure needs before it says much: one rule for the dataset,
-its groups, and every two annotators.
-
-Which annotator pairs a reader looks at first, where there are too many to read them all.
-
-Those who lower the dataset's kappa most stand first: the distance of their kappa below it, times the pairs they share. Who
-shares too little to say anything (the rule for groups, `warn_of_few`), or has no kappa, is left out and counted.
-
-Read by the stage `agreement`. The pairs of a `Selection` (agreement/records.py) are as many as the figure it stands behind.
-
-Agreement before and since a version of the guideline, as the agreement page and its file show it.
+Every surface shows these records; `as_json` gives the documented shape of `agreement --json`. An undefined figure says
+why. `warn_of_few` is the one rule for how many shared pairs and queries a figure needs. Rankings list first what lowers
+the dataset's kappa most (its distance below that kappa, times shared pairs); annotator pairs with few pairs or no kappa
+are left out and counted.
 """
 
 from collections.abc import Mapping, Sequence

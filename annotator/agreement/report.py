@@ -1,19 +1,9 @@
 """Make the agreement report: the dataset, its groups, before and since a guideline version; and write it to a file.
 
-Makes the report from the judgments: the whole dataset, its groups, and what it all means.
-
-Stands between the service, which reads, and what measures and diagnoses. Refuses a breakdown into more groups than can be
-compared.
-
-Agreement before and since a version of the guideline: on pairs judged wholly under earlier versions, and wholly since.
-
-The figures are the report's own (`measure`); the difference of the kappas has the interval that changes over time have
-(`agreement/diagnosis/drift.py`): queries are what varies. Pairs judged partly before and partly since are on neither side. Nothing is claimed of
-too few pairs, nor of a difference whose interval holds 0.
-
-Puts a report's text into a file: under a temporary name beside it, then in its place; a failure leaves what was there.
-
-Refuses a target that cannot be a file before anything is computed for it.
+Raises ValidationError for more groups than can be compared. A comparison covers pairs judged wholly before or wholly
+since a version; the interval of the kappas' difference varies queries (`agreement/diagnosis/drift.py`). Nothing is
+claimed for too few pairs or an interval that holds 0. A file is written under a temporary name and renamed; its target
+is checked first.
 """
 
 import tempfile

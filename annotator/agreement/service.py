@@ -1,8 +1,7 @@
-"""How well annotators agree: the measurement a lead asks for, and the one figure that gates compare.
+"""Measure how well annotators agree, for leads, for annotators' own work, and for the release gate.
 
-Stands after labeling and before adjudication. Only current independent judgments that carry a grade count:
-quality control, third judgments asked for because two differed, and adjudications do not; unrateable is
-absence; a pair that one annotator judged adds nothing to agreement.
+Only current independent judgments with a grade count. Quality control, third judgments requested because two differed,
+and adjudications do not; unrateable is the absence of a grade; a pair with one annotator adds nothing to agreement.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

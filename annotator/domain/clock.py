@@ -1,7 +1,8 @@
-"""How far a clock may be off. The server's clock can come back from the future; what it stamped there must not last for ever.
+"""The limit on how far a clock may be off, and the rule that keeps expiry times sane.
 
-Rule: what holds for a while (a session, a lease, a hold, a known browser, a failed sign-in) counts only from CLOCK_SLACK before
-it was made until its normal end. So none outlives its normal lifetime by more than CLOCK_SLACK, whatever the clock did.
+The server's clock may jump into the future and back. Whatever lasts for a while (a session, a lease, a hold, a known
+browser, a failed sign-in) counts only from CLOCK_SLACK before it was made until its normal end. So nothing outlives its
+lifetime by more than CLOCK_SLACK.
 """
 
 from datetime import datetime, timedelta

@@ -1,8 +1,7 @@
 """The exception tree, and the collector with which a reader reports every bad line before it fails.
 
-Stands below everything. Errors are raised where they are found and caught once, at the edge:
-the command line prints them on stderr with an exit code, a page shows them with `st.error`,
-the REST route answers with a status. Bad input is never asserted, warned about or turned into NaN.
+Errors are caught once, at the edge: the command line prints them on stderr with an exit code, a page shows them, an
+HTTP route answers with a status. Bad input is never asserted, warned about or turned into NaN.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
-"""Query, Document, Qrel, GroundTruth, Run: the records that every file format and every stage speaks.
+"""Query, Document, Qrel, GroundTruth and Run: the frozen records that every format and slice uses.
 
-All are frozen. Ids are kept exactly as given, whatever characters they hold: no trimming, no Unicode
-normalisation. `metadata` keeps every column or key that this program has no name for, in file order,
-so that writing can give it back.
+Ids are kept exactly as given: no trimming, no Unicode normalization. `metadata` keeps every column or key that this
+program has no name for, in file order, so that it can be written back.
 """
 
 from collections.abc import Mapping

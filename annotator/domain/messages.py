@@ -1,12 +1,7 @@
-"""Sentences for people that can still be translated, and figures shown side by side.
+"""Sentences for people that can be translated later, and figures formatted so that two can be told apart.
 
-A sentence for people that can still be translated: English text that remembers its template and its values.
-
-A `Message` is a `str`, so that whoever does not translate (the command line, a log, a release) just shows it.
-`web/kit/messages.py` shows it in the reader's language. Templates are the English sentences themselves, with
-`{name}` where a value stands; Babel collects them from the calls of `say` and `say_n`.
-
-A figure beside the one that it is compared with, shown so that both can be told apart.
+A `Message` is a `str` that remembers its English template and its values, so the command line, logs and releases just
+show it. `web/kit/messages.py` translates it. Babel collects the templates from the calls of `say` and `say_n`.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,14 +1,14 @@
-"""By how many annotators a pair is to be judged: a dataset's overlap and the exceptions to it. The one home of that rule.
+"""Decide how many annotators judge a pair: the dataset's overlap and its exceptions. The only home of this rule.
 
-Stands before labeling, which hands out what a pair still lacks of it. Rules are plain JSON, as a dataset keeps them:
+Rules are plain JSON, as a dataset keeps them:
 
     {"category": {"howto": 2, "reference": 1},     exceptions by the query's category
      "share": {"share": 0.3, "overlap": 2},        30 % of the other pairs by 2, the rest by the dataset's overlap
-     "cap": 3,                                     the most that any pair is judged, whatever else is said
+     "cap": 3,                                     the maximum per pair, whatever the other rules say
      "conditional": 2}                             one more annotator when the first two differ by at least 2
 
-A category's exception goes before the share. Which pairs belong to the share follows from the seed and the pair's own
-key alone, so that it never changes when pairs are added, and a greater share holds every pair of a smaller one.
+A category's exception goes before the share. Which pairs belong to the share depends only on the seed and the pair's
+key: it never changes when pairs are added, and a greater share contains every pair of a smaller one.
 """
 
 import hashlib

@@ -1,14 +1,9 @@
-"""People: roles, who is signed in, and on whose behalf a service acts.
+"""Roles, the signed-in person, and the actor on whose behalf a service works.
 
-Roles and the person (or the operator of the command line) on whose behalf a service acts.
-
-A role belongs to a person on a dataset, or on every dataset. Each role may do what the ones before it
-may: an annotator labels; a lead imports, pools, watches agreement, adjudicates and publishes; an admin
-also manages people and settings. (TREC calls the annotator an assessor.)
-
-People as the services speak of them: their roles, who is signed in, and how a sign-in is refused.
-
-Secrets are kept out of `repr`, so that a record can stand in a log or a traceback.
+A role belongs to a person on one dataset or on all. Each role includes the ones before it: an annotator labels (TREC:
+assessor); a lead imports, pools, watches agreement, adjudicates and publishes; an admin also manages people and
+settings. The operator of the command line acts without an account. Secrets are kept out of `repr`, so that records can
+appear in logs and tracebacks.
 """
 
 import math

@@ -1,16 +1,8 @@
-"""When a pair is settled and at which grade, and which pairs wait for a lead, and why.
+"""Decide when a pair is settled and at which grade, and which pairs wait for a lead and why.
 
-When a pair is settled, and at which grade: the one rule that the queue, the gates and releases share.
-
-A qrel is the settled grade of a pair, and the record says how it came to be. Unrateable is absence of a
-grade; unjudged is absence of a judgment; neither is ever grade 0.
-
-Which pairs wait for a lead, and why: the one rule that the queue, its figures and its pages share.
-
-Whether a pair has a settled grade is for `settling.py`; this says what speaks against the grades that it has. A pair that a
-lead has decided stays a dispute, a closed one, so that the decision can be looked at and changed.
-
-Why a pair waits for a lead, in words: short ones, as the queue, the overview and the command line say them.
+The queue, its figures, the gates and releases share these rules, and the short words for each reason. Unrateable is the
+absence of a grade and unjudged the absence of a judgment; neither is ever grade 0. A pair that a lead has decided stays
+a disagreement, a closed one, so that the decision can be viewed and changed.
 """
 
 from collections.abc import Sequence

@@ -1,13 +1,8 @@
 """Shuffle reproducibly, and give letters in place of names.
 
-Letters in place of names: who said what about a pair, as a lead sees it before deciding.
-
-The same letter means the same person wherever one pair is spoken of (its case, its trail), and somebody else on another pair.
-
-In which order an annotator meets queries, and the documents within a query.
-
-Pairs come query by query. Both orders are seeded per annotator, so that no two annotators tire on the same
-documents and no order says anything about rank or score.
+Within one pair (its page, its history) a letter always means the same person; on another pair it means somebody else.
+Pairs come query by query; the order of queries, and of documents within each, is seeded per annotator, so that no two
+annotators tire on the same documents and the order says nothing about rank or score.
 """
 
 import hashlib

@@ -1,10 +1,7 @@
-"""What every picture is made of: safe text, the frame, and the colours of a confusion matrix.
+"""Shared parts of every SVG picture: safe text, the frame with a text alternative, confusion-matrix colours.
 
-What every picture is made of: text that XML bears, lines of text, and the frame that tells its content in words.
-
-Shared by the pictures of a release and those of an agreement report. Pure text; deterministic.
-
-The colours of a confusion matrix, on a page and in a release: the more pairs, the deeper; differences in another hue.
+Used by pictures of releases and agreement reports. Pure text; deterministic. Colours are deeper for more pairs;
+differences have another hue.
 """
 
 import unicodedata

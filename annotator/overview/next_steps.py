@@ -1,13 +1,8 @@
-"""Suggest what a lead does next, in the order of the walk through a dataset.
+"""Suggest what a lead does next on a dataset: a short list, in the order of the work.
 
-What a lead does next, derived from where the dataset stands: a short list, in the order of the walk.
-
-Pure rules. Pages show these steps with their links, the command line could print them. A step that is not open
-yet is not named: without pairs there is nothing to say about agreement.
-
-The step that leads from decided disputes to the guideline. Pure.
-
-The step that leads to the queue of disputes: how many wait and why, and what to decide first. Pure.
+Pure rules; pages show the steps with links. A step that is not possible yet is left out: without pairs, agreement is
+not mentioned. Includes the step to the queue (how many pairs wait and why) and from decided disagreements to the
+guideline.
 """
 
 from collections.abc import Iterator, Mapping

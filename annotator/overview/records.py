@@ -1,12 +1,12 @@
-"""How many pairs a dataset has, and how far they are: one definition for every page, command and file that shows a count.
+"""Counts of a dataset's pairs and their progress: one definition for every page, command and file.
 
-docs/counts.md explains each count to users. Every pair in the pool has exactly one status (`domain/settling.py`), and the statuses add up
-to all pairs. The other counts look at the same pairs from another side:
+docs/counts.md explains each count to users. Every pair in the pool has exactly one status (`domain/settling.py`), and
+the statuses add up to all pairs. Other counts look at the same pairs from another side:
 
 - `to_judge`: pairs that lack judgments of annotators; `begun` of them have one already.
-- `checks`: pairs marked for training or as gold that nobody judges as work; they are unjudged, but nobody is waited for.
-- `waiting`: pairs in the queue of disagreements. Those without a settled grade ("disagreement", "reopened") are all in it; a pair
-  with a settled grade is in it while a question, an objection or an older guideline speaks against that grade.
+- `checks`: unjudged pairs for training or gold that nobody judges as work, so nobody is waited for.
+- `waiting`: pairs in the queue of disagreements: all without a settled grade ("disagreement", "reopened"), and settled ones while
+  a question, an objection or an older guideline speaks against the grade.
 """
 
 from collections import Counter

@@ -1,8 +1,7 @@
-"""Where a dataset stands as a whole: how far the work is, how well it agrees, what is open, what to do next.
+"""Summarize a dataset: progress, agreement, open work, and what to do next.
 
-Stands beside the walk and looks at all of it: it asks the stages and adds nothing but the list of next steps.
-The stages are asked one after the other, so a judgment that arrives in between may be in one figure already
-and not yet in another.
+Asks the other slices one after the other and adds only the list of next steps. A judgment that arrives in between may
+be in one figure and not yet in another.
 """
 
 from collections.abc import Sequence

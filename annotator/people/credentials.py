@@ -1,11 +1,8 @@
-"""What may be a username or a password, and how passwords are kept.
+"""Check usernames, names and passwords, hash passwords, and make one-time passwords.
 
-Passwords: what is accepted, how they are kept, and how one-time passwords are made.
-
-Kept as argon2id (RFC 9106) hashes. A password is brought into Unicode NFC first, as RFC 8265's OpaqueString
-profile asks, so that it is the same password on every keyboard. Refuses short, over-long and given-away ones.
-
-What may be a username or a person's name. Names are brought into Unicode NFC; nothing else is changed.
+Passwords are kept as argon2id (RFC 9106) hashes. They are normalized to Unicode NFC first, as RFC 8265's OpaqueString
+profile asks, so that every keyboard gives the same password. Names are normalized to NFC too, and otherwise unchanged.
+Refuses passwords that are too short, too long or well known.
 """
 
 import secrets

@@ -1,9 +1,9 @@
-"""People, what they may do, and signing in. Every service call that acts asks `require_role` inside its transaction.
+"""Manage people and their roles, and sign them in. Every service call that acts asks `require_role` in its transaction.
 
-Nobody can raise themselves: a role on a dataset is given by an admin of that dataset, a role everywhere by an
-admin everywhere (or the operator, who owns the database). A person's account (name, password, being
-disabled) is managed only by somebody who is admin wherever that person has a role, so that an admin of
-one dataset cannot become somebody else. Passwords are hashed outside transactions: that is slow by intent.
+Nobody can raise their own role: a dataset's admin gives roles on it; an admin of all datasets, or the operator, who
+owns the database, gives roles on all. An account (name, password, disabled) is managed only by somebody who is admin
+wherever that person has a role, so that an admin of one dataset cannot become somebody else. Passwords are hashed
+outside transactions, because that is slow by design.
 """
 
 import hashlib

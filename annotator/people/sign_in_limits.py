@@ -1,16 +1,13 @@
-"""How often somebody may guess: the limits on failed sign-ins, over the last 15 minutes.
+"""Limit failed sign-ins over the last 15 minutes, so that a stranger who guesses never locks somebody out.
 
-A stranger who guesses never locks somebody out:
+- A browser in which the person signed in before (it holds a random cookie) has its own limit, PER_DEVICE, and no others count for it.
+- Any other browser may fail PER_ADDRESS_AND_NAME times per name and address. Under attack on this name from other addresses
+  (ATTACKED), or on any names from this one (PER_ADDRESS), it may fail once: the right password still works at the first
+  try, and those who guess from many addresses have one guess for each in 15 minutes.
+- One address may fail at most MOST_PER_ADDRESS times, whatever the names: each check costs a core's time.
 
-- A browser in which the person signed in before (it holds a random cookie) has its own limit, PER_DEVICE. What others try does
-  not count for it.
-- Any other browser may fail PER_ADDRESS_AND_NAME times for one name from its address. Where much is tried on this name from
-  other addresses (ATTACKED), or from this address on any names (PER_ADDRESS), it may fail once: the right password still comes
-  in from everywhere at the first try, and those who guess from many addresses have one guess for each in 15 minutes.
-- From one address nobody fails more than MOST_PER_ADDRESS times, whatever the names: each check costs a core's time.
-
-An address is the one that the server sees. Behind a reverse proxy it is the proxy's unless the server is told to trust its
-X-Forwarded-For header (uvicorn's FORWARDED_ALLOW_IPS; loopback is trusted).
+The address is the one the server sees: behind a reverse proxy the proxy's, unless the server trusts its X-Forwarded-For
+header (uvicorn's FORWARDED_ALLOW_IPS; loopback is trusted).
 """
 
 import ipaddress

@@ -1,11 +1,8 @@
-"""Read what can be drawn for quality control, write draws, and read what came of them.
+"""Read what can be drawn for quality control, write draws, and read their results and what changed since.
 
-For `quality/service.py`, whose transaction this is. What is settled is read by `quality/settled_sql.py`, what waits for an
-expert by `storage/quality_pairs.py`. A draw is never changed: its pairs keep the grade they had.
-
-What was settled after a draw, or settled otherwise: of that its sample says nothing.
-
-Reads only what came since, and how those pairs stood when it was drawn; never the pool as a whole.
+Runs in the transaction of `quality/service.py`. `quality/settled_sql.py` reads what is settled,
+`storage/quality_pairs.py` what waits for an expert. A draw never changes: its pairs keep the grade they had. Of pairs
+settled or changed after a draw, on which its sample says nothing, only those are read, never the whole pool.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

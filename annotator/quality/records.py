@@ -1,9 +1,9 @@
-"""What quality control is and what it shows: samples of settled pairs, judged once more by a third expert, blind.
+"""Records of quality control: samples of settled pairs that a third expert judges once more, blind.
 
 An *error* is a pair whose settled grade is not the expert's. The claim is "less than 5 % of the settled grades are
-errors". Two readings of a sample exist and both are always shown: the *rate* that the sample happens to show, and the
-*bound* that it proves (one-sided, 95 % confidence, exact, for a population of this size). The dataset's setting
-`quality_rule` says which of them the release's gate goes by. Computed by the stage `quality`.
+errors". Both readings of a sample are always shown: the *rate* in the sample, and the *bound* that it proves
+(one-sided, 95 % confidence, exact, for a population of this size). The dataset's `quality_rule` says which one the
+release gate uses.
 """
 
 from collections.abc import Mapping

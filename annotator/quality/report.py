@@ -1,18 +1,10 @@
-"""Say what a checked sample shows and proves, and what came of every draw.
+"""Say what a checked sample shows and proves, what to do next, and what came of every draw.
 
-What a checked sample says, by both readings: the rate that it happens to show, and the bound that it proves.
-
-By the rate, as teams state the rule: 10 % of the settled pairs (or whatever more was drawn) are checked to the last one,
-and fewer than 5 % of them are errors. It is *failed* as soon as the pairs still waiting cannot bring the rate below.
-By the bound: *passed* when at most so many errors as would be fewer than 5 % of the population are not excluded,
-*failed* when fewer are excluded. A pair that the expert cannot rate, or cannot answer any more, is neither right nor
-wrong; it stays in the population.
-
-What the state of quality control means, in sentences that a lead can act on, most important first.
-
-The trail of quality control: what came of every draw of every round, and each error with what became of it.
-
-Pure. Figures and verdict speak of the present round alone; what earlier rounds found stays on record beside them.
+By the rate: the whole sample (10 % of the settled pairs, or more if more was drawn) is checked, and fewer than 5 % are
+errors; *failed* as soon as the waiting pairs cannot bring the rate below. By the bound: *passed* when every number of
+errors that would be 5 % of the population or more is excluded, *failed* when the sample proves 5 % or more. A pair that
+the expert cannot rate, or can no longer answer, is neither right nor wrong and stays in the population. Verdict and
+figures are the present round's; earlier rounds stay on record.
 """
 
 from collections import Counter

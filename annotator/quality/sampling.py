@@ -1,27 +1,15 @@
 """Draw a stratified sample of settled pairs, and bound the error rate that it proves.
 
-Draws a stratified random sample of settled pairs: the same from the same data and seed, whatever the order of the rows.
+The same data and seed give the same sample, whatever the order of rows. A stratum is a query category with a settled
+grade. Each gets its share, rounded up or down by systematic sampling, so that every pair has the same chance; a fixed
+rule such as the largest remainder would never draw from a small stratum. What a sample already holds counts for its
+stratum.
 
-A stratum is a query category with a settled grade. Each gets its share of the sample, in whole pairs one more or less:
-which strata get one more is drawn too, by systematic sampling with a chance equal to the fraction that is left (a
-fixed rule, such as the largest remainder, would never draw from a small stratum, and then the sample would prove
-nothing about it). So every pair has the same chance. What a sample holds already counts for its stratum.
-
-What a random sample proves about the errors of a finite population: exact, from the hypergeometric distribution.
-
-`population` pairs hold an unknown number of errors; of `checked` drawn at random, `errors` were found to be wrong. A
-number of errors is excluded when a sample as good as this one (or better) has at most a probability of 1 - confidence
-under it. `population` None: without end, then the distribution is the binomial. Everything is counted in whole pairs:
-in 1,000 pairs "less than 5 %" means at most 49 errors.
-
-Sources: Clopper & Pearson 1934 (interval); Wright 1991, *Exact confidence bounds when sampling from small finite
-universes* (its counterpart by inverting the hypergeometric distribution). See docs/statistics.md.
-
-How often a claim passes wrongly when its sample is drawn in several steps and looked at after each.
-
-Each look is exact for itself (`sampling.py`); whoever draws more whenever it does not pass has several chances.
-
-How the bound falls if no more errors come: what a lead sees of how many further pairs would decide it.
+The bound is exact, from the hypergeometric distribution (binomial if `population` is None). It excludes a number of
+errors under which a sample this good or better has at most probability 1 - confidence. In whole pairs: of 1,000, "less
+than 5 %" is at most 49. Clopper & Pearson 1934; Wright 1991, *Exact confidence bounds when sampling from small finite
+universes*. See docs/statistics.md. Each look at a sample drawn in steps is exact alone; repeated looks raise the chance
+of a false pass, which is computed too.
 """
 
 from collections import Counter

@@ -1,10 +1,8 @@
-"""Check settled grades: draw a sample for a third expert, and read what it proves.
+"""Check settled grades: draw a sample for a third expert, and report what it proves. For leads.
 
-Stands after adjudication: what is settled is drawn (`sampling.py`), judged once more in the labeling panel, blind, and
-counted here (`report.py`, `report.py`). Whoever is not a lead is refused, an expert who cannot judge here, and a draw
-that would add nothing: what was drawn is never drawn again.
-
-Why nothing is drawn, in sentences that name what would help.
+The expert judges the drawn pairs blind, in the labeling panel; `sampling.py` draws, `report.py` counts. Refuses an
+expert who cannot judge here, and a draw that adds nothing: a drawn pair is never drawn again. Says why nothing is drawn
+and what would help.
 """
 
 from collections import Counter

@@ -1,8 +1,8 @@
-"""How every pair of a dataset is settled, by the hundred thousand: columns of numbers, without an object for each pair.
+"""Read how each pair of a dataset is settled, as columns of numbers, without an object per pair.
 
-Stands between the current judgments and quality control, where no more than the settled grade and who judged is asked for.
-The rule is `domain/settling.py` and nowhere else: it is asked once for every pattern of answers, of which there are a few
-hundred, and what a pattern is follows from what the rule is told. `storage/pair_states.py` tells everything of a pair.
+Quality control needs only the settled grade and who judged, for hundreds of thousands of pairs. The rule is
+`domain/settling.py`, asked once for every distinct pattern of judgments, of which there are a few hundred.
+`storage/pair_states.py` reads everything about a pair.
 """
 
 from collections.abc import Mapping

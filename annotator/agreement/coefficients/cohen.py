@@ -1,16 +1,11 @@
-"""Cohen's kappa, plain and weighted, at every cut, of one table or of many at once.
+"""Compute Cohen's kappa, plain and weighted, at every cut, for one table or for many at once.
 
 Cohen (1960), A coefficient of agreement for nominal scales, Educ. Psychol. Meas. 20(1);
 Cohen (1968), Weighted kappa, Psychol. Bull. 70(4).
 
-scikit-learn's `cohen_kappa_score` is the reference that the tests hold this to. It is not called here: it
-starts from lists of judgments and would be called for every resample, where all resamples of a table are one
-array operation here; and it gives NaN or a warning where this program must say why.
-
-Cohen's kappa of each kind and at each cut, by name; and all of them at once, of the many tables of many resamples.
-
-Observed and expected disagreement of a table are whole numbers, which 64 bits hold exactly, and both ways divide the same two: so both
-give the same kappa to the last digit.
+The tests compare it with scikit-learn's `cohen_kappa_score`. That is not called here: it starts from lists of
+judgments, so every resample would need a call, and it gives NaN or a warning where this program must say why. One table
+and many give the same kappa to the last digit, because both divide the same whole numbers (exact in 64 bits).
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""Fleiss' kappa, for any number of annotators who need not be the same ones for each pair.
+"""Compute Fleiss' kappa for any number of annotators, who may differ from pair to pair.
 
-Fleiss (1971), Measuring nominal scale agreement among many raters, Psychol. Bull. 76(5). The paper has the
-same number of judgments for every pair; where it varies, each pair counts once, as in Gwet (2014), Handbook
-of Inter-Rater Reliability, 4th ed., ch. 2, and equals the paper's where it does not.
+Fleiss (1971), Measuring nominal scale agreement among many raters, Psychol. Bull. 76(5), which has the same number of
+judgments for every pair. Where it varies, each pair counts once, as in Gwet (2014), Handbook of Inter-Rater
+Reliability, 4th ed., ch. 2; where it does not, the result equals the paper's.
 """
 
 import numpy as np

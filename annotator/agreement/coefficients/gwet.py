@@ -1,9 +1,8 @@
-"""Gwet's AC1 and AC2: chance-corrected agreement that does not collapse when one grade prevails.
+"""Compute Gwet's AC1 and AC2: chance-corrected agreement that does not collapse when one grade prevails.
 
-Gwet (2008), Computing inter-rater reliability and its variance in the presence of high agreement, Br. J.
-Math. Stat. Psychol. 61(1); with missing judgments and weights: Gwet (2014), Handbook of Inter-Rater
-Reliability, 4th ed., ch. 3. As published, a pair with a single judgment takes no part in the observed
-agreement but does in the estimate of how common each grade is.
+Gwet (2008), Computing inter-rater reliability and its variance in the presence of high agreement, Br. J. Math. Stat.
+Psychol. 61(1); with missing judgments and weights: Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., ch. 3. As
+published, a pair with one judgment does not count for observed agreement, but does count for how common each grade is.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""What makes kappa hard to read: one grade that prevails, and annotators who use the grades unequally often.
+"""Measure what makes kappa hard to read: one prevailing grade, and annotators who use the grades unequally often.
 
-Byrt, Bishop & Carlin (1993), Bias, prevalence and kappa, J. Clin. Epidemiol. 46(5), for two categories; with more,
-the same figures of the commonest one and of all margins. Feinstein & Cicchetti (1990), High agreement but low kappa,
-J. Clin. Epidemiol. 43(6), describe the paradox.
+Byrt, Bishop & Carlin (1993), Bias, prevalence and kappa, J. Clin. Epidemiol. 46(5), for two categories; with more, the
+same figures of the commonest one and of all margins. The paradox: Feinstein & Cicchetti (1990), High agreement but low
+kappa, J. Clin. Epidemiol. 43(6).
 """
 
 import numpy as np

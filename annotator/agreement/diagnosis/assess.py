@@ -1,14 +1,8 @@
-"""Assess a dataset: every signal, the verdict, and the findings in plain sentences.
+"""Assess a dataset: every signal, the verdict, and the findings in plain sentences, the verdict first.
 
-The verdict and every signal of one dataset, in one call: what the service wires into the report.
-
-Intervals here are drawn from the queries' influences (agreement/intervals.py), not from resamples, so that no seed is needed.
-
-What the figures mean and what to do about it: findings in plain sentences, the verdict first.
-
-Rules only: the figures come measured (agreement/records.py) and the signals found (drift.py, speed.py, unusual_annotators.py,
-grade_confusion.py). No sentence appears unless the data carry it (agreement/intervals.py), every sentence names the figure it rests on, and
-each finding points to the pairs it is about. Without a shared pair nothing but the verdict says so.
+Intervals come from the queries' influences (agreement/intervals.py), not from resamples, so no seed is needed. A
+sentence appears only if the data carry it; it names the figure it rests on and links to its pairs. Without a shared
+pair only the verdict says so.
 """
 
 from collections.abc import Mapping, Sequence

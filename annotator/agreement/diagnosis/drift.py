@@ -1,8 +1,8 @@
-"""Agreement over time: periods of the work, and whether its end differs from its beginning.
+"""Measure agreement over time: periods of the work, and whether its end differs from its beginning.
 
-A pair belongs to the time at which it was completed: its second judgment, of those whose time is known. Periods are ISO weeks (UTC) where the work
-spans three or more, else days where it spans three or more, else equal parts in the order of time. Small neighbours
-are joined until each has FEW_PAIRS pairs. Work of which no more than one period can be made has none.
+A pair belongs to the time of its second judgment (of those whose time is known). Periods are ISO weeks (UTC) if the
+work spans three or more, else days if it spans three or more, else equal parts in order of time. Small neighbours are
+joined until each has FEW_PAIRS pairs. There are no periods where only one could be made.
 """
 
 from collections.abc import Sequence

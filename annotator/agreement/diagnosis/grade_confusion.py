@@ -1,9 +1,9 @@
-"""The two grades confused most: how often, who gives the higher of them, and in which category it happens most.
+"""Find the two grades confused most: how often, who gives the higher one, and in which category it happens most.
 
-A confusion is a couple of judgments of one pair with these two grades. Who gives the higher is claimed of an annotator
-when the interval of their share of it misses an even split (and of another only if it does so beside those who are not
-named: where one gives the higher, all others give the lower); a category when it has at least CONCENTRATED times the
-rate of the other categories, and the difference of the two rates misses 0.
+A confusion is two judgments of one pair with these two grades. An annotator is named when the interval of their share
+of the higher grade misses an even split; a further one only if that also holds among the annotators not named yet,
+since where one gives the higher grade, all others give the lower. A category is named when its rate is at least
+CONCENTRATED times the rate of the others and the difference misses 0.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,10 +1,8 @@
-"""Who grades higher or lower than the others, and what alpha would be without each annotator in turn.
+"""Find who grades higher or lower than the others, and compute alpha without each annotator in turn.
 
-Where one is lenient, all others look severe beside them. So whoever leans most is named first, and another only if they
-still lean among those who are not named.
-
-For alpha, a pair's coincidences depend only on how many gave each grade, and few such patterns occur. So for each annotator the
-patterns that stay are counted, and alpha comes out of those counts: no pass over the judgments per annotator.
+Where one annotator is lenient, all others look severe. So the one who leans most is named first, and another only if
+they still lean among those not named. Alpha depends only on how many annotators gave each grade to a pair, and few such
+patterns occur; alpha without an annotator is computed from pattern counts, without another pass over the judgments.
 """
 
 from collections.abc import Collection, Sequence

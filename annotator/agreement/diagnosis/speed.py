@@ -1,9 +1,9 @@
-"""Who judged some pairs suspiciously fast: far faster than is usual for them, and in less agreement there.
+"""Find annotators who judged some pairs much faster than they usually do and agree less on those pairs.
 
-Neither alone is a sign of anything: easy pairs are quick, and hard ones are disputed. A judgment is quick when its
-active time is below a quarter of the annotator's own median and below ten seconds (the normative threshold of Wise & Ma
-2012, Setting response time thresholds, NCME, takes a tenth of an item's usual time and never more than ten seconds;
-grading a text takes most of its time in reading, so that here the share is larger). An unknown time is never quick.
+Neither alone is a sign: easy pairs are quick, and hard ones lead to disagreement. A judgment is quick if its active
+time is below a quarter of the annotator's median and below ten seconds. Wise & Ma (2012), Setting response time
+thresholds, NCME, use a tenth of an item's usual time and at most ten seconds; the share is larger here because most of
+the time is reading. Unknown times are never quick.
 """
 
 from collections.abc import Sequence

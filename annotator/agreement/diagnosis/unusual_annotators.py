@@ -1,25 +1,11 @@
 """Find annotators who stand out: who agrees less, gives one grade throughout, or fails checks.
 
-Cohen's kappa of each annotator with all the others together, and who agrees surely less than everybody.
-
-All comparisons of an annotator stand in one table, their grades in the rows and the others' in the columns. So the figure does
-not suffer where any two annotators share few pairs, as the mean over annotator pairs does (docs/statistics.md).
-
-Which two annotators agree least and which most, where these surely differ: among annotators who are equally good, somebody
-is always lowest.
-
-Who gives one and the same grade almost throughout, where the others grade the same pairs otherwise.
-
-An annotator who gives one grade has a kappa of about 0 with everybody and lowers every coefficient; in a crowd they can make a
-quarter of all judgments. Somebody whose pairs do all deserve one grade is none of them: the others give it there too. So the
-share of the grade among the others on the same pairs must be lower, its difference as sure as so many annotators call for.
-
-Who answers gold pairs wrong, or repeats otherwise than before, too often for it to be chance.
-
-Claimed where the exact interval of the share (Clopper and Pearson), as strict as so many annotators call for, lies
-wholly below what is asked: with FEW_ANSWERS answers at the least, so that a bad morning is no verdict on a person.
-
-What is measured already, without those of whom something worse is said: who gives one grade almost throughout.
+Each annotator is compared with all others in one table (rows: own grades, columns: others'), so that pairs of
+annotators with few shared pairs do not distort the kappa, as they do in the mean over annotator pairs
+(docs/statistics.md). Every claim is corrected for the number of annotators. The lowest and highest annotator pairs are
+named only if they surely differ; a constant grade only if the others give it less often on the same pairs; failed
+checks only with FEW_ANSWERS or more answers and an exact interval (Clopper and Pearson) wholly below the required
+share.
 """
 
 from collections.abc import Collection, Iterable, Sequence

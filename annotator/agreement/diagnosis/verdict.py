@@ -1,9 +1,9 @@
-"""Whether the dataset's kappa meets its target: yes, no, or not yet known, and what would make it known.
+"""Decide whether the dataset's kappa meets its target: yes, no, or unknown, and what would make it known.
 
-The 95 % interval of the unweighted Cohen kappa decides: wholly at or above the target it is met, wholly below it is not.
-An interval that spans the target, none at all, or one from fewer than FEW_PAIRS pairs or FEW_QUERIES queries (it would
-be too narrow: eight pairs that all agree have the interval [1, 1]) leaves it unknown. So does a kappa that comes mostly from
-annotators who share few pairs with each other: the mean over annotator pairs then lies too low (docs/statistics.md).
+The 95 % interval of the unweighted Cohen kappa decides: met if wholly at or above the target, not met if wholly below.
+Unknown if the interval spans the target or is missing, or rests on fewer than FEW_PAIRS pairs or FEW_QUERIES queries
+(it would be too narrow: eight pairs that all agree have [1, 1]). Also unknown if kappa comes mostly from annotators who
+share few pairs: the mean over annotator pairs is then too low (docs/statistics.md).
 """
 
 from annotator.agreement.diagnosis.wording import round_up, show_pairs, show_queries, show_value
