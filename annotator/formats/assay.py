@@ -1,15 +1,11 @@
 """`assay`: the YAML of expected paths that the code-search evaluator (TypeScript) loads. Read and written.
 
-expected: [{id, reference: {paths: [{path, relevance} or a plain path: relevance 1]}}]
+    expected: [{id, reference: {paths: [{path, relevance}, …]}}]       a plain path means relevance 1 (the older form)
 
-Holds no query texts: these stand in a file of the evaluator's own (`assay-queries` has both). Every further key is
-kept: beside `expected` in the truth's metadata, of an item and of its `reference` in the query's, of a path in its qrel's.
-Refused: a query or a path of one twice, a grade other than 0-3, an item without `reference.paths`.
-
-What the two files of the code-search evaluator share: the expected paths of a query, and the keys beside them.
-
-An expected path is `{path, relevance}` with any further keys, or a plain string, the older binary form: relevance 1.
-A further key whose place is taken stands in the mapping `(beside)` of the same level, when written and when read.
+Holds no query texts; the evaluator keeps them in a file of its own (`assay-queries` has both). Every further key is
+kept: beside `expected` in the truth's metadata, of an item and its `reference` in the query's, of a path in its qrel's.
+A key whose place is taken is kept in the mapping `(beside)` of the same level. Refused: a query twice, a path of a
+query twice, a grade other than 0-3, an item without `reference.paths`.
 """
 
 import re

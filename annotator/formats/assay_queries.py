@@ -1,10 +1,10 @@
-"""`assay-queries`: the code-search evaluator's list of queries with their texts and expected paths. Read and written.
+"""`assay-queries`: the code-search evaluator's list of queries with texts and expected paths. Read and written.
 
-    [{id, text, expected: [{path, relevance} or a plain path: relevance 1]}]
+    [{id, text, expected: [{path, relevance}, …]}]       a plain path means relevance 1
 
-The file is a list, so it cannot say anything about itself. Every further key is kept: of an item in the query's
-metadata, of a path in its qrel's. Refused: a query or a path of one twice, a grade other than 0-3, an item without
-`text` or `expected`.
+The file is a list, so it has no metadata of its own. Every further key is kept: of an item in the query's metadata, of
+a path in its qrel's. Refused: a query twice, a path of a query twice, a grade other than 0-3, an item without `text` or
+`expected`.
 """
 
 import re

@@ -1,16 +1,12 @@
 """`beir`: the folder that BEIR's loader and its relatives read. Read and written.
 
-queries.jsonl {_id, text, metadata{}}   corpus.jsonl {_id, title, text, metadata{}}   qrels/test.tsv query-id corpus-id score
+    queries.jsonl {_id, text, metadata{}}   corpus.jsonl {_id, title, text, metadata{}}   qrels/test.tsv query-id corpus-id score
 
-A single .tsv of qrels with that header is read as well; its queries have ids only. Other splits (qrels/train.tsv) are read
-too: their name is kept in the qrel's metadata. Further keys beside `metadata` join it, or stand under `(beside)` when one
-of them is in it already. Refused: an id twice in a file, a document of a query twice, a grade other than 0-3, qrels
-of a query that queries.jsonl lacks (BEIR's loader breaks on these), files that lie outside the folder.
-
-The tab-separated qrels of BEIR, one split a file: `query-id corpus-id score`, with a header. Read and written.
-
-Part of `beir.py`. A cell that holds a tab, a line break or a quote stands in quotes, as BEIR's own loader reads it.
-Refused: another header, a row of another number of cells, a grade other than 0-3, a query that queries.jsonl lacks.
+A single .tsv of qrels with that header is read too; its queries have ids only. The name of another split
+(qrels/train.tsv) is kept in the qrel's metadata. Keys beside `metadata` join it, or go under `(beside)` if it has that
+key already. TSV cells with a tab, line break or quote are quoted, as BEIR's loader reads them. Refused: an id twice in
+a file, a document of a query twice, a grade other than 0-3, another TSV header or number of cells, qrels of a query
+that queries.jsonl lacks (BEIR's loader breaks on these), files outside the folder.
 """
 
 import csv

@@ -1,19 +1,9 @@
-"""Warn of what a ground-truth file gets wrong: empty queries, repeated texts, wrong counts of its own.
+"""Warn about queries without a relevant document, query texts that occur twice, and wrong counts in a ground-truth file.
 
-Finds queries without a relevant document in a file whose evaluator cannot compute with them.
-
-That of `ranked` divides by the length of the list, and stops at an empty one. Such a file is valid and can be read; what
-this program writes leaves these queries out and counts them.
-
-Finds queries that a file without query ids names twice by the same text.
-
-No reason to refuse such a file, since two queries of a dataset may have one text. But whoever reads it back cannot tell
-them apart, so it is told.
-
-Compares the counts that a ground-truth file states of itself (`total_queries`, `total_relevant`) with what it holds.
-
-A wrong one is no reason to refuse the file: no evaluator relies on it for its metrics. It is told with both numbers, since
-the file was changed by hand, or was cut off.
+None of them is a reason to refuse the file. The evaluator of `ranked` divides by the list's length and stops at an
+empty one; this program leaves such queries out when writing, and counts them. In a file without query ids, two queries
+with one text cannot be told apart. A wrong `total_queries` or `total_relevant` is reported with both numbers: the file
+was edited by hand or cut off.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,12 +1,9 @@
-"""What the registry knows of a format, and the JSON Schemas that ship with the program.
+"""The description of a format, as the registry lists it, and the JSON Schemas that ship with the program.
 
-What the registry knows of a format: the words for the table, what it holds, and who reads and writes it.
-
-Each format's own file ends with its `FORMAT`; `registry.py` lists them. What a format holds is said twice: in words
-for people (`holds`, `cannot_hold`), and as `features`, from which losses are found and tests draw their data.
-
-A schema says what a file must look like; its reader says the rest (ids given once). For a format of lines the
-schema is that of one line. YAML is held to its schema after unquoted numbers and null were read as those.
+Each format's file ends with its `FORMAT`. What it holds is given in words for people (`holds`, `cannot_hold`) and as
+`features`, from which losses are found and tests draw data. A schema covers a file's shape; the reader checks the rest
+(ids given once). For a format of lines it covers one line. YAML is checked after unquoted numbers and null are
+resolved.
 """
 
 import json

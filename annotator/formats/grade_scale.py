@@ -1,7 +1,7 @@
-"""How the grades of a file are read: as 0-3, or from another scale by a mapping that the user gives (`--map-grades`).
+"""Read a file's grades as 0-3, or from another scale by the user's mapping (`--map-grades`).
 
-Every reader asks the scale of its source for each grade. The scale counts what it mapped, and the values that are on no
-scale, so that a refusal can name them. Values are compared as text, without white space around them.
+Counts the grades it mapped and the values on no scale, so that a refusal can name them. Values are compared as text,
+without white space around them.
 """
 
 from collections import Counter

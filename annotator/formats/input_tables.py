@@ -1,18 +1,11 @@
-"""Tables that are imported: queries, documents and pairs, as CSV, TSV or JSON Lines.
+"""Read imported tables of queries, documents and pairs: CSV, TSV or JSON Lines.
 
-Query tables: CSV, TSV or JSONL with `query_id,text` (BEIR: `_id,text,metadata{}`) and any further columns.
-
-A TSV file may lack the header where nothing can be one: two columns, the id and the text. Known columns (`category, language, query_type, difficulty, primary_domain, narrative`) become fields; the rest
-is kept as metadata. A TSV file of two columns may do without a header where its first line cannot be one. Refused: a query_id twice, an id or a text that is empty.
-
-Document tables: JSONL, CSV or TSV with `doc_id,title,text,url,media_type` (BEIR: `_id,title,text,metadata{}`).
-
-Further columns are kept as metadata. A document without a text is known by its title only. Refused: a doc_id
-twice, an empty one, neither title nor text, a media type that is not one of ours.
-
-Pair lists: CSV, TSV or JSONL `query_id,doc_id`. Further columns are kept with the pair's provenance.
-
-Refused: an empty query_id or doc_id. The same pair twice is one pair.
+Queries: `query_id,text` (BEIR: `_id,text,metadata{}`); `category, language, query_type, difficulty, primary_domain,
+narrative` become fields, further columns metadata. A TSV of two columns may lack the header if its first line cannot be
+one. Documents: `doc_id,title,text,url,media_type` (BEIR: `_id,title,text,metadata{}`); further columns become metadata.
+A document without text is known by its title only. Pairs: `query_id,doc_id`; further columns go to the pair's
+provenance; a repeated pair counts once. Refused: an empty id; a query or a document given twice; an empty query text; a
+document with neither title nor text; a media type that is not one of ours.
 """
 
 import codecs

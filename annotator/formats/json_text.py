@@ -1,14 +1,9 @@
 """Read JSON into a Tree with the line of every place, and write JSON piece by piece.
 
-Reads JSON into a Tree: the standard library's parser, and a scanner of our own for the lines of places.
-
-The scanner runs only when there is something to complain about. Refused with the line: what is not JSON
-(RFC 8259: no NaN, no Infinity), a key twice in an object, nesting deeper than 50, a number too large,
-escaped NUL characters or lone surrogates, more than 1 GB.
-
-Writes JSON by hand where a file has a million entries: texts and values, indented as Python's `json` does it.
-
-The same characters as `json.dumps(…, ensure_ascii=False, indent=2)`, whose encoder is slow when it indents.
+The standard library parses; our scanner finds line numbers, and runs only if there is an error to report. Refused with
+the line: what is not JSON (RFC 8259: no NaN, no Infinity), a key twice in an object, nesting deeper than 50, a number
+too large, escaped NUL characters or lone surrogates, more than 1 GB. Writes the same characters as `json.dumps(…,
+ensure_ascii=False, indent=2)`, whose encoder is slow when it indents, for files with a million entries.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Judgment lines made elsewhere: CSV, TSV or JSONL `query_id,doc_id,annotator,grade[,note,judged_at,seconds]`.
+"""Read and write judgments made elsewhere: CSV, TSV or JSONL `query_id,doc_id,annotator,grade[,note,judged_at,seconds]`.
 
-Read by `import judgments`; written into every release (`judgments.csv`), so that our own reader reads it back.
-`grade` is 0-3 or `unrateable`. Refused: any other grade, a time that is none, seconds below 0, an empty
-query_id, doc_id or annotator. A time without a zone is taken as UTC. Further columns are left alone.
+`import judgments` reads them; every release writes them (`judgments.csv`), so our own reader reads it back. `grade` is
+0-3 or `unrateable`. A time without a zone is UTC. Further columns are ignored. Refused: any other grade, an invalid
+time, seconds below 0, an empty query_id, doc_id or annotator.
 """
 
 import math

@@ -3,9 +3,10 @@
     {version, created_at, queries: [{query_id, query_text, query_type, difficulty, primary_domain,
       ground_truth: {doc_id: {relevance, law_type, annotator_1, annotator_2, notes}}, total_relevant, …}]}
 
-Every key without a name here is kept, at its level: the file's, the query's, the document's. `annotator_1` and
-`annotator_2` are the first two independent grades; `total_relevant` counts grades from 1 and is counted anew; a wrong one in a file, and a wrong `total_queries`, is told with both numbers.
-Refused: a query or a document of one twice, a grade other than 0-3, a text that is empty.
+Every further key is kept, at its level: the file's, the query's, the document's. `annotator_1` and `annotator_2` are
+the first two independent grades. `total_relevant` counts grades from 1 and is recomputed; a wrong one in a file, or a
+wrong `total_queries`, is reported with both numbers. Refused: a query twice, a document of a query twice, a grade other
+than 0-3, an empty text.
 """
 
 import re

@@ -3,8 +3,8 @@
     {version, created_at, queries: [{query_id, query_text, query_type, difficulty, primary_domain,
       ground_truth: {doc_id: relevance}, …}]}
 
-Loaded by the same law-search evaluator. Every key without a name here is kept, at its level: the file's, the query's.
-Refused: a query or a document of one twice, a grade other than 0-3 or of another type than a number.
+The same law-search evaluator loads it. Every further key is kept, at its level: the file's, the query's. Refused: a
+query twice, a document of a query twice, a grade other than 0-3 or not a number.
 """
 
 from collections.abc import Iterator, Sequence

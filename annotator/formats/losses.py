@@ -1,7 +1,7 @@
-"""What a format cannot hold of a ground truth, said in sentences with counts before anything is written.
+"""Find what a format cannot hold of a ground truth, and say it with counts before anything is written.
 
-Between reading and writing of a conversion. A loss is `wrong` when the file would say something untrue or could not
-be written at all (an id that the format cannot carry, a grade outside its scale): then nothing is to be written.
+A loss is `wrong` if the file would say something untrue or could not be written at all (an id that the format cannot
+carry, a grade outside its scale): then nothing may be written.
 """
 
 from collections import Counter

@@ -1,9 +1,8 @@
-"""Writes Markdown that says exactly what it was given: other people's ids and texts never become markup.
+"""Escape text for Markdown, so that other people's ids and texts never become markup.
 
-For the texts of a release that people read (CHANGES.md, DATASHEET.md). Everything lands in table cells or behind
-words of ours, so only characters that mean something within a line are escaped; control characters, which could
-turn the direction of what follows, are shown by their number.
-Rules: CommonMark 0.31 and the tables of GitHub Flavored Markdown.
+For release texts that people read (CHANGES.md, DATASHEET.md). Texts appear only in table cells or behind our own words,
+so only characters that mean something within a line are escaped. Control characters, which could reverse the text
+direction, are shown by number. Rules: CommonMark 0.31 and the tables of GitHub Flavored Markdown.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""Reads the tables of Markdown as a reader of the page sees them: by their heading, their header and their first cells.
+"""Read Markdown tables as a reader of the page sees them: by heading, header and first cells.
 
-What is not rendered as text (fenced code, HTML comments, HTML blocks) holds no table and no heading. A table is a header,
-a line of dashes with as many cells, and the rows up to the next empty line or other block.
-Rules: CommonMark 0.31 and the tables of GitHub Flavored Markdown, for the headings, fences and tables that a release writes.
+Ignores what is not rendered as text (fenced code, HTML comments, HTML blocks). A table is a header, a line of dashes
+with as many cells, and the rows up to the next empty line or other block. Rules: CommonMark 0.31 and the tables of
+GitHub Flavored Markdown, as far as a release writes headings, fences and tables.
 """
 
 import html

@@ -3,10 +3,10 @@
     dataset: {version, created, total_queries}         what the file says about itself
     queries: [{id, query, category, expected_docs: [{doc_id, relevance, description}], metadata: {language, …}}]
 
-Every key without a name here is kept: of `dataset` in the truth's metadata (`created` as `created_at`), of a
-query's `metadata` in the query's, of an expected document in its qrel's; what stands beside `dataset` or
-beside a query's `metadata` under the key "(beside)" of the same. `total_queries` is counted anew; a wrong one is told.
-Refused: a query or a document of one twice, a grade other than 0-3, a text that is empty.
+Every further key is kept: of `dataset` in the truth's metadata (`created` as `created_at`), of a query's `metadata` in
+the query's, of an expected document in its qrel's; keys beside `dataset` or beside a query's `metadata` go under
+"(beside)" of the same. `total_queries` is recomputed; a wrong one is reported. Refused: a query twice, a document of a
+query twice, a grade other than 0-3, an empty text.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""CSV tables in which a lead says something of pairs, one line a pair: decisions, marks.
+"""Read CSV tables in which a lead says something about pairs, one line per pair: decisions, checks.
 
-Refused, each with its line: another column than those asked for, a grade that is not 0-3, a pair that stands in the
-file twice. Ids are kept exactly as given. What else a line says is read by whoever needs it.
+Refused, each with its line: a column other than those expected, a grade other than 0-3, a pair that occurs twice. Ids
+are kept exactly. The caller reads a line's other cells.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
 """`csv`: one row per qrel, for spreadsheets and data frames. Read and written; TSV is read too.
 
-The columns are those of `qrel_rows.py`; written are only those in use. Every cell is text, and an empty one is absent:
-numbers, lists and the like in metadata are written as JSON and come back as text.
-Refused beside what `qrel_rows.py` refuses: a column twice, a row with another number of cells, broken quoting.
+`qrel_rows.py` defines the columns; only those in use are written. Every cell is text and an empty cell is absent:
+numbers, lists and the like in metadata are written as JSON and come back as text. Refused besides what `qrel_rows.py`
+refuses: a column twice, a row with another number of cells, broken quoting.
 """
 
 import csv

@@ -1,9 +1,9 @@
-"""`jsonl`: one flat JSON object a line per qrel, with the columns of `csv` and typed values. Read and written.
+"""`jsonl`: one flat JSON object per qrel and line, with the columns of `csv` and typed values. Read and written.
 
     {"query_id": "Q1", "doc_id": "d", "grade": 3, "query": "…", "category": "…", "query.weight": 0.5}
 
-The columns, and what is refused, are those of `qrel_rows.py`. Refused with the line too: what is no JSON object, a key
-twice in one, a grade that is a text.
+`qrel_rows.py` defines the columns and what is refused. Also refused, with the line: what is not a JSON object, a key
+twice in one, a grade that is text.
 """
 
 import json

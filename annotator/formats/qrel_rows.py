@@ -1,14 +1,10 @@
-"""What the `csv` and `jsonl` ground truths share: column names, and rows that become queries and qrels.
+"""The columns that `csv` and `jsonl` share, and how their rows become queries and qrels.
 
-query_id, doc_id, grade, query (the text), category … narrative, origin, description, note, annotator_1 …
+    query_id, doc_id, grade, query (the text), category … narrative, origin, description, note, annotator_1 …
 
-One row per qrel; a query without qrels is a row without doc_id and grade. `query.KEY` is metadata of the query, every
-further column metadata of the qrel (`qrel.KEY` where KEY is a name of ours). What rows of a query say about the query must
-agree; it need not be said on each. Refused: a document of a query twice, a grade other than 0-3, an id that is empty.
-
-Gathers qrels from the lines of a file, in its order, and notes a document that a query has twice.
-
-Between the readers of line formats and the ground truth that they give.
+A query without qrels is a row without doc_id and grade. `query.KEY` is metadata of the query; every further column is
+metadata of the qrel (`qrel.KEY` if KEY is a name of ours). Rows must agree on what they say about a query, and need not
+repeat it. Order is kept. Refused: a document of a query twice, a grade other than 0-3, an empty id.
 """
 
 import re

@@ -2,12 +2,12 @@
 
     [{query, relevant_documents: [doc_id, …]}]
 
-Every further key of an item is the query's field or metadata. A query has no id: it is read as q1, q2, … by its
-place. A document has no grade: `position` gives the list's length to the first one, down to 1 for the last (the
-evaluator's own convention, not the 0-3 scale); `all=N` gives every one N; `places=3:3,6:2,10:1` gives 3 as far as place 3,
-2 as far as place 6, 1 as far as place 10. Writing lists the documents graded 1 and more by grade, best first; those of
-one grade in the truth's order; a query without any is left out, since the evaluator divides by the list's length.
-Refused: a document twice in a list, and one behind the last place that has a grade.
+Every further key of an item is the query's field or metadata. Queries are numbered q1, q2, … by their place. Documents
+get grades by a mapping: `position` gives the list's length to the first, down to 1 for the last (the evaluator's
+convention, not the 0-3 scale); `all=N` gives every one N; `places=3:3,6:2,10:1` gives 3 up to place 3, 2 up to place 6,
+1 up to place 10. Writes the documents with grade 1 or more by grade, best first, equal grades in the truth's order.
+Queries without any are left out, since the evaluator divides by the list's length. Refused: a document twice in a list,
+one after the last place with a grade.
 """
 
 import re

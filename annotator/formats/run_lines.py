@@ -1,6 +1,6 @@
-"""What the readers of runs give: results with their lines, and what the file says of an answer as a whole.
+"""Records of a run file (results with their line numbers, data about a whole answer), and checks of rank and score.
 
-Below `runs.py` and `runs.py`, which make these records, and `runs.py`, which chooses between them.
+`runs.py` makes them; `importing/run_plan.py` uses them.
 """
 
 import math

@@ -1,19 +1,12 @@
-"""Read a run file of any kind, TREC's or JSON, and make one system's run of its results.
+"""Read a run file, TREC or JSON, into one system's run.
 
-Refused: an empty file, several systems in one file unless one name is given for all, options that are for JSON where
-the file is none. In which order the results stand is for `importing/run_plan.py` to say.
-
-Runs as JSON: results one by one, or what a search API answered to each query; as JSON Lines, an array or one object.
-
-A result by itself is `query_id, doc_id, rank, score, signals{…}`. An answer is `query_id` (or `query`, its text),
-`results: [{doc_id, score, …}]` and `latency_ms` (or `response_time`); where its results have no ranks, their order
-gives them. Every further field is kept: a result's among its signals, an answer's among those of the query.
-Refused, each with its line: a result without an id, a rank or score that is no number, signals that are no mapping.
-
-TREC runs: one result a line, `query_id Q0 doc_id rank score tag`.
-
-Refused, each with its line: another number of fields, an id that is too long, a rank or score that is no number, nan
-or inf.
+TREC: one result per line, `query_id Q0 doc_id rank score tag`. JSON (Lines, an array or one object): results `query_id,
+doc_id, rank, score, signals{…}`, or answers of a search API: `query_id` (or `query`, its text), `results: [{doc_id,
+score, …}]`, `latency_ms` (or `response_time`); results without ranks are ranked by their order. Every further field is
+kept: a result's in its signals, an answer's in those of the query. `importing/run_plan.py` decides the order of
+results. Refused, mostly with the line: an empty file, several systems unless one name is given for all, JSON options
+for a TREC file, another number of fields, a missing or too long id, a rank or score that is not a finite number,
+signals that are not a mapping.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,15 +1,9 @@
-"""Open what a reader reads from: one regular file, or the folder of a format.
+"""Open what a reader reads: one regular file, or the folder of a format; as bytes or lines.
 
-What a reader reads from: one file, or the folder of a format that has several. Bytes, or lines as they come.
-
-The first step of every ground-truth reader. Text is UTF-8 (a BOM is accepted) unless another encoding is named.
-Refused with the line: bytes that are not in the encoding, NUL, lone surrogates, a line of more than 32 MB.
-
-Opens a file that the user named: a regular one, and nothing that only looks like a file.
-
-A device may have no end, a named pipe waits for somebody who writes, and what stands under /proc and /sys is the kernel's: reading
-it can fail half way or never end. All of them are refused before the first byte, as is a folder. Every reader of a named file
-begins here.
+The first step of every reader of a named file. Text is UTF-8 (a BOM is accepted) unless another encoding is named.
+Refused with the line: bytes that are not in the encoding, NUL, lone surrogates, a line of more than 32 MB. Devices,
+named pipes and files under /proc and /sys are refused before the first byte, since reading them may never end or fail
+half way; so is a folder where a file is expected.
 """
 
 import io

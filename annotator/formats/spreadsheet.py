@@ -1,10 +1,10 @@
-"""CSV files that a person opens in a spreadsheet: the one writer of all of them.
+"""Write CSV files that people open in a spreadsheet. The only writer of such files.
 
-UTF-8 with a byte order mark, without which Excel reads no Japanese and no Korean; lines end in CR LF. A text that a spreadsheet
-would run as a formula gets an apostrophe before it, and so does one that begins with an apostrophe itself: taking one away
-gives every text back as it was. Every text stands in quotes: a spreadsheet that splits lines at semicolons or tabs too, as many
-languages set it, would else make a cell of its own, and a formula, of what follows one. Numbers stay numbers, negative ones too. Files that programs read (qrels, judgments.csv, run files)
-are written exactly and by other writers: which file is of which kind is said in docs/files.md.
+UTF-8 with a byte order mark, without which Excel garbles Japanese and Korean; lines end in CR LF. A text that a
+spreadsheet would run as a formula, or that begins with an apostrophe, gets an apostrophe before it; removing one
+restores every text. Every text is quoted, so that a spreadsheet that splits at semicolons or tabs makes no new cell,
+and no formula, of what follows one. Numbers stay numbers. Files for programs (qrels, judgments.csv, run files) are
+written exactly, by other writers: see docs/files.md.
 """
 
 import csv

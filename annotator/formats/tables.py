@@ -1,9 +1,8 @@
-"""Rows of CSV, TSV and JSONL files with their line numbers: what every reader of a table builds on.
+"""Read rows of CSV, TSV and JSONL files with their line numbers. Every reader of tables uses it.
 
-CSV and TSV have a header line, quote with `"` (doubled inside) and may hold line breaks in quotes. JSONL is
-one JSON object a line. A row's empty cells are absent; cells are never trimmed.
-Refused, each with its line: a header twice or missing, a row with another number of cells, broken quoting,
-a line that is no JSON object, a key twice.
+CSV and TSV have a header line, quote with `"` (doubled inside) and allow line breaks in quotes. JSONL is one JSON
+object per line. Empty cells are absent; cells are never trimmed. Refused, each with its line: a missing header, a
+column twice, a row with another number of cells, broken quoting, a line that is not a JSON object, a key twice.
 """
 
 import codecs

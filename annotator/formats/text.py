@@ -1,8 +1,7 @@
-"""Bytes -> text, and what a text or an id must be before anything else looks at it.
+"""Decode bytes to text, and check what every text or id must be.
 
-The first step of every reader. Text is UTF-8 (a BOM is accepted) unless another encoding is named; it is
-never normalised or trimmed. Refused with the line: bytes that are not in the encoding, NUL, and lone
-surrogates (no database and no UTF-8 file can hold them).
+Text is UTF-8 (a BOM is accepted) unless another encoding is named; it is never normalized or trimmed. Refused with the
+line: bytes that are not in the encoding, NUL, and lone surrogates (no database and no UTF-8 file can hold them).
 """
 
 import codecs

@@ -1,8 +1,8 @@
-"""`trec`: qrels as trec_eval and its many relatives load them: `query_id iteration doc_id grade`. Read and written.
+"""`trec`: qrels as trec_eval and its relatives load them: `query_id iteration doc_id grade`. Read and written.
 
-Holds ids and grades, and grade 0 always; no query texts, no metadata. An iteration other than 0 is kept.
-Refused: white space in an id, with the id (fields are separated by white space); a grade other than 0-3 that
-`--map-grades` does not map (TREC's -1 and -2 say "not judged" or "spam"); a document of a query twice.
+Holds ids and grades, always including grade 0; no query texts, no metadata. An iteration other than 0 is kept. Refused:
+white space in an id (fields are separated by it); a grade other than 0-3 that `--map-grades` does not map (TREC's -1
+and -2 mean "not judged" or "spam"); a document of a query twice.
 """
 
 import re

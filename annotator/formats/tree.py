@@ -1,8 +1,7 @@
-"""A parsed YAML or JSON file: plain values, and the line of any place in them.
+"""A parsed YAML or JSON file: plain values, and the line number of any place in them.
 
-What `yaml_text.py` and `json_text.py` hand to the readers of single formats. Lines are looked up only when
-there is something to complain about, so a good file costs nothing for them.
-A place is a tuple of keys and indexes, shown as `queries[3].id`.
+`yaml_text.py` and `json_text.py` make it for the readers of formats. A place is a tuple of keys and indexes, shown as
+`queries[3].id`. Lines are looked up only to report an error, so a good file costs nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -1,11 +1,7 @@
 """Write a ground truth as files, piece by piece, with qrels grouped under their query.
 
-How a ground truth becomes files, piece by piece: what every format says about its own file, and who puts them together.
-
-A `FileWriter` gives the beginning, each query with its qrels, and the end of one file as text. So a file of a million
-qrels is never whole in memory, and a release writes every format in one pass over the database.
-
-What the writers of per-query files share: qrels under their query, and the fields of a query that have a value.
+A `FileWriter` returns the beginning, each query with its qrels, and the end of one file as text. So a file of a million
+qrels is never whole in memory, and a release writes all formats in one pass over the database.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

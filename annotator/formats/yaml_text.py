@@ -1,21 +1,12 @@
-"""Read YAML into a Tree, safely; and write YAML that every reader understands.
+"""Read YAML safely into a Tree, and write YAML that every reader understands.
 
-Reads YAML into a Tree, safely: from the parser's events, with no tags, few aliases and a limited depth.
-
-Only `null`, `true`, `false` and plain numbers mean something else than their text, and only in metadata
-(`resolve`): dates, `no`, `1e3`, `0o7`, `12:30` stay what was written. A line ends at LF, CR or CRLF as in
-YAML 1.2; U+0085, U+2028 and U+2029 are ordinary characters inside a text.
-Refused with the line: what is not YAML, aliases that stand for more than 10,000 values together (an alias bomb),
-merge keys (`<<`), a tag, a key twice, several documents, nesting deeper than 50, more than 256 MB.
-
-Turns the events of a YAML parser into dicts, lists and texts: few aliases, no tags, a limited depth.
-
-Between PyYAML's parser and `yaml_text.py`. Without recursion, so that depth is our limit and not Python's. A file of a
-million qrels is ten million events: what is not needed for a value (its line, its place) is looked at only when asked.
-
-Writes YAML the careful way: every text in double quotes, every character that some YAML reader trips over escaped.
-
-Java's SnakeYAML, PyYAML (both YAML 1.1) and YAML 1.2 readers read back the same characters.
+Reads the parser's events, without recursion and without tags. Only `null`, `true`, `false` and plain numbers are
+converted, and only in metadata (`resolve`): dates, `no`, `1e3`, `0o7`, `12:30` stay text. Lines end at LF, CR or CRLF
+as in YAML 1.2; U+0085, U+2028 and U+2029 are ordinary characters. A million qrels are ten million events, so lines and
+places are looked up only when needed. Refused with the line: what is not YAML, aliases that expand to more than 10,000
+values together (an alias bomb), merge keys (`<<`), a tag, a key twice, several documents, nesting deeper than 50, more
+than 256 MB. Writes every text in double quotes with risky characters escaped: SnakeYAML, PyYAML (both YAML 1.1) and
+YAML 1.2 readers agree on it.
 """
 
 import json

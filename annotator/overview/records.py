@@ -5,7 +5,7 @@ the statuses add up to all pairs. Other counts look at the same pairs from anoth
 
 - `to_judge`: pairs that lack judgments of annotators; `begun` of them have one already.
 - `checks`: unjudged pairs for training or gold that nobody judges as work, so nobody is waited for.
-- `waiting`: pairs in the queue of disagreements: all without a settled grade ("disagreement", "reopened"), and settled ones while
+- `waiting`: pairs in the queue of disagreements: all with status "disagreement" or "reopened", and settled ones while
   a question, an objection or an older guideline speaks against the grade.
 """
 

@@ -1,9 +1,10 @@
 """Limit failed sign-ins over the last 15 minutes, so that a stranger who guesses never locks somebody out.
 
-- A browser in which the person signed in before (it holds a random cookie) has its own limit, PER_DEVICE, and no others count for it.
-- Any other browser may fail PER_ADDRESS_AND_NAME times per name and address. Under attack on this name from other addresses
-  (ATTACKED), or on any names from this one (PER_ADDRESS), it may fail once: the right password still works at the first
-  try, and those who guess from many addresses have one guess for each in 15 minutes.
+- A browser in which the person signed in before (it holds a random cookie) has its own limit, PER_DEVICE; failures
+  elsewhere do not count for it.
+- Any other browser may fail PER_ADDRESS_AND_NAME times per name and address. After many failures on this name from other
+  addresses (ATTACKED), or on any names from this one (PER_ADDRESS), it may fail once: the right password still works at
+  the first try, and those who guess from many addresses have one guess for each in 15 minutes.
 - One address may fail at most MOST_PER_ADDRESS times, whatever the names: each check costs a core's time.
 
 The address is the one the server sees: behind a reverse proxy the proxy's, unless the server trusts its X-Forwarded-For

@@ -1,13 +1,9 @@
-"""The tables of adjudication and quality control: decisions, disagreements, holds, discussions, draws.
+"""The tables of adjudication and quality control: decisions, disagreements, holds, discussions, objections, draws, audit log.
 
-The tables of the queue and of what leads and annotators do about it: decisions, disputes, holds, discussions, objections, the trail.
-
-`current_adjudication`, `dispute` and the scores are derived: by `adjudication/decisions_sql.py`, `storage/disagreements.py` and
-`storage/impact_scores.py`, and by nothing else. `adjudication`, `document_order` and `audit_event` are append-only.
-
-The tables of quality control: which settled pairs were drawn for whom, and what the third expert said.
-
-A draw and its pairs are never changed by a later draw; a pair's answer follows the judgments (`quality/quality_sql.py`).
+`current_adjudication`, `dispute` and the scores are derived, only by `adjudication/decisions_sql.py`,
+`storage/disagreements.py` and `storage/impact_scores.py`. `adjudication`, `document_order` and `audit_event` are
+append-only. A later draw never changes an earlier one or its pairs; a drawn pair's answer follows the judgments
+(`quality/quality_sql.py`).
 """
 
 from datetime import datetime

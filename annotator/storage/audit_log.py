@@ -1,6 +1,6 @@
-"""The trail of what leads do about disputes: appended in the transaction of what it tells of, never changed.
+"""Append to the audit log of what leads do, in the transaction of the act itself. Entries never change.
 
-`before` and `after` hold plain JSON: what was so and what is so since. Refuses nothing; who may read it is for the services.
+`before` and `after` hold plain JSON: the values before and since. Refuses nothing; services check who may read it.
 """
 
 from collections.abc import Mapping

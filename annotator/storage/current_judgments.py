@@ -1,28 +1,19 @@
-"""Derive which judgment of an annotator is current, and which came too late.
+"""Derive which judgment of an annotator on a pair is current, and which came too late. The only home of this rule.
 
-What is current: the one home of the rule, and the reads that build on it.
+The answer received last is current, unless it is *late*: something received before it is known to be newer. Known are:
 
-Rule: of all the answers an annotator gave for a pair, the one received last holds, unless it was `late`: an older press
-that arrived after a newer one of the same browser (`storage/current_judgments.py`). No clock that jumps therefore undoes an
-answer. `later` (put off) is an answer too: the pair is then open again for its annotator.
-A pair that has left the pool (`retired_at`) has no current judgment; what was said of it stays on record.
-Answers in training, on gold pairs and on repeats are checks on the annotator and never current.
-`stale` says that it was made under an older standard (1), on an older text of the document (2), or both (3).
+- Both name the same browser, and the one received before has the higher number (a browser counts its own presses).
+- It names no browser (a script, a line of a file, an older panel), both have times, and the other time is later; unless
+  the server's clock was set back in between. A line without a time takes its file's import time, against the other
+  lines of that file only.
 
-Which answers came too late to hold: decided once, when an answer is received, and kept in `judgment.late`.
+So a clock that jumps, or an old press that waited without a connection, never undoes a newer answer of the same
+browser. Between two browsers the order of receipt decides. `late` is decided once, on receipt, and kept in
+`judgment.late`.
 
-Rule: of all the answers of one annotator on one pair, the one received last holds, unless it is *late*. An answer is late
-when something that was received before it is known to be newer. Two things are known:
-
-- Both name the same browser, and the number that this browser gave the earlier one is higher. A browser counts its presses
-  itself, whatever its clock and the server's say.
-- It names no browser (a script, a line of a file, a panel of an older version), and both have a time of their own: then the
-  later time is newer. Not when the server's clock was set back between the two, since their times say nothing then.
-  A line without a time counts as given when its file was imported against the other lines of that file only.
-
-So a clock that jumps never undoes what was pressed after it, and an older press that waited in a browser without a
-connection never undoes a newer one of that browser. Between two browsers the order of receipt decides.
-Answers for different purposes (an ordinary judgment, quality control, a check) do not compete.
+`later` (put off) is an answer too: it reopens the pair for its annotator. Answers for different purposes do not
+compete. Checks (training, gold, repeats) are never current, and a pair that left the pool (`retired_at`) has no current
+judgment; all stay on record. `stale`: made under an older guideline (1), on an older document text (2), or both (3).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

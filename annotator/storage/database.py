@@ -1,21 +1,11 @@
-"""The engine and its transactions on SQLite and PostgreSQL, its file, and why it cannot work now.
+"""The database engine and its transactions on SQLite and PostgreSQL, its file, and why it may be unavailable.
 
-SQLite runs in WAL mode with foreign keys on, a busy timeout and full synchronisation (an acknowledged
-judgment survives a power cut); a write transaction takes the write lock at its start (BEGIN IMMEDIATE),
-so that it never fails half way with "database is locked". On PostgreSQL a write transaction that must
-exclude others on the same dataset says so with `lock_dataset`.
-
-Tell a database that cannot work now from a mistake of the program.
-
-The drivers use one class (OperationalError) for both: a locked file and a misspelled column. What tells them apart is
-SQLite's result code and PostgreSQL's SQLSTATE. Only `storage/` calls this; everybody else sees `DatabaseUnavailable`.
-
-Ask a database whether it can be read and written, apart from everybody's work.
-
-A probe has connections of its own and waits for no lock longer than a second, so that its answer tells about the
-database and not about how busy this program is.
-
-The file of a SQLite database: whether there can be one, and who may read it.
+SQLite runs in WAL mode with foreign keys, a busy timeout and full synchronization (an acknowledged judgment survives a
+power cut). A write transaction takes the write lock at its start (BEGIN IMMEDIATE), so it never fails half way with
+"database is locked". On PostgreSQL a write that must exclude others on the same dataset calls `lock_dataset`. Drivers
+raise OperationalError both for a locked file and for a misspelled column; SQLite's result code and PostgreSQL's
+SQLSTATE tell them apart. Everybody outside `storage/` sees `DatabaseUnavailable`. A health probe has its own
+connections and waits at most a second for a lock, so that it tests the database and not this program's load.
 """
 
 import os

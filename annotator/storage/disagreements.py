@@ -1,8 +1,8 @@
-"""Which pairs are disputes: derives `dispute` from what was said and decided, with the rule of `domain/settling.py`.
+"""Derive which pairs are disagreements (`dispute`) from judgments and decisions, by the rule of `domain/settling.py`.
 
-Called in the transaction of whatever changes a pair: a judgment, a decision, quality control, a question, an objection, a new
-standard. One statement reads what is known of the pairs, so that a press that makes no dispute costs one read.
-Refuses nothing. What a dispute's choice moves is for `storage/impact_scores.py` to say.
+Called in the transaction of whatever changes a pair: a judgment, a decision, quality control, a question, an objection,
+a new guideline. One statement reads what is known of the pairs, so a judgment that makes no disagreement costs one
+read. Refuses nothing. `storage/impact_scores.py` handles their impact.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Who has seen what others said of a pair: noted once, and for ever, since whoever has seen it no longer judges it.
+"""Record who has seen others' judgments of a pair, once and for ever: they no longer judge it.
 
-Everything that shows a person who gave what, or at which grade a pair is settled, goes through here: `list_to_judge` says
-what must not be shown to them, and what is shown is noted before it is sent. Every way is listed in docs/security.md.
+Everything that shows a person who gave which grade, or a pair's settled grade, goes through here. `list_to_judge` says
+what must not be shown to them; what is shown is recorded before it is sent. Every way is listed in docs/security.md.
 """
 
 import json

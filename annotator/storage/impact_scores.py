@@ -1,7 +1,7 @@
-"""What each system scores on each query, and which queries' scores are to be computed anew.
+"""Store each system's scores per query, and which queries must be scored anew.
 
-Stands between whatever changes a grade or a run, which notes the query as due, and the stage `impact`, which computes what is
-due before the queue is sorted by it. Call what writes here in a transaction that holds the dataset's lock.
+Whatever changes a grade or a run marks its query as due; adjudication computes the due ones before it sorts the queue.
+Writes need a transaction that holds the dataset's lock.
 """
 
 from collections.abc import Collection, Mapping, Sequence

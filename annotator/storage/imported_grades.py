@@ -1,7 +1,7 @@
-"""Grades of an earlier ground truth, and suggestions for documents that got new ids: what there is for a pair.
+"""Read grades of an earlier ground truth, and suggestions for documents that got new ids.
 
-For leads and releases only; nothing here is read for an annotator. A pair's grade is kept while `pair.kept` says so
-and nobody has judged it (`domain/settling.py`); everything else is a suggestion.
+For leads and releases only; never for an annotator. A pair's grade is kept while `pair.kept` says so and nobody has
+judged the pair (`domain/settling.py`); everything else is a suggestion.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,11 +1,9 @@
-"""What each pair still lacks, and how much of that there is in each query: the one home of these rules.
+"""Derive how many judgments each pair still lacks, and the totals per query. The only home of these rules.
 
-Stands between whatever changes a pair (a judgment, a decision, a mark, the overlap) and the hand-out, which reads
-what is derived here and never counts the pool.
-
-A pair lacks as many answers as it wants (`domain/overlap.py`) and one more where the first ones differ enough, less
-the current answers it has; nothing once it has left the pool, is settled, is a check, or has a kept grade that
-nobody has judged again.
+Called by whatever changes a pair (a judgment, a decision, a check, the overlap); choosing the next pairs reads the
+result and never counts the pool. A pair lacks what its overlap asks for (`domain/overlap.py`), one more where the first
+judgments differ enough, less its current judgments. It lacks nothing once it has left the pool, is settled, is a check,
+or has a kept grade and nobody has judged it again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

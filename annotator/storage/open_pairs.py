@@ -1,18 +1,12 @@
-"""Find which pairs are open to an annotator: eligibility, what is left, and leases.
+"""Find which pairs are open to an annotator: eligibility, remaining work, and leases.
 
-A pair is open to somebody who has no current answer on it (or put it off), while it lacks more judgments than
-others hold it just now (`pair.lacking`, derived by `storage/missing_judgments.py`), if its query is theirs
-(`storage/open_pairs.py`), and they neither proposed it nor saw others' answers, nor check it for quality control
-(`storage/quality_pairs.py`). Nothing here reads more than a query's
-pairs; what is left over all queries is read from counters. CROSS JOIN: SQLite then starts from the smaller table.
-
-Which queries are a person's: by the categories and languages of their roles, and by whom a query was given to.
-
-A role on the dataset or on every dataset that allows a query is enough. A query that was given to people is theirs alone.
-
-The leases that keep two people from overshooting what a pair wants, and two tabs of one person from showing the same.
-
-A lease counts until it expires, unless it would last longer than leases do (domain/clock.py); it belongs to an annotator, and knows which browser tab holds it.
+A pair is open if the annotator has no current judgment on it (or put it off), it lacks more judgments than others hold
+just now (`pair.lacking`, from `storage/missing_judgments.py`), its query is theirs, and they neither proposed it, saw
+others' judgments of it, nor check it for quality control (`storage/quality_pairs.py`). A query is theirs if one role on
+this or all datasets allows its category and language; a query assigned to people is theirs alone. A lease keeps two
+people, or two tabs of one person, from the same work. It belongs to an annotator and a browser tab and counts until it
+expires (at most a lease's length: domain/clock.py). Reads one query's pairs at most; totals come from counters. CROSS
+JOIN makes SQLite start from the smaller table.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

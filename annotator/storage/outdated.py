@@ -1,8 +1,8 @@
-"""Own answers that rest on an older standard or an older text: found, described, counted and marked.
+"""Find, describe, count and mark judgments that rest on an older guideline or document text.
 
-`current_judgment.stale` says it of each; `storage/current_judgments.py` sets it for a new answer, this file when the
-standard or a text changes. Asked for again are those that their authors may still change: not what a lead has
-settled, what they have seen others' grades of, what is a check now, and what has left the pool.
+`current_judgment.stale` marks each: `storage/current_judgments.py` sets it for a new judgment, this file when a
+guideline or text changes. Annotators are asked again only where they may still change their judgment: not if a lead has
+settled the pair, they have seen others' grades, it is a check now, or it has left the pool.
 """
 
 from collections import Counter

@@ -1,18 +1,10 @@
-"""Read the state of every pair of a dataset, with what quality control has reopened.
+"""Read the state of every pair of a dataset, and which pairs quality control has reopened.
 
-The state of every pair of a dataset, read a few hundred queries at a time whatever its size.
-
-Stands between judging and everything that follows: the list of pairs, the queue of disagreements, the
-gates and the releases all ask here, so that they cannot differ. The rule itself is `domain/settling.py`;
-what is current is `storage/current_judgments.py`; which grade of an earlier ground truth is kept, `storage/imported_grades.py`; what
-quality control reopened, `storage/pair_states.py`.
-Pairs that a remap retired have left the pool and are in none of it.
-
-Which pairs quality control has reopened: a third expert's grade contradicts the settled one, and nobody decided since.
-
-The one home of this rule, read once for a dataset: `quality_pair` holds a sample, so it is small. An answer that the
-expert takes back is no error any more; a decision made at its time or later ends it, whatever the lead decided. Whether
-the grade that holds now is the expert's after all is for `domain/settling.py` to say.
+Reads a few hundred queries at a time. The list of pairs, the queue, the gates and releases all ask here, so that they
+cannot differ. The rules are in `domain/settling.py`, `storage/current_judgments.py` (current) and
+`storage/imported_grades.py` (kept grades). Pairs that a remap retired have left the pool and are excluded. A pair is
+reopened if a third expert's grade contradicts the settled one and no lead has decided at that time or later. An answer
+that the expert takes back is no error any more. Read once per dataset, since `quality_pair` holds a small sample.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,11 +1,7 @@
 """Add pairs and their provenance to the pool, and read what candidates are made from.
 
-Adds pairs and their provenance to a dataset's pool. The one place where pairs come into being.
-
-What candidates are made from: queries, the first results of runs, the documents' texts; and who proposed
-the pairs there are. Reads for the stage `pooling`; one query each, whatever the size.
-
-The opaque id of a pair: what the app calls it. It says nothing about rank, score or system.
+Only here do pairs come into being. Reads queries, the first results of runs, document texts and who proposed the
+existing pairs, with one statement each. A pair's key is opaque: it says nothing about rank, score or system.
 """
 
 import hashlib

@@ -1,9 +1,8 @@
-"""The settled pairs that were drawn for an expert, as labeling hands them out and takes them back; nobody tells them apart
-from other pairs.
+"""Find the drawn pairs that wait for an expert of quality control, and store the expert's answers.
 
-A drawn pair waits for its expert while they can judge it: not once it has left the pool, is a check, was proposed by
-them, answered as ordinary work, or its other judgments were seen by them. Only the latest round waits; an answer that
-comes for an earlier one is kept. An answer can be changed until a lead has decided on it.
+In labeling they look like any other pair. A drawn pair waits while its expert can judge it: not if it left the pool, is
+a check, or if the expert proposed it, judged it as ordinary work, or saw others' judgments of it. Only the latest round
+waits; an answer to an earlier one is kept. An answer can be changed until a lead has decided on it.
 """
 
 from collections.abc import Collection

@@ -1,6 +1,6 @@
-"""Brings a database's schema up to date, and refuses one that a newer program made.
+"""Migrate a database's schema, and refuse a database that a newer program made.
 
-All pending migrations run in one write transaction: killed half way, the database is as it was.
+All pending migrations run in one write transaction: if killed half way, the database is as it was.
 """
 
 from pathlib import Path

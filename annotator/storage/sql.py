@@ -1,19 +1,10 @@
 """Run prepared SQL, read many plain rows, and insert many at once.
 
-Statements written out once and run often: what every press of a key asks the database.
-
-SQLAlchemy builds an expression, its cache key and its result anew at each use, which takes longer than the database needs
-for the answer (benchmarks/at_a_million.py). These are made when the program starts and handed to the driver as they are:
-names become those of the driver, lists as many of them as there are items. Elsewhere expressions read better and are used.
-
-Reads many rows of numbers and texts as the driver gives them: tuples, without a row object or a conversion each.
-
-For what is read by the million. Only for columns that need no converting on either database: numbers, texts.
-
-Inserts many rows at once: one compiled statement, each value prepared by its column's type, no work per row beyond that.
-
-For imports and pools of a hundred thousand rows: SQLAlchemy's own bulk insert takes half as long again, and the
-ORM's twice as long.
+For statements that run on every key press: SQLAlchemy builds an expression, its cache key and its result anew each
+time, which takes longer than the database needs (benchmarks/at_a_million.py). Elsewhere expressions read better and are
+used. Bulk reads return the driver's tuples, for columns of numbers and texts only, which need no conversion on either
+database. Bulk inserts use one compiled statement: SQLAlchemy's bulk insert takes half as long again, and the ORM's
+twice as long.
 """
 
 import json

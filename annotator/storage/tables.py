@@ -1,10 +1,10 @@
-"""The tables. Every limit stands here as a database constraint as well, since SQLModel's table classes skip
-validation; build rows with `model_validate`.
+"""The central tables. Every limit is a database constraint too; build rows with `model_validate`.
 
-`judgment` and `adjudication` are append-only and `release*` rows are immutable: triggers in the migrations
-refuse UPDATE and DELETE on both databases. `current_judgment` is derived (see `storage/current_judgments.py`). The tables
-that serve only the work of labeling are in `labeling_tables.py`, those of quality control in `adjudication_tables.py`.
-Names ending in `_pk` are our own integer keys; `query_id` and `doc_id` are always the outside world's ids.
+SQLModel's table classes skip validation. `judgment` and `adjudication` are append-only and `release*` rows immutable:
+triggers in the migrations refuse UPDATE and DELETE on both databases. `current_judgment` is derived
+(`storage/current_judgments.py`). More tables: `labeling_tables.py` for labeling, `adjudication_tables.py` for
+adjudication and quality control. Names ending in `_pk` are our integer keys; `query_id` and `doc_id` are always the
+outside world's ids.
 """
 
 from datetime import datetime
