@@ -1,4 +1,4 @@
-"""Records of a measurement of agreement: figures, findings, selections of pairs, and comparison since a guideline version.
+"""Records of measured agreement: figures, findings, selected pairs, and the comparison since a guideline version.
 
 Every surface shows these records; `as_json` gives the documented shape of `agreement --json`. An undefined figure says
 why. `warn_of_few` is the one rule for how many shared pairs and queries a figure needs. Rankings list first what lowers

@@ -1,4 +1,4 @@
-"""The tables of adjudication and quality control: decisions, disagreements, holds, discussions, objections, draws, audit log.
+"""The tables of adjudication, quality control and the audit log.
 
 `current_adjudication`, `dispute` and the scores are derived, only by `adjudication/decisions_sql.py`,
 `storage/disagreements.py` and `storage/impact_scores.py`. `adjudication`, `document_order` and `audit_event` are

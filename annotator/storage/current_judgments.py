@@ -1,6 +1,6 @@
 """Derive which judgment of an annotator on a pair is current, and which came too late. The only home of this rule.
 
-The answer received last is current, unless it is *late*: something received before it is known to be newer. Known are:
+The answer received last is current, unless it is *late*: something received before it is known to be newer. That is so in two cases:
 
 - Both name the same browser, and the one received before has the higher number (a browser counts its own presses).
 - It names no browser (a script, a line of a file, an older panel), both have times, and the other time is later; unless
