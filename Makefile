@@ -73,9 +73,10 @@ security: setup-test chromium ## the attacks, on a real server
 	$(BIN)/python -m pytest tests/security $(ARGS)
 
 .PHONY: lint
-lint: setup-test ## ruff: rules and formatting
+lint: setup-test ## ruff: rules and formatting; vulture: code that nothing uses
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/vulture
 
 .PHONY: format
 format: setup-test ## let ruff format and mend what it can

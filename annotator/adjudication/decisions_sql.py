@@ -32,10 +32,7 @@ from annotator.storage.tables import (
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,
-    PairRow,
     PersonRow,
-    ProvenanceRow,
-    QueryRow,
     RubricRow,
 )
 
@@ -102,19 +99,6 @@ def list_answers(session: Session, pair_pks: Collection[int]) -> dict[int, list[
     return found
 
 
-def list_best_ranks(session: Session, pair_pks: Collection[int]) -> dict[int, int]:
-    """The best rank at which any system proposed each pair; pairs of unknown rank are absent."""
-    found: dict[int, int] = {}
-    for some in _chunks(pair_pks):
-        statement = (
-            select(col(ProvenanceRow.pair_pk), func.min(col(ProvenanceRow.rank)))
-            .where(col(ProvenanceRow.pair_pk).in_(some))
-            .group_by(col(ProvenanceRow.pair_pk))
-        )
-        found.update({pair_pk: rank for pair_pk, rank in session.execute(statement) if rank is not None})
-    return found
-
-
 def list_decisions(session: Session, pair_pk: int) -> list[AdjudicationRow]:
     """Every decision on a pair, the first one first."""
     statement = select(AdjudicationRow).where(col(AdjudicationRow.pair_pk) == pair_pk)
@@ -145,23 +129,6 @@ def list_judged_by(session: Session, person_pk: int | None, pair_pks: Collection
             col(JudgmentRow.outcome) != "later",
         )
         found.update(session.scalars(statement))
-    return found
-
-
-def list_pairs_named(session: Session, dataset_pk: int, names: Collection[tuple[str, str]]) -> list[int]:
-    """The pair_pks of these (query_id, doc_id); names that are not in the pool are left out."""
-    wanted = set(names)
-    found: list[int] = []
-    for some in _chunks({query_id for query_id, _ in wanted}):
-        statement = (
-            select(col(PairRow.pk), col(QueryRow.query_id), col(DocumentRow.doc_id))
-            .join(QueryRow, col(QueryRow.pk) == PairRow.query_pk)
-            .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
-            .where(col(PairRow.dataset_pk) == dataset_pk, col(QueryRow.query_id).in_(some))
-        )
-        for pk, query_id, doc_id in session.execute(statement):
-            if (query_id, doc_id) in wanted:
-                found.append(key_of(pk))
     return found
 
 

@@ -6,7 +6,6 @@ from datetime import datetime
 
 REASONS: tuple[str, ...] = ("unreadable", "wrong_language", "document_missing", "query_unclear", "other")
 PURPOSES: tuple[str, ...] = ("independent", "conditional", "training", "gold", "repeat", "quality")
-COUNTED_PURPOSE = "independent"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ A `FileWriter` returns the beginning, each query with its qrels, and the end of 
 qrels is never whole in memory, and a release writes all formats in one pass over the database.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from annotator.domain.errors import ValidationError
@@ -63,11 +63,6 @@ def write_file(
     for document in truth.documents:
         yield writer.add_document(document)
     yield writer.end(place)
-
-
-def join_pieces(pieces: Iterable[str]) -> bytes:
-    """The whole file's bytes, for files that are small."""
-    return "".join(pieces).encode("utf-8")
 
 
 Group = tuple[Query, Sequence[Qrel]]

@@ -250,11 +250,6 @@ class GivenJudgment(NamedTuple):
     guideline_version: int | None
     imported: int | None = None
 
-    @property
-    def is_independent_grade(self) -> bool:
-        """Whether it is one of those that qrels are made of."""
-        return self.grade is not None and self.purpose == "independent"
-
 
 class KeptGrade(NamedTuple):
     """What an earlier ground truth said of a pair, where its grade is kept. `key` is the storage's.

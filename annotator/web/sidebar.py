@@ -18,7 +18,6 @@ from annotator.web.kit.words import name_role
 from annotator.web.navigation import list_pages
 from annotator.web.page_context import PageContext, find_context
 
-BROWSER = "browser"
 DECLARE = "export default function ({ data }) { document.documentElement.lang = data.language; }"
 
 

@@ -30,11 +30,6 @@ def require_dataset(context: PageContext) -> str:
     return context.dataset
 
 
-def find_language_of(context: PageContext) -> str | None:
-    """The language of the chosen dataset's documents, so that its characters are drawn as that language does."""
-    return next((one.language for one in context.datasets if one.name == context.dataset), None)
-
-
 def draw_link(context: PageContext, address: str, label: str | None = None) -> None:
     """A link to another page of the app, on the same dataset."""
     page = st.Page(_never_run, title=tr(LINKS[address]), url_path=address)

@@ -29,10 +29,8 @@ from annotator.formats.registry import find_format, read_truth
 from annotator.formats.source import Source
 from annotator.releases import service
 from annotator.releases.files import TRUTH_FILES
-from annotator.releases.gates import Gate
 from annotator.releases.service import (
     Release,
-    ReleaseCheck,
     check_release,
     explain_check,
     finish_publishing,
@@ -74,10 +72,6 @@ def publish(world: ReleaseWorld, folder: Path, version: str = "1.0.0", **more: A
 def files_of(release: Release) -> list[str]:
     below = (path for path in release.path.rglob("*") if path.is_file())
     return sorted(path.relative_to(release.path).as_posix() for path in below)
-
-
-def gates_of(found: ReleaseCheck) -> dict[str, Gate]:
-    return {gate.name: gate for gate in found.gates}
 
 
 def manifest(release: Release) -> dict[str, Any]:

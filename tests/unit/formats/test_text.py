@@ -5,8 +5,6 @@ import pytest
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.formats.text import read_text, to_utf8
 
-JAPANESE = "一行目\n検索クエリ\n"
-
 
 def test_a_bom_is_not_part_of_the_text() -> None:
     assert read_text("\ufeff検索".encode(), "q") == "検索"
