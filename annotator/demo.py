@@ -48,7 +48,7 @@ EVENTS = uuid.UUID("5b1c1f0e-6d2a-5f3e-9a43-2f5d0c7e8a11")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SimulatedQuestion:
     """What a simulated annotator asks about a pair, and what the demo's lead answers."""
 
     annotator: str
@@ -59,14 +59,14 @@ class Asked:
 
 
 QUESTIONS = (
-    Asked(
+    SimulatedQuestion(
         "simulated_2",
         "D06",
         "법률_제62조",
         "‘5년의 범위’라고 적혀 있으면 지정기간의 답으로 보아도 됩니까?",
         "아닙니다. 제62조의 5년은 허가받은 사람의 이용의무기간이고, 질의는 지정기간의 상한을 묻습니다. 같은 숫자라도 다른 기간이면 답이 아닙니다.",
     ),
-    Asked(
+    SimulatedQuestion(
         "simulated_2",
         "D02",
         "guide/libraries/validation.md#built-in",

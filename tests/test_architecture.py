@@ -100,6 +100,19 @@ def test_a_function_is_short(path: Path) -> None:
     assert long == []
 
 
+def test_a_class_name_is_unique_in_the_program() -> None:
+    """Private and nested classes count, since a reader searches for a name; one called Meta belongs to its library."""
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.ClassDef) and node.name not in {"Meta", "Config"}:
+                places.setdefault(node.name, []).append(f"{name_of(path)}:{node.lineno}")
+    doubled = {name: where for name, where in places.items() if len(where) > 1}
+    assert doubled == {}, "; ".join(
+        f"{name} in {' and '.join(where)}" for name, where in sorted(doubled.items())
+    )
+
+
 @pytest.mark.parametrize("path", MODULES + TESTS, ids=name_of)
 def test_no_file_is_named_after_nothing(path: Path) -> None:
     assert not re.search(r"util|helper|common|manager|misc", path.stem)

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from annotator.adjudication.queue_records import list_words
-from annotator.adjudication.records import CAUSES, Answer, Decision, digest_seen, read_revision
+from annotator.adjudication.records import CAUSES, Decision, IndependentJudgment, digest_seen, read_revision
 from annotator.domain.errors import Problems
 from annotator.domain.settling import Decided, Reason, read_decision
 from annotator.domain.shuffling import give_letters, name_checker
@@ -68,7 +68,7 @@ class QueueLine:
 
 def describe_rows(
     rows: Sequence[Any],
-    answers: Mapping[int, Sequence[Answer]],
+    answers: Mapping[int, Sequence[IndependentJudgment]],
     revisions: Mapping[int, int],
     *,
     dataset: str,
@@ -101,13 +101,13 @@ def describe_rows(
         )
 
 
-def list_grades(answers: Sequence[Answer]) -> str:
+def list_grades(answers: Sequence[IndependentJudgment]) -> str:
     """What was answered, in order and without whose it is: "1 2 unrateable"."""
     grades = sorted(str(answer.grade) for answer in answers if answer.grade is not None)
     return " ".join([*grades, *(answer.outcome for answer in answers if answer.grade is None)])
 
 
-def list_notes(answers: Sequence[Answer], *, seed: int, pair: str) -> str:
+def list_notes(answers: Sequence[IndependentJudgment], *, seed: int, pair: str) -> str:
     """The notes, each behind the letter that its writer has on the page of the pair. `seed`: the dataset's."""
     by_name = {name_checker(one.annotator) if one.quality else one.annotator: one for one in answers}
     letters = give_letters(by_name, seed=seed, pair=pair)

@@ -15,7 +15,7 @@ from sqlmodel import col
 from annotator.adjudication.decisions_sql import list_judged_by
 from annotator.adjudication.queue_records import QueueFilter
 from annotator.adjudication.queue_sql import QueueReader, list_rows
-from annotator.adjudication.records import Candidate, Decision, digest_seen, takes_two
+from annotator.adjudication.records import Decision, PolicyCandidate, digest_seen, takes_two
 from annotator.domain.people import Actor
 from annotator.domain.settling import Reason
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, SettleBatchRow
@@ -134,7 +134,7 @@ def list_last_decisions(session: Session, pair_pks: Iterable[int]) -> dict[int, 
 
 def list_candidates(
     session: Session, dataset: DatasetRow, actor: Actor, wanted: QueueFilter, *, now: datetime
-) -> list[Candidate]:
+) -> list[PolicyCandidate]:
     """The open disputes of this part of the queue, as a policy of this lead's looks at them."""
     reader = QueueReader(key_of(dataset.pk), actor.person_id, now)
     rows = list_rows(session, reader, replace(wanted, shown="open"), "distance")
@@ -146,7 +146,7 @@ def list_candidates(
     )
     judged, discussed = list_judged_by(session, actor.person_id, pks), list_discussed(session, pks)
     return [
-        Candidate(
+        PolicyCandidate(
             pair_pk=pk,
             key=row.pair,
             waiting=Reason(row.DisputeRow.waiting),

@@ -20,11 +20,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annotator.adjudication.records import (
-    Answer,
     CaseFacts,
     Decision,
     HowFar,
-    Known,
+    IndependentJudgment,
+    JudgedNeighbour,
     Turn,
     digest_seen,
     list_visible,
@@ -188,20 +188,20 @@ class CaseOrigin:
     systems: tuple[tuple[str, int | None, float | None], ...]
 
 
-def name_answer(answer: Answer) -> str:
+def name_answer(answer: IndependentJudgment) -> str:
     """By what an answer has its letter: an expert of quality control has another than as an annotator."""
     return name_checker(answer.annotator) if answer.quality else answer.annotator
 
 
 def list_letters(
-    answers: Iterable[Answer], others: Iterable[str] = (), *, seed: int, pair: str
+    answers: Iterable[IndependentJudgment], others: Iterable[str] = (), *, seed: int, pair: str
 ) -> dict[str, str]:
     """By name its letter, in their order: those who judged, then those who said something else."""
     return give_letters({name_answer(one) for one in answers}, others, seed=seed, pair=pair)
 
 
 def hide_names(
-    answers: Sequence[Answer], letters: Mapping[str, str], turns: Mapping[str, Turn]
+    answers: Sequence[IndependentJudgment], letters: Mapping[str, str], turns: Mapping[str, Turn]
 ) -> tuple[CaseJudgment, ...]:
     """The answers as a lead sees them: letters instead of names, in the letters' order. `turns`: by username."""
     by_name = {name_answer(one): one for one in answers}
@@ -303,7 +303,7 @@ MOST_NEIGHBOURS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class CaseContext:
     """What the cases of one answer share. `reader_pk`: the lead who asks (None: the operator)."""
 
     reader_pk: int | None
@@ -313,7 +313,9 @@ class Setting:
     rubric: Rubric
 
 
-def describe_case(facts: CaseFacts, far: HowFar, neighbours: Sequence[Neighbour], setting: Setting) -> Case:
+def describe_case(
+    facts: CaseFacts, far: HowFar, neighbours: Sequence[Neighbour], setting: CaseContext
+) -> Case:
     """The case of one pair."""
     row = facts.row
     turns = facts.discussion.turns if facts.discussion else {}
@@ -393,7 +395,7 @@ def list_decisions(facts: CaseFacts) -> tuple[Decision, ...]:
     )
 
 
-def find_neighbours(row: Any, known: Iterable[Known], sketches: Sketches) -> list[Neighbour]:
+def find_neighbours(row: Any, known: Iterable[JudgedNeighbour], sketches: Sketches) -> list[Neighbour]:
     """For a pair (`pk`, `query_pk`, `text_sha256`) the other judged documents of the pair's query: near-duplicates first, then those that are settled, as they come."""
     found = [
         Neighbour(
@@ -434,7 +436,7 @@ def _find_impact(row: Any) -> CaseImpact | None:
     return CaseImpact(row.impact, row.recall_impact, row.mrr_impact, row.flips or 0)
 
 
-def _list_proposals(facts: CaseFacts, setting: Setting) -> tuple[CaseProposal, ...]:
+def _list_proposals(facts: CaseFacts, setting: CaseContext) -> tuple[CaseProposal, ...]:
     by_lead = {one.lead_pk: one.decided for one in facts.proposals}
     visible = list_visible(setting.reader_pk, by_lead)
     return tuple(

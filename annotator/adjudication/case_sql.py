@@ -15,7 +15,7 @@ from annotator.adjudication.decisions_sql import list_answers, list_proposals
 from annotator.adjudication.discussion_sql import read_discussions
 from annotator.adjudication.lead_holds_sql import find_latest_hold
 from annotator.adjudication.queue_sql import QueueReader
-from annotator.adjudication.records import CaseFacts, HowFar, Known
+from annotator.adjudication.records import CaseFacts, HowFar, JudgedNeighbour
 from annotator.domain.settling import Reason, find_stage
 from annotator.storage.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.pair_states import FEW, PairState, list_pair_states
@@ -151,7 +151,9 @@ def read_how_far(
     return found
 
 
-def describe_documents(rows: Sequence[Any], far: Mapping[int, tuple[PairState, HowFar]]) -> list[Known]:
+def describe_documents(
+    rows: Sequence[Any], far: Mapping[int, tuple[PairState, HowFar]]
+) -> list[JudgedNeighbour]:
     """The rows of `list_documents` with how far each has come."""
     return [_describe(row, *far[row.pk]) for row in rows if row.pk in far]
 
@@ -165,11 +167,11 @@ def read_texts(session: Session, wanted: Iterable[tuple[int, str]], *, most: int
     return found
 
 
-def _describe(row: Any, state: PairState, far: HowFar) -> Known:
+def _describe(row: Any, state: PairState, far: HowFar) -> JudgedNeighbour:
     told = (
         far.stage in ("imported", "single", "agreed", "settled") and state.lacking == 0 and not row.to_check
     )
-    return Known(
+    return JudgedNeighbour(
         pair_pk=row.pk,
         pair=state.key,
         query_pk=row.query_pk,

@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple
 from annotator.adjudication.case import digest_case, list_decisions
 from annotator.adjudication.records import (
     CAUSES,
-    Answer,
     CaseFacts,
     Decision,
+    IndependentJudgment,
     Outcome,
     digest_seen,
     owes_words,
@@ -138,5 +138,5 @@ def say_changed(seen: str, decisions: Sequence[Decision]) -> Message:
     return say("another lead decided this pair meanwhile, at {grade}; look at it again", grade=last.grade)
 
 
-def _list_given(answers: Sequence[Answer]) -> list[Decided]:
+def _list_given(answers: Sequence[IndependentJudgment]) -> list[Decided]:
     return ["unrateable" if answer.grade is None else answer.grade for answer in answers]

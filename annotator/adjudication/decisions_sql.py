@@ -16,8 +16,8 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.adjudication.records import Answer, Decision, Outcome, is_decision, takes_two
-from annotator.adjudication.records import Proposal as Proposal
+from annotator.adjudication.records import Decision, IndependentJudgment, Outcome, is_decision, takes_two
+from annotator.adjudication.records import DecisionProposal as DecisionProposal
 from annotator.domain.settling import Decided, read_decision
 from annotator.storage.adjudication_tables import AdjudicationRow, QualityPairRow
 from annotator.storage.audit_log import Action, Event, add_events
@@ -58,7 +58,7 @@ def derive_decided(session: Session, pair_pks: Iterable[int]) -> None:
 Item = TypeVar("Item")
 
 
-def list_answers(session: Session, pair_pks: Collection[int]) -> dict[int, list[Answer]]:
+def list_answers(session: Session, pair_pks: Collection[int]) -> dict[int, list[IndependentJudgment]]:
     """The current independent judgments of these pairs, and quality control's, by pair_pk, each list by username."""
     judged = (
         select(JudgmentRow, col(PersonRow.username), col(PersonRow.simulated), col(RubricRow.version))
@@ -74,14 +74,14 @@ def list_answers(session: Session, pair_pks: Collection[int]) -> dict[int, list[
     checked = judged.join(QualityPairRow, col(QualityPairRow.judgment_pk) == JudgmentRow.pk).where(
         col(QualityPairRow.outcome).is_not(None)
     )
-    found: dict[int, list[Answer]] = {}
+    found: dict[int, list[IndependentJudgment]] = {}
     for some in _chunks(pair_pks):
         for quality, pair_pk, statement in (
             (False, CurrentJudgmentRow.pair_pk, independent),
             (True, QualityPairRow.pair_pk, checked),
         ):
             for row, username, simulated, version in session.execute(statement.where(col(pair_pk).in_(some))):
-                answer = Answer(
+                answer = IndependentJudgment(
                     row.event_id,
                     username,
                     row.outcome,
@@ -207,18 +207,18 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class DecisionOutcome:
     """What became of a wish: a decision, or (None) a proposal that waits for another lead, or was taken back."""
 
     wish: Wish
     decision: Decision | None
 
 
-def list_proposals(session: Session, pair_pks: Collection[int]) -> dict[int, tuple[Proposal, ...]]:
+def list_proposals(session: Session, pair_pks: Collection[int]) -> dict[int, tuple[DecisionProposal, ...]]:
     """What leads propose on these pairs, by pair_pk, the earliest first; pairs without a proposal are absent."""
-    found: dict[int, tuple[Proposal, ...]] = {}
+    found: dict[int, tuple[DecisionProposal, ...]] = {}
     for row in _run_all(session, _PROPOSALS, pair_pks):
-        made = Proposal(
+        made = DecisionProposal(
             row.lead_pk,
             row.username,
             row.outcome,
@@ -239,7 +239,7 @@ def settle_pairs(
     *,
     now: datetime,
     action: Action = "decided",
-) -> list[Settled]:
+) -> list[DecisionOutcome]:
     """Write each of these as a decision, or as a proposal where it takes two leads and this is the first; in their order.
     Each pair stands in it once."""
     writer = _Writer(session, dataset_pk, lead_pk, wishes, now, action)
@@ -278,7 +278,7 @@ class _Writer:
         self.ended: list[int] = []
         self.taken_back: list[int] = []
 
-    def write(self, wish: Wish) -> Settled:
+    def write(self, wish: Wish) -> DecisionOutcome:
         """Note what is to be written for one pair."""
         held = self.held.get(wish.pair_pk)
         decided = read_decision(held.outcome, held.grade) if held else None
@@ -291,7 +291,9 @@ class _Writer:
             return self._propose(wish, given)
         agreed = [one.by for one in given if one.lead_pk != self.lead_pk and one.decided == wish.decided]
         self.ended.append(wish.pair_pk)
-        return Settled(wish, self._decide(wish, self.action, agreed_with=agreed[0] if agreed else None))
+        return DecisionOutcome(
+            wish, self._decide(wish, self.action, agreed_with=agreed[0] if agreed else None)
+        )
 
     def end(self) -> None:
         """Write it all; what holds of the pairs follows."""
@@ -350,18 +352,18 @@ class _Writer:
         self._tell(action, wish.pair_pk, before, after)
         return made
 
-    def _withdraw(self, wish: Wish, given: Sequence[Proposal]) -> Settled:
+    def _withdraw(self, wish: Wish, given: Sequence[DecisionProposal]) -> DecisionOutcome:
         """Take back the decision that holds; where none does, the lead's own proposal."""
         if wish.pair_pk in self.held:
             action: Action = self.action if self.action == "undid policy" else "withdrew"
-            return Settled(wish, self._decide(wish, action))
+            return DecisionOutcome(wish, self._decide(wish, action))
         own = next((one for one in given if one.lead_pk == self.lead_pk), None)
         if own is not None:
             self.taken_back.append(wish.pair_pk)
             self._tell("withdrew", wish.pair_pk, _tell(own), {"outcome": "withdrawn", "grade": None})
-        return Settled(wish, None)
+        return DecisionOutcome(wish, None)
 
-    def _propose(self, wish: Wish, given: Sequence[Proposal]) -> Settled:
+    def _propose(self, wish: Wish, given: Sequence[DecisionProposal]) -> DecisionOutcome:
         """Keep it until another lead says the same. What was decided otherwise does not hold meanwhile."""
         if wish.pair_pk in self.held:
             back = Wish(wish.pair_pk, wish.key, "withdrawn", None, wish.rationale, batch_pk=None)
@@ -379,7 +381,7 @@ class _Writer:
         run(self.session, _PROPOSE, values)
         own = next((one for one in given if one.lead_pk == self.lead_pk), None)
         self._tell("proposed", wish.pair_pk, _tell(own) if own else None, _tell(wish))
-        return Settled(wish, None)
+        return DecisionOutcome(wish, None)
 
     def _tell(self, action: Action, pair_pk: int, before: Any, after: Any) -> None:
         self.events.append(Event(action, self.dataset_pk, self.lead_pk, self.now, pair_pk, before, after))

@@ -20,7 +20,7 @@ from sqlmodel import col
 
 from annotator.adjudication.decisions_sql import list_answers
 from annotator.adjudication.records import (
-    Answer,
+    IndependentJudgment,
     OwnDiscussion,
     PairDiscussion,
     Said,
@@ -36,7 +36,7 @@ from annotator.storage.adjudication_tables import DiscussionRow, DiscussionTurnR
 from annotator.storage.disagreements import list_disputes
 from annotator.storage.disclosures import has_seen
 from annotator.storage.lookup import key_of
-from annotator.storage.open_pairs import MAY_COME, Worklist, find_eligibility, make_worklist
+from annotator.storage.open_pairs import MAY_COME, OpenPairsRequest, find_eligibility, make_worklist
 from annotator.storage.outdated import STILL_THEIRS
 from annotator.storage.quality_pairs import CAN_JUDGE
 from annotator.storage.sql import Prepared, prepare, read_time, run
@@ -83,7 +83,7 @@ WHERE r.annotator_pk = :annotator_pk AND r.answered_at IS NULL AND r.handed_at >
 
 
 def list_busy_queries(
-    session: Session, worklist: Worklist, dataset: DatasetRow, query_pks: Collection[int]
+    session: Session, worklist: OpenPairsRequest, dataset: DatasetRow, query_pks: Collection[int]
 ) -> set[int]:
     """Those of the queries (query_pk) of which the annotator still has something to answer."""
     found: set[int] = set()
@@ -106,7 +106,7 @@ def list_busy_queries(
     return found
 
 
-def count_judged(session: Session, worklist: Worklist, *, most: int) -> int:
+def count_judged(session: Session, worklist: OpenPairsRequest, *, most: int) -> int:
     """Of how many pairs there is an answer of the annotator, at most so many."""
     return int(run(session, _JUDGED, {**worklist.values, "most": most}).scalar_one())
 
@@ -159,14 +159,16 @@ class Judge:
     able: bool
 
 
-def list_own(session: Session, worklist: Worklist, dataset: DatasetRow, *, most: int) -> list[Any]:
+def list_own(session: Session, worklist: OpenPairsRequest, dataset: DatasetRow, *, most: int) -> list[Any]:
     """The discussions that wait for a lead's decision and whose pair the annotator judged: rows (pair_pk, query_pk,
     asked_at), first those in which they have not spoken, the oldest first. One read where nothing is asked by itself."""
     rows = _run(session, _OWN, worklist, dataset, most)
     return [(pair_pk, query_pk, read_time(asked_at)) for pair_pk, query_pk, asked_at, _said in rows]
 
 
-def list_waiting(session: Session, worklist: Worklist, dataset: DatasetRow, *, most: int) -> list[int]:
+def list_waiting(
+    session: Session, worklist: OpenPairsRequest, dataset: DatasetRow, *, most: int
+) -> list[int]:
     """Some of them (pair_pk) in which the annotator may speak and has not."""
     left = dict(_run(session, _WAITING, worklist, dataset, most).all())
     busy = list_busy_queries(session, worklist, dataset, left.values())
@@ -251,7 +253,7 @@ def is_discussed(session: Session, dataset: DatasetRow, pair_pk: int) -> bool:
 def _run(
     session: Session,
     statements: Mapping[bool | None, Prepared],
-    worklist: Worklist,
+    worklist: OpenPairsRequest,
     dataset: DatasetRow,
     most: int,
 ) -> Any:
@@ -320,7 +322,7 @@ def show_discussion(
     mine = turns.get(username)
     looked = not busy and has_seen(session, pair_pk, person_pk)
 
-    def show(one: Answer, *, with_turn: bool) -> Said:
+    def show(one: IndependentJudgment, *, with_turn: bool) -> Said:
         turn = turns.get(one.annotator) if with_turn else None
         return Said(letters[_name(one)], one.outcome, one.grade, one.note, turn)
 
@@ -342,12 +344,12 @@ def show_discussion(
     )
 
 
-def digest_answers(answers: Sequence[Answer]) -> str:
+def digest_answers(answers: Sequence[IndependentJudgment]) -> str:
     """What the annotators of a pair have judged, as a short text."""
     return digest_seen([one.event_id for one in answers if not one.quality], 0)
 
 
-def _name(one: Answer) -> str:
+def _name(one: IndependentJudgment) -> str:
     return f"quality {one.annotator}" if one.quality else one.annotator
 
 

@@ -217,7 +217,7 @@ def _count_flips(sums: Floats) -> int:
 """No grade: nobody judged it, or it cannot be rated."""
 
 
-class Standing(NamedTuple):
+class ProvisionalGrade(NamedTuple):
     """`grade`: at which the pair counts now (NONE: at none); `candidates`: the grades, and NONE, that somebody holds right."""
 
     grade: int
@@ -237,7 +237,7 @@ def find_standing(
     imported: int | None,
     errors: tuple[int, ...] = (),
     answered: tuple[int, ...] = (),
-) -> Standing:
+) -> ProvisionalGrade:
     """How a pair stands. The arguments are those of `settle`; `answered`: the errors on which a lead has decided since."""
     contested = settle(grades, unrateable, decided, imported).grade
     settlement = settle(grades, unrateable, decided, imported, errors)
@@ -250,7 +250,7 @@ def find_standing(
     if settlement.status in OPEN:
         judged = grades if contested is None else (contested,)
         standing = count_as((*judged, *errors))
-    return Standing(NONE if standing is None else standing, tuple(sorted(candidates)) or (NONE,))
+    return ProvisionalGrade(NONE if standing is None else standing, tuple(sorted(candidates)) or (NONE,))
 
 
 DIGITS = 10

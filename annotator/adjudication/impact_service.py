@@ -60,7 +60,7 @@ def bring_up_to_date(
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         left = _count_steps(session, dataset_pk)
-    done, more, kept = 0, left > 0, _Kept()
+    done, more, kept = 0, left > 0, _KeptEffects()
     while more and (most is None or done < most):
         with database.read() as session:
             scoring = _lacks_totals(session, dataset_pk)
@@ -91,7 +91,7 @@ class _Part(NamedTuple):
     scoring: bool
 
 
-class _Kept:
+class _KeptEffects:
     """What was computed with the scores, until the sums are known: by the queries of a transaction, with what was known of their
     pairs and of the runs. In memory as far as there is room; the rest is computed again."""
 
@@ -122,7 +122,7 @@ def _count_steps(session: Session, dataset_pk: int) -> int:
 
 
 def _read_part(
-    session: Session, dataset_pk: int, queries: Sequence[int], scoring: bool, kept: _Kept
+    session: Session, dataset_pk: int, queries: Sequence[int], scoring: bool, kept: _KeptEffects
 ) -> _Part:
     """The rankings of these queries, but for those that are kept."""
     chunks = [chunk for chunk in split(queries, AT_ONCE) if scoring or tuple(chunk) not in kept.chunks]
@@ -130,7 +130,9 @@ def _read_part(
     return _Part(read_rankings(session, dataset_pk, wanted), frozenset(wanted), scoring)
 
 
-def _compute(database: Database, dataset_pk: int, part: _Part, queries: Sequence[int], kept: _Kept) -> bool:
+def _compute(
+    database: Database, dataset_pk: int, part: _Part, queries: Sequence[int], kept: _KeptEffects
+) -> bool:
     """Compute some of the part's queries; False where the runs have changed since it was read."""
     from annotator.adjudication.impact import compute
 

@@ -74,7 +74,7 @@ class Lead(NamedTuple):
     name: str
 
 
-class System(NamedTuple):
+class PairSystem(NamedTuple):
     """Who put a pair into the pool, and where it stood there."""
 
     system: str
@@ -148,6 +148,6 @@ def list_names(session: Session, usernames: Collection[str]) -> dict[str, str]:
     return {username: name or username for username, name in rows}
 
 
-def list_systems_of(session: Session, pair_pk: int) -> list[System]:
+def list_systems_of(session: Session, pair_pk: int) -> list[PairSystem]:
     """Who put the pair into the pool, the best rank first. For leads who ask for it."""
-    return [System(*row) for row in run(session, _SYSTEMS, {"pair_pk": pair_pk})]
+    return [PairSystem(*row) for row in run(session, _SYSTEMS, {"pair_pk": pair_pk})]

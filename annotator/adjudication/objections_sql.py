@@ -22,7 +22,7 @@ from annotator.storage.adjudication_tables import (
     ObjectionRow,
 )
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow
-from annotator.storage.open_pairs import Worklist
+from annotator.storage.open_pairs import OpenPairsRequest
 from annotator.storage.sql import prepare, run
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -76,7 +76,7 @@ def list_objections(session: Session, pair_pks: Collection[int]) -> dict[int, li
 
 
 def list_new(
-    session: Session, worklist: Worklist, dataset: DatasetRow, *, most: int
+    session: Session, worklist: OpenPairsRequest, dataset: DatasetRow, *, most: int
 ) -> list[tuple[int, int]]:
     """(pair_pk, query_pk) of up to `most` decisions that the annotator may see and has not seen."""
     found = run(session, _NEW, {**worklist.values, "most": most}).all()
@@ -85,7 +85,13 @@ def list_new(
 
 
 def read_decisions(
-    session: Session, worklist: Worklist, dataset: DatasetRow, *, differing: bool, page: int, size: int
+    session: Session,
+    worklist: OpenPairsRequest,
+    dataset: DatasetRow,
+    *,
+    differing: bool,
+    page: int,
+    size: int,
 ) -> tuple[OwnDecisions, list[int]]:
     """A page of the decisions that the annotator may see, and its pairs (pair_pk). One read where there is none."""
     hidden = _list_hidden_queries(session, worklist, dataset)
@@ -96,19 +102,21 @@ def read_decisions(
     return OwnDecisions(total, otherwise, tuple(one for _, one in rows)), [pair_pk for pair_pk, _ in rows]
 
 
-def find_own_decision(session: Session, worklist: Worklist, pair_pk: int) -> OwnDecision | None:
+def find_own_decision(session: Session, worklist: OpenPairsRequest, pair_pk: int) -> OwnDecision | None:
     """What was decided on this pair, whatever else the annotator has to do."""
     row = session.execute(_select_page(worklist).where(col(PairRow.pk) == pair_pk)).first()
     return None if row is None else _to_record(row)[1]
 
 
-def _list_hidden_queries(session: Session, worklist: Worklist, dataset: DatasetRow) -> set[int] | None:
+def _list_hidden_queries(
+    session: Session, worklist: OpenPairsRequest, dataset: DatasetRow
+) -> set[int] | None:
     """The queries with decisions on the annotator's pairs that they may not see yet; None without any decision."""
     queries = set(session.scalars(_select_own(worklist, col(PairRow.query_pk)).distinct()))
     return list_busy_queries(session, worklist, dataset, queries) if queries else None
 
 
-def _count(session: Session, worklist: Worklist, hidden: Collection[int]) -> tuple[int, int]:
+def _count(session: Session, worklist: OpenPairsRequest, hidden: Collection[int]) -> tuple[int, int]:
     """How many decisions the annotator may see, and how many of them are otherwise than they judged."""
     differing = func.sum(case((_DIFFERS, 1), else_=0))
     statement = _select_own(worklist, func.count(), differing).where(_is_shown(hidden))
@@ -117,7 +125,13 @@ def _count(session: Session, worklist: Worklist, hidden: Collection[int]) -> tup
 
 
 def _list_page(
-    session: Session, worklist: Worklist, hidden: Collection[int], *, differing: bool, limit: int, offset: int
+    session: Session,
+    worklist: OpenPairsRequest,
+    hidden: Collection[int],
+    *,
+    differing: bool,
+    limit: int,
+    offset: int,
 ) -> list[tuple[int, OwnDecision]]:
     """Some of them with their pair_pk, the latest first."""
     statement = _select_page(worklist).where(_is_shown(hidden))
@@ -132,7 +146,7 @@ def _list_page(
     ]
 
 
-def _select_own(worklist: Worklist, *columns: Any) -> Select[*tuple[Any, ...]]:
+def _select_own(worklist: OpenPairsRequest, *columns: Any) -> Select[*tuple[Any, ...]]:
     """Of the pairs that the annotator judged those that are decided, or to whose decision they objected."""
     objected = and_(
         col(ObjectionRow.pair_pk) == col(CurrentJudgmentRow.pair_pk),
@@ -155,7 +169,7 @@ def _select_own(worklist: Worklist, *columns: Any) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _select_page(worklist: Worklist) -> Select[*tuple[Any, ...]]:
+def _select_page(worklist: OpenPairsRequest) -> Select[*tuple[Any, ...]]:
     since = (
         select(func.min(col(RubricRow.version)))
         .join(GuidelineDecisionRow, col(GuidelineDecisionRow.rubric_pk) == col(RubricRow.pk))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from annotator.adjudication.records import Candidate, choose_grade
+from annotator.adjudication.records import PolicyCandidate, choose_grade
 from annotator.domain.messages import Message, say
 from annotator.domain.settling import Reason
 
@@ -41,7 +41,7 @@ class GradesSettled:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class SkippedPairs:
     """So many open pairs are left alone; `why` in words for a page."""
 
     obstacle: Obstacle
@@ -58,7 +58,7 @@ class PolicyPreview:
     policy: str
     pairs: int
     by_grades: tuple[GradesSettled, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[SkippedPairs, ...]
     impact_sum: float | None
     impact_mean: float | None
     flips: int
@@ -66,7 +66,7 @@ class PolicyPreview:
     digest: str
 
 
-def find_obstacle(pair: Candidate) -> Obstacle | None:
+def find_obstacle(pair: PolicyCandidate) -> Obstacle | None:
     """Why a policy leaves the pair alone; None where it settles it."""
     checks: tuple[tuple[bool, Obstacle], ...] = (
         (bool(pair.waiting & ~Reason.DIFFER), "reason"),
@@ -81,10 +81,10 @@ def find_obstacle(pair: Candidate) -> Obstacle | None:
 
 
 def preview(
-    policy: str, candidates: Sequence[Candidate]
-) -> tuple[PolicyPreview, list[tuple[Candidate, int]]]:
+    policy: str, candidates: Sequence[PolicyCandidate]
+) -> tuple[PolicyPreview, list[tuple[PolicyCandidate, int]]]:
     """What the policy does to these pairs, and each that it settles with its grade."""
-    settled, left = list[tuple[Candidate, int]](), Counter[Obstacle]()
+    settled, left = list[tuple[PolicyCandidate, int]](), Counter[Obstacle]()
     for pair in candidates:
         obstacle = find_obstacle(pair)
         if obstacle is None:
@@ -97,7 +97,7 @@ def preview(
         policy=policy,
         pairs=len(settled),
         by_grades=tuple(GradesSettled(*grades, pairs) for grades, pairs in sorted(by_grades.items())),
-        left_out=tuple(LeftOut(why, OBSTACLE_NAMES[why], left[why]) for why in _ORDER if left[why]),
+        left_out=tuple(SkippedPairs(why, OBSTACLE_NAMES[why], left[why]) for why in _ORDER if left[why]),
         impact_sum=sum(impacts) if impacts else None,
         impact_mean=sum(impacts) / len(impacts) if impacts else None,
         flips=sum(pair.flips > 0 for pair, _ in settled),
@@ -124,7 +124,7 @@ def say_changed(before: str, after: str) -> Message:
     return say("judgments of these pairs came or were changed since the preview; look at the preview again")
 
 
-def _digest(policy: str, settled: Sequence[tuple[Candidate, int]]) -> str:
+def _digest(policy: str, settled: Sequence[tuple[PolicyCandidate, int]]) -> str:
     """How many pairs, which ones, and everything that is settled."""
     ordered = sorted((pair.key, pair.seen, grade) for pair, grade in settled)
     return f"{len(settled)}-{_hash([key for key, _, _ in ordered])}-{_hash([policy, ordered])}"

@@ -37,7 +37,7 @@ from annotator.adjudication.queue_sql import (
     list_rows,
 )
 from annotator.adjudication.queue_sql import count_open as count_open_ones
-from annotator.adjudication.records import Answer
+from annotator.adjudication.records import IndependentJudgment
 from annotator.domain.people import Actor
 from annotator.domain.settling import UNGRADED, Reason, read_decision
 from annotator.people.service import require_role
@@ -46,7 +46,7 @@ from annotator.storage.disclosures import list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 
 
-class Counted(Protocol):
+class DisagreementCount(Protocol):
     """How many open disputes wait for the same reasons (bits), with the same grades."""
 
     @property
@@ -64,7 +64,7 @@ class Counted(Protocol):
 
 
 def add_up(
-    kinds: Iterable[Counted],
+    kinds: Iterable[DisagreementCount],
     *,
     by_category: Mapping[str | None, int],
     assigned: Mapping[str, int],
@@ -234,7 +234,7 @@ def _hide(row: Any) -> Disagreement:
     )
 
 
-def _disagreement(row: Any, answers: Sequence[Answer], *, yours: bool) -> Disagreement:
+def _disagreement(row: Any, answers: Sequence[IndependentJudgment], *, yours: bool) -> Disagreement:
     dispute = row.DisputeRow
     waiting = Reason(dispute.waiting)
     return Disagreement(

@@ -28,7 +28,7 @@ from annotator.storage.adjudication_tables import (
 from annotator.storage.tables import CurrentJudgmentRow, DocumentRow, PairRow, PersonRow, QueryRow
 
 
-class Counted(NamedTuple):
+class OpenDisagreementCount(NamedTuple):
     """How many open disputes there are that wait for the same reasons (`waiting`, as bits) with the same grades."""
 
     waiting: int
@@ -39,13 +39,13 @@ class Counted(NamedTuple):
     disputes: int
 
 
-def count_open(session: Session, dataset_pk: int) -> list[Counted]:
+def count_open(session: Session, dataset_pk: int) -> list[OpenDisagreementCount]:
     """All open disputes, in one pass."""
     row = DisputeRow
     flips = func.coalesce(col(row.flips), 0) > 0
     told = (col(row.waiting), col(row.low), col(row.high), col(row.taste), flips)
     statement = _scan_open(select(*told, func.count()), dataset_pk).group_by(*told)
-    return [Counted(*found) for found in session.execute(statement)]
+    return [OpenDisagreementCount(*found) for found in session.execute(statement)]
 
 
 def count_all_open(session: Session, dataset_pk: int) -> int:

@@ -21,7 +21,7 @@ from annotator.domain.settling import Decided, Reason, Stage, read_decision
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class IndependentJudgment:
     """A current independent judgment, graded or unrateable, with its annotator's username, and whether that is nobody.
 
     `quality`: it is a third expert's of quality control instead.
@@ -239,7 +239,7 @@ def say_wait(letter: str, query_id: str, wait: Wait) -> Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class DecisionProposal:
     """What one lead proposes on a pair that takes two (`records.py`). `by`: their username."""
 
     lead_pk: int
@@ -257,7 +257,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class JudgedNeighbour:
     """A judged document of a query. `grade`: the settled one, where it may be told."""
 
     pair_pk: int
@@ -286,8 +286,8 @@ class CaseFacts:
 
     row: Any
     metadata: Mapping[str, str]
-    answers: list[Answer]
-    proposals: tuple[Proposal, ...]
+    answers: list[IndependentJudgment]
+    proposals: tuple[DecisionProposal, ...]
     discussion: PairDiscussion | None = None
     decisions: list[Any] = field(default_factory=list)
     objections: list[Any] = field(default_factory=list)
@@ -304,7 +304,7 @@ POLICY_NAMES: Mapping[str, Message] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PolicyCandidate:
     """An open dispute. `grades`: of its independent judgments; `seen`: its digest; `impact`: None without runs; the rest: what
     keeps this lead, or a policy, from deciding it."""
 

@@ -17,7 +17,7 @@ from annotator.adjudication.case import (
     BARRED,
     MOST_CHARACTERS,
     WARN_FROM,
-    Setting,
+    CaseContext,
     Sketches,
     describe_case,
     find_neighbours,
@@ -272,7 +272,7 @@ def _read_cases(
     if not pair_pks:
         return ()
     rubric, seed = find_rubric(session, reader.dataset_pk), row.seed if seed is None else seed
-    setting = Setting(reader.lead_pk, seed, row.second_adjudicator, rubric.version, to_rubric(rubric))
+    setting = CaseContext(reader.lead_pk, seed, row.second_adjudicator, rubric.version, to_rubric(rubric))
     facts = list_case_facts(session, row, reader, pair_pks)
     there = list_documents(session, reader.lead_pk, {one.row.query_pk for one in facts.values()})
     asked = [one.row for one in facts.values()]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotator.agreement.consensus_records import Consensus, EstimatedAnnotator, EstimatedPair, Match
+from annotator.agreement.consensus_records import Consensus, DecisionMatch, EstimatedAnnotator, EstimatedPair
 from annotator.agreement.dawid_skene import DawidSkene, find_likelier
 from annotator.agreement.judgment_table import Ints
 from annotator.domain.grades import GRADES
@@ -20,7 +20,7 @@ from annotator.domain.grades import GRADES
 SETTLED = ("unanimous", "adjudicated")
 
 
-class JudgedPair(NamedTuple):
+class ConsensusPair(NamedTuple):
     """A pair with its current independent grades by annotator, and the grade that settles it."""
 
     query_id: str
@@ -36,7 +36,7 @@ def find_majority(grades: Sequence[int]) -> int | None:
     return counts[0][1] if len(counts) == 1 or counts[0][0] > counts[1][0] else None
 
 
-def compare_estimates(dataset: str, pairs: Iterable[JudgedPair], names: Mapping[int, str]) -> Consensus:
+def compare_estimates(dataset: str, pairs: Iterable[ConsensusPair], names: Mapping[int, str]) -> Consensus:
     """The estimates of all shared pairs, in their order; none where Dawid and Skene's still change at the end. `names`: of the
     annotators; `pairs` may hold others too."""
     shared = [pair for pair in pairs if len(pair.grades) > 1]
@@ -61,7 +61,7 @@ def compare_estimates(dataset: str, pairs: Iterable[JudgedPair], names: Mapping[
 
 
 def _gather(
-    pairs: Sequence[JudgedPair], names: Mapping[int, str]
+    pairs: Sequence[ConsensusPair], names: Mapping[int, str]
 ) -> tuple[list[str], tuple[Ints, Ints, Ints]]:
     """The annotators by name; and pair, annotator (their places in these lists) and grade of every judgment."""
     person, grade = array("q"), array("q")
@@ -83,7 +83,7 @@ def _sum_up(grades: tuple[int, ...]) -> tuple[int | None, float]:
     return find_majority(grades), float(median(grades))
 
 
-def _describe(pair: JudgedPair, grade: int, probability: float) -> EstimatedPair:
+def _describe(pair: ConsensusPair, grade: int, probability: float) -> EstimatedPair:
     majority, middle = _sum_up(tuple(pair.grades.values()))
     settles = pair.settled_by in SETTLED
     return EstimatedPair(
@@ -123,15 +123,15 @@ METHODS: Mapping[str, Callable[[EstimatedPair], int | None]] = {
 }
 
 
-def _match(pairs: Sequence[EstimatedPair]) -> tuple[Match, ...]:
+def _match(pairs: Sequence[EstimatedPair]) -> tuple[DecisionMatch, ...]:
     decided = [pair for pair in pairs if pair.settled_by == "adjudicated"]
     return tuple(
         _count(name, [(value(pair), pair.settled) for pair in decided]) for name, value in METHODS.items()
     )
 
 
-def _count(name: str, found: Sequence[tuple[int | None, int | None]]) -> Match:
+def _count(name: str, found: Sequence[tuple[int | None, int | None]]) -> DecisionMatch:
     compared = [(estimated, settled) for estimated, settled in found if estimated is not None]
-    return Match(
+    return DecisionMatch(
         name, len(compared), sum(one == other for one, other in compared), len(found) - len(compared)
     )

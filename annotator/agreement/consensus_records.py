@@ -38,7 +38,7 @@ class EstimatedAnnotator:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class DecisionMatch:
     """How often one method's estimate equals the lead's decision: `equal` of `compared` adjudicated pairs; `open`: those
     for which the method gives no whole grade."""
 
@@ -56,7 +56,7 @@ class Consensus:
     dataset: str
     pairs: Sequence[EstimatedPair]
     annotators: tuple[EstimatedAnnotator, ...]
-    matches: tuple[Match, ...]
+    matches: tuple[DecisionMatch, ...]
     shares: tuple[float, ...]
     iterations: int
     converged: bool

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from annotator.agreement import html_charts
-from annotator.agreement.consensus_records import NO_QRELS, Consensus, Match
+from annotator.agreement.consensus_records import NO_QRELS, Consensus, DecisionMatch
 from annotator.agreement.html_parts import (
     CSS,
     KINDS,
@@ -83,7 +83,7 @@ def show_estimates(found: Consensus) -> str:
     )
 
 
-def show_share(match: Match) -> str:
+def show_share(match: DecisionMatch) -> str:
     """ "81.3%"; nothing where no pair can be compared."""
     return show_percent(match.equal / match.compared) if match.compared else ""
 

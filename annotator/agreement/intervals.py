@@ -27,7 +27,7 @@ Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class CountBlock:
     """Counts that add up: `features[i]` (n x f) belongs to the query numbered `queries[i]` (n)."""
 
     queries: Ints
@@ -67,7 +67,7 @@ class Resamples:
                 self._kept.append(weights.astype(np.uint8))
             yield part, weights.astype(np.float32)
 
-    def sum(self, blocks: Sequence[Block]) -> list[Floats]:
+    def sum(self, blocks: Sequence[CountBlock]) -> list[Floats]:
         """For each block its features summed over each resample: resamples x f. Every block's queries are among these."""
         widths = [block.features.shape[1] for block in blocks]
         features = np.zeros((len(self.queries), sum(widths)))
@@ -80,14 +80,14 @@ class Resamples:
         return np.split(sums, ends[:-1], axis=1) if blocks else []
 
 
-def sum_by_query(query: Ints, features: Floats) -> Block:
+def sum_by_query(query: Ints, features: Floats) -> CountBlock:
     """One row per query from one row per pair (n x f)."""
     queries, place = number(query)
     columns = [np.bincount(place, weights=column, minlength=len(queries)) for column in features.T]
-    return Block(queries, np.column_stack(columns) if columns else np.zeros((len(queries), 0)))
+    return CountBlock(queries, np.column_stack(columns) if columns else np.zeros((len(queries), 0)))
 
 
-def resample_sums(blocks: Sequence[Block], *, resamples: int, seed: int) -> list[Floats]:
+def resample_sums(blocks: Sequence[CountBlock], *, resamples: int, seed: int) -> list[Floats]:
     """For each block its features summed over each resample of the queries: resamples x f.
 
     All blocks see the same resamples, drawn from the queries that any of them has. Same seed, same result.

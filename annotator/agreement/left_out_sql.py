@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, case, func, select, text
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
-from annotator.agreement.records import LeftOut, LeftOutJudgment
+from annotator.agreement.records import ExcludedJudgment, ExclusionCount
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say
 from annotator.storage.tables import (
@@ -51,9 +51,9 @@ GROUP BY j.purpose
 """)
 
 
-def hide_left_out(one: LeftOutJudgment) -> LeftOutJudgment:
+def hide_left_out(one: ExcludedJudgment) -> ExcludedJudgment:
     """The judgment as somebody sees it who has still to judge its pair."""
-    return LeftOutJudgment("", "", "", "", "", "", None, one.purpose, one.judged_at, hidden=True)
+    return ExcludedJudgment("", "", "", "", "", "", None, one.purpose, one.judged_at, hidden=True)
 
 
 def check_kind(kind: str) -> None:
@@ -68,7 +68,7 @@ def check_kind(kind: str) -> None:
         )
 
 
-def count_left_out(session: Session, dataset_pk: int) -> list[LeftOut]:
+def count_left_out(session: Session, dataset_pk: int) -> list[ExclusionCount]:
     """How many judgments of this dataset are left out, by reason; reasons that hold for none are absent."""
     stored, gone = _count_stored(session, dataset_pk)
     current = _count(session, CurrentJudgmentRow, col(CurrentJudgmentRow.dataset_pk) == dataset_pk)
@@ -82,7 +82,7 @@ def count_left_out(session: Session, dataset_pk: int) -> list[LeftOut]:
         "left_pool": gone,
         "revised": stored - gone - checks - current,
     }
-    return [LeftOut(kind, why, named[kind]) for kind, why in WHY.items() if named[kind]]
+    return [ExclusionCount(kind, why, named[kind]) for kind, why in WHY.items() if named[kind]]
 
 
 def count_outdated(session: Session, dataset_pk: int) -> int:
@@ -98,7 +98,7 @@ def count_outdated(session: Session, dataset_pk: int) -> int:
 
 def list_left_out(
     session: Session, dataset_pk: int, kind: str, *, limit: int, offset: int = 0
-) -> list[LeftOutJudgment]:
+) -> list[ExcludedJudgment]:
     """The judgments left out for this reason, in the order in which they came in; ValidationError for another kind."""
     check_kind(kind)
     statement = (
@@ -123,7 +123,7 @@ def list_left_out(
         .limit(limit)
         .offset(offset)
     )
-    return [LeftOutJudgment(*row) for row in session.execute(statement)]
+    return [ExcludedJudgment(*row) for row in session.execute(statement)]
 
 
 def _holds(kind: str) -> tuple[ColumnElement[bool], ...]:

@@ -23,7 +23,7 @@ from annotator.agreement.coefficients.paradox import compute_paradox, compute_pa
 from annotator.agreement.diagnosis.drift import TOO_FEW_QUERIES
 from annotator.agreement.intervals import (
     FEWEST_QUERIES,
-    Block,
+    CountBlock,
     Resamples,
     cluster_interval,
     interval,
@@ -182,16 +182,16 @@ def _resample(query: Ints, resamples: int, seed: int) -> Resamples:
     return Resamples(queries, resamples if len(queries) >= FEWEST_QUERIES else 0, seed)
 
 
-def _add_up(patterns: Patterns, features: Callable[[Floats], Floats]) -> Block:
+def _add_up(patterns: Patterns, features: Callable[[Floats], Floats]) -> CountBlock:
     """The features of each pair's counts, summed per query: computed once for each pattern."""
-    return Block(patterns.queries, patterns.pairs @ features(patterns.counts))
+    return CountBlock(patterns.queries, patterns.pairs @ features(patterns.counts))
 
 
 def _gwet_terms(counts: Floats, weights: Floats) -> Floats:
     return gwet.gwet_terms(counts, weights)
 
 
-def _sum(blocks: Sequence[Block], drawn: Resamples, *, asked: int) -> list[Sums]:
+def _sum(blocks: Sequence[CountBlock], drawn: Resamples, *, asked: int) -> list[Sums]:
     """Each block summed over all queries, and over the same resamples of them."""
     why = _explain_no_interval(len(drawn.queries), asked)
     draws = drawn.sum(blocks)

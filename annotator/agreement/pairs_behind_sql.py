@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.agreement.grades_sql import DOCUMENT, read_document_labels, read_query_labels
-from annotator.agreement.records import PairBehind, Selection
+from annotator.agreement.records import PairBehind, PairSelection
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import Message, say
@@ -67,7 +67,7 @@ _OF_SPAN = f"""
 SELECT w.pair_pk FROM current_judgment w WHERE {{counts}} GROUP BY w.pair_pk HAVING {_IN_SPAN.format(c="w", at="{at}")}"""
 
 
-class Found(NamedTuple):
+class PairDistance(NamedTuple):
     """A pair that was selected, and how far apart its grades are."""
 
     pair_pk: int
@@ -106,13 +106,13 @@ class Wanted:
 
 def find_behind(
     session: Session, wanted: Wanted, *, limit: int | None, offset: int = 0
-) -> tuple[int, list[Found]]:
+) -> tuple[int, list[PairDistance]]:
     """How many pairs there are, and some of them in order: furthest apart first, then in the queries' order."""
     found, values = _write_found(session, wanted)
     many = -1 if limit is None and _is_sqlite(session) else limit
     rows = session.execute(text(_PAGE.format(found=found)), {**values, "limit": many, "offset": offset}).all()
     if rows:
-        return rows[0][2], [Found(pair_pk, distance) for pair_pk, distance, _ in rows]
+        return rows[0][2], [PairDistance(pair_pk, distance) for pair_pk, distance, _ in rows]
     return session.execute(text(_COUNT.format(found=found)), values).scalar_one() if offset else 0, []
 
 
@@ -230,7 +230,7 @@ class Reader:
     seed: int
 
 
-def sort_found(session: Session, dataset_pk: int, found: Collection[Found]) -> list[Found]:
+def sort_found(session: Session, dataset_pk: int, found: Collection[PairDistance]) -> list[PairDistance]:
     """The same order for pairs that were found otherwise; those that have left the pool are left out."""
     states = list_pair_states(session, dataset_pk, [one.pair_pk for one in found])
     places = {state.pair_pk: place for place, state in enumerate(states)}
@@ -240,7 +240,11 @@ def sort_found(session: Session, dataset_pk: int, found: Collection[Found]) -> l
 
 
 def show_behind(
-    session: Session, dataset_pk: int, reader: Reader, found: Sequence[Found], notes: Mapping[int, Message]
+    session: Session,
+    dataset_pk: int,
+    reader: Reader,
+    found: Sequence[PairDistance],
+    notes: Mapping[int, Message],
 ) -> list[PairBehind]:
     """These pairs in full, in their order; of the hidden ones nothing."""
     shown: list[PairBehind] = []
@@ -261,7 +265,7 @@ def show_behind(
 
 def _show(
     state: PairState,
-    found: Found,
+    found: PairDistance,
     grades: Sequence[tuple[str, int]],
     texts: Mapping[tuple[str, int], str],
     note: Message | None,
@@ -281,7 +285,7 @@ def _show(
     )
 
 
-def _hide(found: Found) -> PairBehind:
+def _hide(found: PairDistance) -> PairBehind:
     return PairBehind("", "", "", "", "", (), found.distance, "", False, hidden=True)
 
 
@@ -353,7 +357,7 @@ class Selected:
     (usernames) that it names."""
 
     total: int
-    found: Sequence[Found]
+    found: Sequence[PairDistance]
     notes: Mapping[int, Message]
     named: tuple[str, ...]
 
@@ -361,7 +365,7 @@ class Selected:
 def find_selected(
     session: Session,
     dataset_pk: int,
-    selection: Selection,
+    selection: PairSelection,
     *,
     limit: int | None,
     offset: int = 0,
@@ -396,7 +400,7 @@ def find_selected(
     return Selected(*find_behind(session, wanted, limit=limit, offset=offset), {}, names)
 
 
-def check_selection(selection: Selection) -> None:
+def check_selection(selection: PairSelection) -> None:
     """ValidationError when it says nothing that could be found."""
     if selection.kind not in KINDS:
         raise ValidationError(
@@ -419,7 +423,9 @@ def check_selection(selection: Selection) -> None:
         )
 
 
-def _list_checks(session: Session, dataset_pk: int, annotator_pk: int, kind: str) -> dict[Found, Message]:
+def _list_checks(
+    session: Session, dataset_pk: int, annotator_pk: int, kind: str
+) -> dict[PairDistance, Message]:
     """The pairs that this annotator answered otherwise than before, or otherwise than is right, with both answers."""
     answers: dict[int, tuple[int | None, int | None]] = {}
     if kind == "repeat":
@@ -430,7 +436,7 @@ def _list_checks(session: Session, dataset_pk: int, annotator_pk: int, kind: str
             if one.kind == "gold":
                 answers[one.pair_pk] = (one.right, one.given)
     return {
-        Found(pair_pk, _measure_distance(before, given)): _say_answers(kind, before, given)
+        PairDistance(pair_pk, _measure_distance(before, given)): _say_answers(kind, before, given)
         for pair_pk, (before, given) in answers.items()
         if before != given
     }

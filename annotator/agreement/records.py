@@ -52,7 +52,7 @@ class Paradox:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class PairSelection:
     """The pairs that a figure or a sentence is about, as an address can say it; nothing set: all shared pairs.
 
     `annotators`: none, one (what they judged together with others) or two (what both judged). `grades`: two grades met
@@ -83,7 +83,7 @@ class Finding:
 
     kind: str
     sentence: str
-    pairs: Selection | None = None
+    pairs: PairSelection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class ExclusionCount:
     """How many judgments do not count, and why: `kind` is the reason's name, `why` says it in words."""
 
     kind: str
@@ -258,7 +258,7 @@ class AgreementReport:
     findings: tuple[Finding, ...]
     verdict: Verdict | None = None
     periods: tuple[Period, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[ExclusionCount, ...] = ()
     outdated: int = 0
 
     @property
@@ -306,7 +306,7 @@ def _values(values: Mapping[str, Value]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOutJudgment:
+class ExcludedJudgment:
     """A judgment that does not count. `pair`: the pair's key; `purpose`: for what it was given. `hidden`: who asks has
     still to judge its pair, so that nothing is told but the purpose and the time."""
 

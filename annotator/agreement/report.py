@@ -23,8 +23,8 @@ from annotator.agreement.measure import mean_kappas, measure, measure_briefly
 from annotator.agreement.records import (
     FEW_QUERIES,
     AgreementReport,
+    ExclusionCount,
     GroupAgreement,
-    LeftOut,
     Measured,
     Side,
     SincePart,
@@ -74,7 +74,7 @@ def make_report(
     measured: Measured,
     groups: Sequence[GroupAgreement],
     categories: Sequence[GroupAgreement],
-    left_out: Sequence[LeftOut],
+    left_out: Sequence[ExclusionCount],
 ) -> AgreementReport:
     """The report. `measured`, `groups`, `categories`: by the functions beside this one, of the same judgments."""
     assessed = assess(
@@ -106,7 +106,7 @@ def make_report(
     )
 
 
-def count_unrateable(left_out: Sequence[LeftOut]) -> int:
+def count_unrateable(left_out: Sequence[ExclusionCount]) -> int:
     """How many judgments say that a pair cannot be rated."""
     return sum(one.judgments for one in left_out if one.kind == "unrateable")
 
@@ -158,7 +158,7 @@ Led = Mapping[int, Mapping[str | None, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ComparedJudgments:
     """What is compared: the judgments of one group, which rows are since the version and which before."""
 
     found: Named
@@ -201,7 +201,7 @@ def compare_since(
 ) -> SinceVersion:
     """Both sides of this version. `versions`: of each judgment's guideline; `known`: all versions, ascending."""
     before, since, between, unknown = split_rows(found.judged, versions, version)
-    asked = Asked(found, before, since, resamples, seed)
+    asked = ComparedJudgments(found, before, since, resamples, seed)
     parts = [_compare(asked, None, np.ones(len(before), dtype=np.bool_), version)]
     about = led.get(version, {})
     chosen = sorted((name for name in about if name is not None), key=lambda name: (-about[name], name))
@@ -233,7 +233,7 @@ def split_rows(judged: Judged, versions: Ints, version: int) -> tuple[Flags, Fla
     return (known & ~any_later)[place], (known & all_later)[place], between, unknown
 
 
-def _compare(asked: Asked, category: str | None, rows: Flags, version: int) -> SincePart:
+def _compare(asked: ComparedJudgments, category: str | None, rows: Flags, version: int) -> SincePart:
     before, since = asked.measure(rows & asked.before), asked.measure(rows & asked.since)
     kept = rows & (asked.before | asked.since)
     difference = _subtract(asked.found.judged.where(kept), asked.since[kept], len(asked.found.names))

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.agreement.consensus import JudgedPair, compare_estimates
+from annotator.agreement.consensus import ConsensusPair, compare_estimates
 from annotator.agreement.consensus_records import Consensus
 from annotator.agreement.diagnosis.speed import limit_quick
 from annotator.agreement.diagnosis.verdict import judge
@@ -55,12 +55,12 @@ from annotator.agreement.measure import measure_given, measure_own
 from annotator.agreement.pairs_behind_sql import Reader, Selected, find_selected, show_behind
 from annotator.agreement.records import (
     AgreementReport,
-    LeftOutJudgment,
+    ExcludedJudgment,
     Measured,
     OwnAgreement,
     PairBehind,
     PairsBehind,
-    Selection,
+    PairSelection,
     SinceVersion,
     Value,
     Verdict,
@@ -197,7 +197,7 @@ def list_pairs_behind(
     database: Database,
     actor: Actor,
     dataset: str,
-    selection: Selection,
+    selection: PairSelection,
     *,
     limit: int,
     offset: int = 0,
@@ -221,7 +221,7 @@ def list_pairs_behind(
 
 
 def iterate_pairs_behind(
-    database: Database, actor: Actor, dataset: str, selection: Selection, *, now: datetime
+    database: Database, actor: Actor, dataset: str, selection: PairSelection, *, now: datetime
 ) -> Iterator[PairBehind]:
     """All of them, read piece by piece; what is about to be shown is noted before the first. For leads."""
     with database.read() as session:
@@ -242,14 +242,14 @@ def iterate_pairs_behind(
 
 def iterate_left_out_judgments(
     database: Database, actor: Actor, dataset: str, kind: str, *, now: datetime
-) -> Iterator[LeftOutJudgment]:
+) -> Iterator[ExcludedJudgment]:
     """Judgments that are left out for this reason (`LeftOut.kind`), in the order in which they came in, read piece by
     piece. For leads: nothing of a pair that they have still to judge; what they are shown they judge no more."""
     with database.read() as session:
         dataset_pk = key_of(_find_led(session, actor, dataset).pk)
         check_kind(kind)
 
-    def read() -> Iterator[LeftOutJudgment]:
+    def read() -> Iterator[ExcludedJudgment]:
         offset = 0
         while True:
             with database.read() as session:
@@ -287,12 +287,12 @@ def compute_consensus(database: Database, actor: Actor, dataset: str, *, now: da
     what they decided: an estimate settles nothing. Pairs that the lead has still to judge count, and are not listed."""
     with database.read() as session:
         row = _find_led(session, actor, dataset)
-        pairs, pks = list[JudgedPair](), list[int]()
+        pairs, pks = list[ConsensusPair](), list[int]()
         for state in iterate_pair_states(session, key_of(row.pk)):
             if len(state.grades) > 1:
                 settled = state.settlement
                 pairs.append(
-                    JudgedPair(state.query_id, state.doc_id, state.grades, settled.grade, settled.status)
+                    ConsensusPair(state.query_id, state.doc_id, state.grades, settled.grade, settled.status)
                 )
                 pks.append(state.pair_pk)
         people = _read_people(session, sorted({pk for pair in pairs for pk in pair.grades}))

@@ -14,7 +14,7 @@ from annotator.domain.messages import count_of, show_percent
 if TYPE_CHECKING:
     from annotator.agreement.records import Measured
     from annotator.dataset.coverage_service import CheckReport
-    from annotator.formats.source import Source
+    from annotator.formats.source import InputSource
     from annotator.importing.conversion_service import Conversion, WrittenFile
 
 MOST_DIFFERING = 50  # of the documents on which annotators differ, on the screen
@@ -97,11 +97,11 @@ def convert(
     )
 
 
-def _open(path: str, encoding: str | None, map_grades: str | None = None) -> "Source":
+def _open(path: str, encoding: str | None, map_grades: str | None = None) -> "InputSource":
     from annotator.formats.grade_scale import GradeScale, parse_mapping
-    from annotator.formats.source import Source
+    from annotator.formats.source import InputSource
 
-    return Source(path, encoding=encoding, scale=GradeScale(parse_mapping(map_grades)))
+    return InputSource(path, encoding=encoding, scale=GradeScale(parse_mapping(map_grades)))
 
 
 def _tell() -> Callable[[str], None]:

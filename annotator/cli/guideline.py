@@ -21,7 +21,7 @@ from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.guideline.service import Comparison, Line, Version
+    from annotator.guideline.service import DiffLine, GuidelineComparison, Version
 
 
 app = typer.Typer(help="The grades' definitions and the guideline, by version.", no_args_is_help=True)
@@ -135,7 +135,7 @@ def _to_json(version: "Version") -> dict[str, object]:
     }
 
 
-def _list_lines(found: "Comparison") -> list[str]:
+def _list_lines(found: "GuidelineComparison") -> list[str]:
     lines = [f"title: {found.title[0]!r} -> {found.title[1]!r}"] if found.title else []
     for grade in found.grades:
         lines += [f"grade {grade.grade}", *map(_line, grade.lines)]
@@ -144,7 +144,7 @@ def _list_lines(found: "Comparison") -> list[str]:
     return lines
 
 
-def _line(line: "Line") -> str:
+def _line(line: "DiffLine") -> str:
     text = f"… {count_of(line.skipped, 'line')}" if line.skipped else line.text
     return f"  {SIGNS[line.kind]} {text}".rstrip()
 

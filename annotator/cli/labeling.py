@@ -26,7 +26,7 @@ from annotator.domain.messages import count_of, show_percent
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.labeling.assignment_service import Standing, WaitingPerson, WaitingQuery
+    from annotator.labeling.assignment_service import AssignmentStatus, WaitingPerson, WaitingQuery
 
 
 COLUMNS = (
@@ -142,7 +142,7 @@ def assign(
     if list_:
         _show(assignment_service.show_assignment(opened, actor, dataset, now=now()), dataset, json=json)
         return
-    chosen = assignment_service.Selection(
+    chosen = assignment_service.QuerySelection(
         query_ids=None if queries is None else _read_ids(queries), category=category, language=language
     )
     act = assignment_service.assign if to else assignment_service.take_back
@@ -191,7 +191,7 @@ def _read_ids(found: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in lines if line.strip())
 
 
-def _show(found: "Standing", dataset: str, *, json: bool) -> None:
+def _show(found: "AssignmentStatus", dataset: str, *, json: bool) -> None:
     if json:
         print_json({"dataset": dataset, "at": now(), **asdict(found), "rules": str(found.rules)})
         return

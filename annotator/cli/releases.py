@@ -22,7 +22,7 @@ from annotator.domain.messages import count_of, show_beside
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from annotator.releases.gates import Gate
+    from annotator.releases.gates import ReleaseGate
     from annotator.releases.published_service import ReleaseDiff, Trace
     from annotator.storage.database import Database
 
@@ -225,14 +225,14 @@ def _read_overrides(given: list[str]) -> dict[str, str]:
     return found
 
 
-def _print_gates(gates: "Iterable[Gate]") -> None:
+def _print_gates(gates: "Iterable[ReleaseGate]") -> None:
     rows: list[tuple[Any, ...]] = [
         (gate.name, *_show_sides(gate), "yes" if gate.met else "no", gate.why) for gate in gates
     ]
     print_table(("gate", "required", "measured", "met", "work"), rows, empty="")
 
 
-def _show_sides(gate: "Gate") -> tuple[Any, Any]:
+def _show_sides(gate: "ReleaseGate") -> tuple[Any, Any]:
     """What is required and what was measured, with as many digits as it takes to tell them apart."""
     required, measured = gate.required, gate.measured
     if isinstance(required, float) and isinstance(measured, float):

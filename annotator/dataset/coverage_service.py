@@ -29,7 +29,7 @@ from annotator.formats.format import Format
 from annotator.formats.json_text import is_comment
 from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
 from annotator.formats.released_law import has_mixed_places
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.storage.lookup import key_of
 from annotator.storage.pair_states import PairState, iterate_pair_states, list_queries
 from annotator.storage.tables import DatasetRow
@@ -87,7 +87,7 @@ class CheckReport:
 
 
 def check_file(
-    source: Source,
+    source: InputSource,
     *,
     format_name: str | None = None,
     grades_by: str | None = None,
@@ -176,7 +176,7 @@ def _list_differing(truth: GroundTruth) -> Iterator[Differing]:
             yield Differing(query_id, doc_id, grades, None)
 
 
-def _detect(source: Source) -> Format | None:
+def _detect(source: InputSource) -> Format | None:
     if not source.is_folder:
         source.open().close()  # what cannot be read at all is refused, not reported
     try:
@@ -185,7 +185,7 @@ def _detect(source: Source) -> Format | None:
         return None
 
 
-def _say_unknown(source: Source) -> FormatError:
+def _say_unknown(source: InputSource) -> FormatError:
     with source.open() as file:
         if not file.read(1):
             return FormatError(source.path, None, "a ground-truth file", "an empty file")
@@ -215,7 +215,7 @@ def read_requirements(name: str) -> dict[str, Any]:
         raise ValidationError(
             f"no requirements {name!r}: expected a YAML file, or one of the templates {', '.join(TEMPLATES)}"
         )
-    return requirements_file.read_requirements(Source(str(path)).read_bytes(), str(path))
+    return requirements_file.read_requirements(InputSource(str(path)).read_bytes(), str(path))
 
 
 def list_facts(truth: GroundTruth) -> Iterator[QueryFacts]:

@@ -10,7 +10,7 @@ from typing import Any
 from annotator.domain.errors import BadInput, FormatError
 from annotator.formats.format import Format, read_schema
 from annotator.formats.json_text import load_json
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.text import describe
 from annotator.formats.tree import Place, Plain, Tree, TreeProblems
 from annotator.formats.yaml_text import load_yaml, resolve
@@ -34,7 +34,7 @@ def has_schema(known: Format) -> bool:
     return known.schema is not None and bool({".json", ".yaml"} & set(known.suffixes))
 
 
-def list_schema_problems(source: Source, known: Format) -> list[FormatError]:
+def list_schema_problems(source: InputSource, known: Format) -> list[FormatError]:
     """Every place that is not as the schema says, in the order of the file; empty where there is no such schema.
 
     A file that is no JSON or YAML at all has none here, nor has what is no good JSON or YAML: its reader says so.

@@ -31,7 +31,7 @@ ON_DISPUTES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class DatasetSetting:
     """One setting: `read` turns the text a user typed into its value, or raises ValueError."""
 
     name: str
@@ -134,33 +134,33 @@ def _requirements(found: str) -> dict[str, Any] | None:
     return read_requirements(found)
 
 
-SETTINGS: tuple[Setting, ...] = (
-    Setting("title", say("a text"), "the name shown to people", str),
-    Setting("language", say("a language tag such as ja, or nothing"), "the main language of the documents", lambda v: v or None),
-    Setting("authors", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "who made the dataset, for papers that use it", _or_none(_text)),
-    Setting("contact", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "whom to ask about it", _or_none(_text)),
-    Setting("licence", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "under which licence its releases may be used", _or_none(_text)),
-    Setting("source", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "where its queries and documents come from", _or_none(_text)),
-    Setting("overlap", say("a whole number 1-20"), "how many annotators judge each pair", _whole(1, MOST)),
-    Setting("overlap_by_category", say("category=1-20, several with commas between, or none"), "exceptions to the overlap by the query's category", _or_none(_by_category)),
-    Setting("overlap_share", say("a share and its overlap such as 0.3:2, or none"), "by how many a share of the other pairs is judged", _or_none(_share)),
-    Setting("overlap_cap", say("a whole number 1-20, or none"), "the most that any pair is judged", _or_none(_whole(1, MOST))),
-    Setting("third_judgment_from", say("a distance 1-3, or none"), "how far the first two must differ for one more annotator to be asked", _or_none(_whole(1, 3))),
-    Setting("kappa_target", say("a number between -1 and 1"), "Cohen's kappa that a release needs", _number(-1, 1)),
-    Setting("lease_minutes", say("a whole number 1-10080"), "how long a pair stays with the annotator it was given to", _whole(1, 10080)),
-    Setting("seed", say("a whole number 0-2147483647"), "fixes every order and sample drawn", _whole(0, 2**31 - 1)),
-    Setting("list_grade_0", say("true or false"), "whether set-based formats list grade-0 documents (they count as relevant there)", _yes_or_no),
-    Setting("training_score", say("a number between 0 and 1"), "the share of training pairs to get right before real pairs come", _number(0, 1)),
-    Setting("gold_rate", say("a number between 0 and 0.5"), "the share of pairs handed out that are gold pairs", _number(0, 0.5)),
-    Setting("repeat_rate", say("a number between 0 and 0.5"), "the share of pairs handed out that are one's own, shown again", _number(0, 0.5)),
-    Setting("repeat_after", say("a whole number 1-10000"), "after how many further pairs one's own may be shown again", _whole(1, 10_000)),
-    Setting("idle_seconds", say("a whole number 10-3600"), "after how long without a sign of life the time no longer counts as work", _whole(10, 3600)),
-    Setting("shown_metadata", say("column names with commas between, or none"), "the document's further columns that annotators see", _or_none(_columns)),
-    Setting("quality_rule", say("bound or rate"), "what a release's quality control goes by: what the sample proves (bound), or the errors it happens to hold (rate)", _one_of("bound", "rate")),
-    Setting("show_own_agreement", say("true or false"), "whether annotators see how well they agree with the others", _yes_or_no),
-    Setting("second_adjudicator", say("true or false"), "whether a dispute at distance 3 takes two leads who decide the same", _yes_or_no),
-    Setting("discuss_from", say("a distance 1-3, or off"), "from which distance on the annotators of a dispute are asked to look at each other's notes before a lead decides", _or_none(_whole(1, 3), OFF)),
-    Setting("requirements", say("{templates}, none, or a YAML file", templates=", ".join(TEMPLATES)), "what the queries and qrels must cover", _requirements),
+SETTINGS: tuple[DatasetSetting, ...] = (
+    DatasetSetting("title", say("a text"), "the name shown to people", str),
+    DatasetSetting("language", say("a language tag such as ja, or nothing"), "the main language of the documents", lambda v: v or None),
+    DatasetSetting("authors", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "who made the dataset, for papers that use it", _or_none(_text)),
+    DatasetSetting("contact", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "whom to ask about it", _or_none(_text)),
+    DatasetSetting("licence", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "under which licence its releases may be used", _or_none(_text)),
+    DatasetSetting("source", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "where its queries and documents come from", _or_none(_text)),
+    DatasetSetting("overlap", say("a whole number 1-20"), "how many annotators judge each pair", _whole(1, MOST)),
+    DatasetSetting("overlap_by_category", say("category=1-20, several with commas between, or none"), "exceptions to the overlap by the query's category", _or_none(_by_category)),
+    DatasetSetting("overlap_share", say("a share and its overlap such as 0.3:2, or none"), "by how many a share of the other pairs is judged", _or_none(_share)),
+    DatasetSetting("overlap_cap", say("a whole number 1-20, or none"), "the most that any pair is judged", _or_none(_whole(1, MOST))),
+    DatasetSetting("third_judgment_from", say("a distance 1-3, or none"), "how far the first two must differ for one more annotator to be asked", _or_none(_whole(1, 3))),
+    DatasetSetting("kappa_target", say("a number between -1 and 1"), "Cohen's kappa that a release needs", _number(-1, 1)),
+    DatasetSetting("lease_minutes", say("a whole number 1-10080"), "how long a pair stays with the annotator it was given to", _whole(1, 10080)),
+    DatasetSetting("seed", say("a whole number 0-2147483647"), "fixes every order and sample drawn", _whole(0, 2**31 - 1)),
+    DatasetSetting("list_grade_0", say("true or false"), "whether set-based formats list grade-0 documents (they count as relevant there)", _yes_or_no),
+    DatasetSetting("training_score", say("a number between 0 and 1"), "the share of training pairs to get right before real pairs come", _number(0, 1)),
+    DatasetSetting("gold_rate", say("a number between 0 and 0.5"), "the share of pairs handed out that are gold pairs", _number(0, 0.5)),
+    DatasetSetting("repeat_rate", say("a number between 0 and 0.5"), "the share of pairs handed out that are one's own, shown again", _number(0, 0.5)),
+    DatasetSetting("repeat_after", say("a whole number 1-10000"), "after how many further pairs one's own may be shown again", _whole(1, 10_000)),
+    DatasetSetting("idle_seconds", say("a whole number 10-3600"), "after how long without a sign of life the time no longer counts as work", _whole(10, 3600)),
+    DatasetSetting("shown_metadata", say("column names with commas between, or none"), "the document's further columns that annotators see", _or_none(_columns)),
+    DatasetSetting("quality_rule", say("bound or rate"), "what a release's quality control goes by: what the sample proves (bound), or the errors it happens to hold (rate)", _one_of("bound", "rate")),
+    DatasetSetting("show_own_agreement", say("true or false"), "whether annotators see how well they agree with the others", _yes_or_no),
+    DatasetSetting("second_adjudicator", say("true or false"), "whether a dispute at distance 3 takes two leads who decide the same", _yes_or_no),
+    DatasetSetting("discuss_from", say("a distance 1-3, or off"), "from which distance on the annotators of a dispute are asked to look at each other's notes before a lead decides", _or_none(_whole(1, 3), OFF)),
+    DatasetSetting("requirements", say("{templates}, none, or a YAML file", templates=", ".join(TEMPLATES)), "what the queries and qrels must cover", _requirements),
 )  # fmt: skip
 
 

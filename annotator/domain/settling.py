@@ -114,7 +114,7 @@ UNRATEABLE_APART = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SettlementFacts:
     """What is known of a pair. `answers`: its current independent judgments, each a grade (None: cannot be rated) and when.
     `decided`, `decided_at`: by the decision that holds. `settled`: its grade without regard to errors. `errors`: the grades
     that quality control found instead, and when, `answered_errors`: on which a lead has decided since; `objections`, `questions`, `stale`: since when."""
@@ -152,7 +152,7 @@ class Dispute:
         return (self.low >= RELEVANT_FROM) == (self.high >= RELEVANT_FROM)
 
 
-def find_dispute(pair: Standing) -> Dispute | None:
+def find_dispute(pair: SettlementFacts) -> Dispute | None:
     """The dispute that a pair is, None where nothing was ever to be decided on it."""
     began = _list_reasons(pair)
     if not began and pair.decided is None:
@@ -188,7 +188,7 @@ def find_stage(settlement: Settlement, waiting: Reason, *, decided: bool, lackin
     return settlement.status if settlement.status in ("imported", "single") else "agreed"
 
 
-def _list_reasons(pair: Standing) -> dict[Reason, datetime]:
+def _list_reasons(pair: SettlementFacts) -> dict[Reason, datetime]:
     """The reasons that hold, each with when it began."""
     found: dict[Reason, datetime] = {}
     ordered = sorted(pair.answers, key=lambda answer: answer[1])
@@ -211,7 +211,7 @@ def _list_reasons(pair: Standing) -> dict[Reason, datetime]:
     return found
 
 
-def _list_grades(pair: Standing, reasons: Reason) -> set[int]:
+def _list_grades(pair: SettlementFacts, reasons: Reason) -> set[int]:
     """The grades that speak against each other."""
     found = {grade for grade, _ in pair.answers if grade is not None}
     if Reason.QUALITY in reasons:

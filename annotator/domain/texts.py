@@ -10,7 +10,7 @@ MAX_TEXT = 10_000
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-class Fault(NamedTuple):
+class TextFault(NamedTuple):
     """What is wrong with a text: in two parts for whoever names a line of a file, and as `said` on a page."""
 
     expected: str
@@ -18,10 +18,10 @@ class Fault(NamedTuple):
     said: Message
 
 
-NO_WORDS = Fault("some words", "nothing", say("expected some words, found nothing"))
+NO_WORDS = TextFault("some words", "nothing", say("expected some words, found nothing"))
 
 
-def find_fault(text: str, *, empty: Fault | None) -> Fault | None:
+def find_fault(text: str, *, empty: TextFault | None) -> TextFault | None:
     """What is wrong with a text, None when it is fine. `empty`: the fault of one without words; None: that is fine."""
     stripped = text.strip()
     if not stripped:
@@ -29,14 +29,14 @@ def find_fault(text: str, *, empty: Fault | None) -> Fault | None:
     if len(stripped) > MAX_TEXT:
         found = len(stripped)
         said = say("expected at most {most:,} characters, found {found:,}", most=MAX_TEXT, found=found)
-        return Fault(f"at most {MAX_TEXT:,} characters", f"{found:,}", said)
+        return TextFault(f"at most {MAX_TEXT:,} characters", f"{found:,}", said)
     if holds_no_text(stripped):
         said = say("expected text, found a character that no text may hold")
-        return Fault("text", "a character that no text may hold", said)
+        return TextFault("text", "a character that no text may hold", said)
     return None
 
 
-def check_text(name: Message, text: str, *, empty: Fault | None) -> str:
+def check_text(name: Message, text: str, *, empty: TextFault | None) -> str:
     """The text without the white space around it. ValidationError for what `find_fault` finds."""
     fault = find_fault(text, empty=empty)
     if fault is not None:

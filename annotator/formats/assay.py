@@ -15,7 +15,7 @@ from typing import Any
 
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
 from annotator.formats.format import Feature, Format, Reserved
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.tree import Place, TreeProblems, locate_items
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 from annotator.formats.yaml_text import load_yaml, quote, resolve, write_entry
@@ -127,7 +127,7 @@ _HEAD = (
 )
 
 
-def read(source: Source) -> GroundTruth:
+def read(source: InputSource) -> GroundTruth:
     """The queries (ids only) and qrels of a file. BadInput names every bad place with its line."""
     tree = load_yaml(source.read_bytes(), source.path)
     problems = TreeProblems(tree, source.scale)
@@ -149,7 +149,7 @@ def read(source: Source) -> GroundTruth:
     return GroundTruth(tuple(queries.values()), tuple(qrels), read_rest(top))
 
 
-def find_query_lines(source: Source) -> list[int]:
+def find_query_lines(source: InputSource) -> list[int]:
     """The line on which each query of a readable file begins, in order."""
     return locate_items(load_yaml(source.read_bytes(), source.path), "expected")
 

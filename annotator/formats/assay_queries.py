@@ -22,7 +22,7 @@ from annotator.formats.assay import (
     write_paths,
 )
 from annotator.formats.format import Format
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.tree import Place, TreeProblems, locate_items
 from annotator.formats.writer import ONE_FILE, FileWriter
 from annotator.formats.yaml_text import load_yaml, quote
@@ -32,7 +32,7 @@ _CERTAIN = re.compile(rb"^(?:- +|  +)[\"']?expected[\"']?[ \t]*:", re.MULTILINE)
 _HEAD = "# The same evaluator's list form: one item a query, with its text and its expected paths.\n"
 
 
-def read(source: Source) -> GroundTruth:
+def read(source: InputSource) -> GroundTruth:
     """The queries and qrels of a file. BadInput names every bad place with its line."""
     tree = load_yaml(source.read_bytes(), source.path)
     problems = TreeProblems(tree, source.scale)
@@ -51,7 +51,7 @@ def read(source: Source) -> GroundTruth:
     return GroundTruth(tuple(queries.values()), tuple(qrels))
 
 
-def find_query_lines(source: Source) -> list[int]:
+def find_query_lines(source: InputSource) -> list[int]:
     """The line on which each query of a readable file begins, in order."""
     return locate_items(load_yaml(source.read_bytes(), source.path))
 

@@ -30,7 +30,7 @@ from annotator.formats.format import Format, Reserved
 from annotator.formats.grade_scale import UNRATEABLE
 from annotator.formats.qrel_jsonl import end_lines, read_objects, write_object
 from annotator.formats.qrel_rows import QrelList
-from annotator.formats.source import MAX_LINE, Source
+from annotator.formats.source import MAX_LINE, InputSource
 from annotator.formats.tables import Row, take_id, take_text
 from annotator.formats.text import ID_LIMIT, describe, is_too_long
 from annotator.formats.tree import MAX_TEXT, TEXT_LIMIT
@@ -43,7 +43,12 @@ _QUOTED = re.compile('["\t\r\n]')
 
 
 def read_split(
-    source: Source, split: str, qrels: QrelList, ids: dict[str, str], *, known: Mapping[str, Query] | None
+    source: InputSource,
+    split: str,
+    qrels: QrelList,
+    ids: dict[str, str],
+    *,
+    known: Mapping[str, Query] | None,
 ) -> None:
     """The qrels of one .tsv. `ids` gathers each query_id once; `known`: the queries that there are, None when unknown."""
     problems = Problems(source.path)
@@ -70,7 +75,7 @@ def read_split(
     qrels.problems.found.extend(problems.found)
 
 
-def read_rows(source: Source, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+def read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, list[str]]]:
     """Every row below the header with the line it begins on. What is none is noted."""
     csv.field_size_limit(MAX_LINE)
     start, header = 0, False
@@ -120,7 +125,7 @@ _CERTAIN = re.compile(rb"\s*query-id\tcorpus-id\tscore[\r\n]")
 T = TypeVar("T")
 
 
-def read(source: Source) -> GroundTruth:
+def read(source: InputSource) -> GroundTruth:
     """The queries, documents and qrels of a folder, or of one .tsv of qrels. BadInput names every bad line."""
     problems = Problems(source.path)
     qrels = QrelList(problems)
@@ -145,7 +150,7 @@ def read(source: Source) -> GroundTruth:
     return GroundTruth(tuple(queries.values()), tuple(qrels.qrels), documents=tuple(documents.values()))
 
 
-def find_query_lines(source: Source) -> list[int]:
+def find_query_lines(source: InputSource) -> list[int]:
     """The line of queries.jsonl (of the .tsv where there is no folder) on which each query first stands, in order."""
     problems = Problems(source.path)
     if source.is_folder:
@@ -156,7 +161,7 @@ def find_query_lines(source: Source) -> list[int]:
     return list(lines.values())
 
 
-def _list_files(source: Source, problems: Problems) -> list[str]:
+def _list_files(source: InputSource, problems: Problems) -> list[str]:
     """The files of a folder in the order of reading: queries, corpus, the split test, the other splits."""
     root = Path(source.path)
     if not (root / QUERIES).exists():
@@ -169,7 +174,7 @@ def _list_files(source: Source, problems: Problems) -> list[str]:
     return [*names, *(f"{QRELS}/{name}" for name in splits)]
 
 
-def _open_child(source: Source, name: str, problems: Problems) -> Source | None:
+def _open_child(source: InputSource, name: str, problems: Problems) -> InputSource | None:
     """A file of the folder; None after noting that it lies outside or cannot be read."""
     try:
         child = source.child(name)
@@ -181,7 +186,7 @@ def _open_child(source: Source, name: str, problems: Problems) -> Source | None:
 
 
 def _read_objects(
-    source: Source,
+    source: InputSource,
     problems: Problems,
     read_object: Callable[[Row, Problems], tuple[str, T] | None],
 ) -> dict[str, T]:

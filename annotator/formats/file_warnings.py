@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from annotator.domain.ground_truth import GroundTruth, WrongCount
 from annotator.formats.format import Format
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.text import describe
 from annotator.formats.tree import Place, Tree, is_nothing, line_of, show_place
 from annotator.formats.yaml_text import resolve
@@ -29,7 +29,7 @@ class EmptyList:
     text: str
 
 
-def list_empty_lists(source: Source, known: Format, truth: GroundTruth) -> tuple[EmptyList, ...]:
+def list_empty_lists(source: InputSource, known: Format, truth: GroundTruth) -> tuple[EmptyList, ...]:
     """Return the queries without a relevant document, in the order of the file. Empty for formats that can hold such queries."""
     if "grades" in known.features:
         return ()

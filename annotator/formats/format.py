@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from annotator.domain.errors import NotFound
 from annotator.domain.ground_truth import GroundTruth
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.writer import FileWriter
 
 Feature = Literal[
@@ -70,13 +70,13 @@ class Format:
     holds: tuple[str, ...]
     cannot_hold: tuple[str, ...]
     features: frozenset[Feature]
-    read: Callable[[Source], GroundTruth]
+    read: Callable[[InputSource], GroundTruth]
     files: tuple[FileWriter, ...]
     certain: Callable[[bytes], bool]
     tells_grade_0: bool
-    find_query_lines: Callable[[Source], list[int]] | None = None
+    find_query_lines: Callable[[InputSource], list[int]] | None = None
     schema: str | None = None
-    read_graded: Callable[[Source, str], GroundTruth] | None = None
+    read_graded: Callable[[InputSource, str], GroundTruth] | None = None
     carries_id: Callable[[str], bool] | None = None
     reserved: Reserved = NONE_RESERVED
     lay_out: Callable[[GroundTruth], tuple[FileWriter, ...]] | None = None

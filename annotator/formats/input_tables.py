@@ -161,7 +161,7 @@ QUERY_NAMES = ("query_id", "query-id")
 DOCUMENT_NAMES = ("doc_id", "corpus-id")
 
 
-class PairLine(NamedTuple):
+class PairListLine(NamedTuple):
     """One line of a pair list; `signals` are its further columns."""
 
     line: int
@@ -170,7 +170,7 @@ class PairLine(NamedTuple):
     signals: dict[str, Any]
 
 
-def read_pairs(data: bytes, path: str, *, kind: str | None = None) -> list[PairLine]:
+def read_pairs(data: bytes, path: str, *, kind: str | None = None) -> list[PairListLine]:
     """The lines of a pair list, in order. `kind` is csv, tsv or jsonl; None: by content."""
     table, problems = open_table(data, path, (QUERY_NAMES, DOCUMENT_NAMES), kind=kind)
     lines = []
@@ -178,6 +178,6 @@ def read_pairs(data: bytes, path: str, *, kind: str | None = None) -> list[PairL
         query_id = take_id(row, QUERY_NAMES, problems)
         doc_id = take_id(row, DOCUMENT_NAMES, problems)
         if query_id is not None and doc_id is not None:
-            lines.append(PairLine(row.line, query_id, doc_id, row.cells))
+            lines.append(PairListLine(row.line, query_id, doc_id, row.cells))
     problems.raise_if_any()
     return lines

@@ -26,7 +26,7 @@ from annotator.domain.ground_truth import (
 from annotator.formats.file_warnings import QUERIES, RELEVANT, StatedCount, find_wrong_counts
 from annotator.formats.format import Format, Reserved
 from annotator.formats.json_text import load_json, quote, write_entry, write_value
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.tree import Place, TreeProblems, is_nothing, locate_items
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
@@ -40,12 +40,12 @@ _COMPACT = re.compile(rb'"ground_truth"\s*:\s*\{\s*"[^"\\]*+(?:\\.[^"\\]*+)*+"\s
 ReadQrels = Callable[[str, dict[str, Any], Place, TreeProblems], Iterator[Qrel | JudgmentLine]]
 
 
-def read(source: Source) -> GroundTruth:
+def read(source: InputSource) -> GroundTruth:
     """The queries and qrels of a law JSON file. BadInput names every bad place with its line."""
     return read_law(source, _read_qrels, counted=("total_relevant",))
 
 
-def read_law(source: Source, read_qrels: ReadQrels, *, counted: Sequence[str]) -> GroundTruth:
+def read_law(source: InputSource, read_qrels: ReadQrels, *, counted: Sequence[str]) -> GroundTruth:
     """Either form of the file: `read_qrels` reads a query's `ground_truth`; `counted` keys are written anew."""
     tree = load_json(source.read_bytes(), source.path)
     problems = TreeProblems(tree, source.scale)
@@ -89,7 +89,7 @@ def read_law(source: Source, read_qrels: ReadQrels, *, counted: Sequence[str]) -
     )
 
 
-def find_query_lines(source: Source) -> list[int]:
+def find_query_lines(source: InputSource) -> list[int]:
     """The line on which each query of a readable file begins, in order."""
     return locate_items(load_json(source.read_bytes(), source.path), "queries")
 

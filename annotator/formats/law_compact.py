@@ -24,14 +24,14 @@ from annotator.formats.law import (
     open_query,
     read_law,
 )
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.tree import Place, TreeProblems
 from annotator.formats.writer import ONE_FILE, FileWriter
 
 _QUERY_KEYS = QUERY_KEYS - {"total_relevant"}
 
 
-def read(source: Source) -> GroundTruth:
+def read(source: InputSource) -> GroundTruth:
     """The queries and qrels of a compact law JSON file. BadInput names every bad place with its line."""
     return read_law(source, _read_qrels, counted=())
 

@@ -16,7 +16,7 @@ from typing import Any
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
 from annotator.formats.file_warnings import QUERIES, StatedCount, find_wrong_counts
 from annotator.formats.format import Format, Reserved
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.tree import Place, TreeProblems, is_nothing, locate_items
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 from annotator.formats.yaml_text import load_yaml, quote, resolve, write_entry
@@ -31,7 +31,7 @@ _STARTS = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?:---|[\"']?[\w-]+[\"']?[ \
 _CERTAIN = re.compile(rb"^[\"']?queries[\"']?[ \t]*:[ \t]*(?:#[^\n]*)?(?:\r?\n|\[|\Z)", re.MULTILINE)
 
 
-def read(source: Source) -> GroundTruth:
+def read(source: InputSource) -> GroundTruth:
     """The queries and qrels of a Nablarch YAML file. BadInput names every bad place with its line."""
     tree = load_yaml(source.read_bytes(), source.path)
     problems = TreeProblems(tree, source.scale)
@@ -55,7 +55,7 @@ def read(source: Source) -> GroundTruth:
     return GroundTruth(tuple(queries.values()), tuple(qrels), metadata, wrong_counts=wrong)
 
 
-def find_query_lines(source: Source) -> list[int]:
+def find_query_lines(source: InputSource) -> list[int]:
     """The line on which each query of a readable file begins, in order."""
     return locate_items(load_yaml(source.read_bytes(), source.path), "queries")
 

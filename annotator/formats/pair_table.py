@@ -14,7 +14,7 @@ from annotator.formats.tables import Row, check_columns, read_rows, take_id
 _GRADES = {str(grade): grade for grade in GRADES}
 
 
-class PairLine(Protocol):
+class PairTableLine(Protocol):
     """One line: `line` is where it begins in its file, counted from 1."""
 
     @property
@@ -25,7 +25,7 @@ class PairLine(Protocol):
     def doc_id(self) -> str: ...
 
 
-Line = TypeVar("Line", bound=PairLine)
+Line = TypeVar("Line", bound=PairTableLine)
 
 
 def read_pair_table(

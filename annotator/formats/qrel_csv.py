@@ -26,7 +26,7 @@ from annotator.formats.qrel_rows import (
     name_qrel_key,
     sort_annotators,
 )
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.tables import CELL_LIMIT, MAX_CELL
 from annotator.formats.text import describe
 from annotator.formats.writer import ONE_FILE, FileWriter
@@ -35,17 +35,17 @@ REQUIRED = ("query_id", "doc_id", "grade")
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def read(source: Source) -> GroundTruth:
+def read(source: InputSource) -> GroundTruth:
     """The queries and qrels of a table. BadInput names every bad line."""
     return _collect(source).finish()
 
 
-def find_query_lines(source: Source) -> list[int]:
+def find_query_lines(source: InputSource) -> list[int]:
     """The line of each query's first row, in order."""
     return list(_collect(source).first_row.values())
 
 
-def _collect(source: Source) -> RowReader:
+def _collect(source: InputSource) -> RowReader:
     problems = Problems(source.path)
     csv.field_size_limit(MAX_CELL)
     reader: RowReader | None = None
@@ -124,7 +124,7 @@ class _QrelColumns:
         return "".join([f",{_cell(qrel.metadata.get(key))}" for key in self.metadata])
 
 
-def _read_rows(source: Source, problems: Problems) -> Iterator[tuple[int, tuple[str, ...], list[str]]]:
+def _read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, tuple[str, ...], list[str]]]:
     """Every row below the header: the line it begins on, the columns, the cells."""
     lines = (text for _, text in source.read_lines(keep_ends=True))
     first = next(lines, "")

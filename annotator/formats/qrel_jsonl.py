@@ -24,24 +24,24 @@ from annotator.formats.qrel_rows import (
     list_annotators,
     name_qrel_key,
 )
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.text import describe
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def read(source: Source) -> GroundTruth:
+def read(source: InputSource) -> GroundTruth:
     """The queries and qrels of a file. BadInput names every bad line."""
     return _collect(source).finish()
 
 
-def find_query_lines(source: Source) -> list[int]:
+def find_query_lines(source: InputSource) -> list[int]:
     """The line of each query's first row, in order."""
     return list(_collect(source).first_row.values())
 
 
-def _collect(source: Source) -> RowReader:
+def _collect(source: InputSource) -> RowReader:
     problems = Problems(source.path)
     rows = RowReader(problems, scale=source.scale)
     for line, value in read_objects(source, problems):
@@ -49,7 +49,7 @@ def _collect(source: Source) -> RowReader:
     return rows
 
 
-def read_objects(source: Source, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_objects(source: InputSource, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each line's object with its number. Every line that is none is noted; blank lines are passed over.
 
     A file without any line is noted too: where there is nothing to write, a blank line is written.

@@ -117,7 +117,7 @@ def list_annotators(qrel: Qrel) -> Iterator[tuple[str, int]]:
         yield name if ANNOTATOR.fullmatch(name) else f"annotator_{place}", grade
 
 
-class _Plan(NamedTuple):
+class _ColumnPlan(NamedTuple):
     """The cells of a row by what they are about: of the query, of ours, and metadata of the qrel."""
 
     about: list[tuple[str, tuple[str, str]]]
@@ -146,7 +146,7 @@ class RowReader:
         self.scale = scale or GradeScale()
         self.header = header
         self.grades: dict[Any, int] = {} if header is None else {str(grade): grade for grade in range(4)}
-        self.plans: dict[tuple[str, ...], _Plan] = {}  # by the names of a row's cells
+        self.plans: dict[tuple[str, ...], _ColumnPlan] = {}  # by the names of a row's cells
         self.about: dict[str, dict[tuple[str, str], Any]] = {}
         self.first_row: dict[str, int] = {}
         self.without: dict[str, int] = {}
@@ -264,10 +264,10 @@ class RowReader:
     def _refuse_second(self, doc_id: str, line: int) -> None:
         self.problems.add(line, "each document of a query once", f"{describe(doc_id)} again")
 
-    def _make_plan(self, names: tuple[str, ...]) -> _Plan:
+    def _make_plan(self, names: tuple[str, ...]) -> _ColumnPlan:
         """Where the cells of a row with these names belong."""
         present = names if self.header is None else self.header
-        plan = _Plan([], [], [])
+        plan = _ColumnPlan([], [], [])
         for name in names:
             part, key = name_column(name)
             if part == "qrel" or _is_second(part, key, present):

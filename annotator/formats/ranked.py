@@ -20,7 +20,7 @@ from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
 from annotator.formats.format import Format, Reserved
 from annotator.formats.json_text import load_json, quote, write_entry
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.tree import Place, TreeProblems, locate_items
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
@@ -31,7 +31,7 @@ _TAKEN = frozenset({"query", "relevant_documents"})
 _CERTAIN = re.compile(rb'\s*\[\s*\{.*"relevant_documents"\s*:\s*\[', re.DOTALL)
 
 
-def read(source: Source) -> GroundTruth:
+def read(source: InputSource) -> GroundTruth:
     """Always ValidationError: the file holds no grades, so somebody must say which ones are meant."""
     raise ValidationError(
         f"{source.path}: a ranked file holds no grades; say --grades-by position (the list's length for the "
@@ -40,7 +40,7 @@ def read(source: Source) -> GroundTruth:
     )
 
 
-def read_graded(source: Source, grades_by: str) -> GroundTruth:
+def read_graded(source: InputSource, grades_by: str) -> GroundTruth:
     """The queries and qrels, graded as `grades_by` says (RULES). BadInput names every bad place."""
     steps = _read_places(grades_by)
     if steps is None and grades_by not in GRADES_BY:
@@ -92,7 +92,7 @@ def _grade_place(place: int, length: int, grades_by: str, steps: list[tuple[int,
     return length - place if grades_by == "position" else int(grades_by[-1])
 
 
-def find_query_lines(source: Source) -> list[int]:
+def find_query_lines(source: InputSource) -> list[int]:
     """The line on which each query of a readable file begins, in order."""
     return locate_items(load_json(source.read_bytes(), source.path))
 

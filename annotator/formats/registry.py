@@ -25,7 +25,7 @@ from annotator.formats import (
 )
 from annotator.formats.format import Feature, Format, Reserved
 from annotator.formats.grade_scale import OPTION
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.text import check_encoding
 from annotator.formats.writer import group_qrels, list_runs, write_file
 
@@ -70,7 +70,7 @@ def find_format(name: str) -> Format:
     raise ValidationError(f"no format named {name!r}; there are:\n{list_formats()}")
 
 
-def detect_format(source: Source) -> Format:
+def detect_format(source: InputSource) -> Format:
     """The format that the content shows with certainty; ValidationError lists the candidates otherwise."""
     if source.is_folder:
         return find_format(FOLDER_FORMAT)
@@ -86,7 +86,7 @@ def detect_format(source: Source) -> Format:
     )
 
 
-def list_certain(source: Source) -> list[Format]:
+def list_certain(source: InputSource) -> list[Format]:
     """Every format that a file's first 64 kB show with certainty: at most one, unless it is contrived."""
     with source.open() as file:
         head = file.read(HEAD)
@@ -98,7 +98,7 @@ def list_certain(source: Source) -> list[Format]:
 
 
 def read_truth(
-    source: Source, *, format_name: str | None = None, grades_by: str | None = None
+    source: InputSource, *, format_name: str | None = None, grades_by: str | None = None
 ) -> tuple[Format, GroundTruth]:
     """A ground-truth file or folder, and the format that it was read as.
 

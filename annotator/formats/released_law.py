@@ -8,14 +8,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 PLACES = {"annotator_1", "annotator_2"}
 MANIFEST = "manifest.json"
 MOST_BYTES = 50_000_000
 
 
-def has_mixed_places(source: Source) -> bool:
+def has_mixed_places(source: InputSource) -> bool:
     """Whether a manifest beside the file names it, and annotators who are not those of the two places."""
     path = Path(source.path)
     if source.data is not None:

@@ -30,7 +30,7 @@ class RunLine(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryResponse:
     """What a search answered to one query, without its results: a query that found nothing has an answer too.
 
     `signals`: `latency_ms` and every further field. `query`: as in `RunLine`.
@@ -49,7 +49,7 @@ class RunFile:
     the reader understood the file."""
 
     lines: tuple[RunLine, ...]
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[QueryResponse, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
 

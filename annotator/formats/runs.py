@@ -18,7 +18,7 @@ from typing import Any, Literal
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import RunEntry
 from annotator.formats.json_text import is_comment, parse_json_items
-from annotator.formats.run_lines import Answer, RunFile, RunLine, read_rank, read_score
+from annotator.formats.run_lines import QueryResponse, RunFile, RunLine, read_rank, read_score
 from annotator.formats.tables import Row, take, take_id
 from annotator.formats.text import ID_LIMIT, describe, is_too_long, read_text
 from annotator.formats.trec import split_fields
@@ -57,7 +57,7 @@ class _Reader:
     problems: Problems
     id_field: str
     response_time_unit: TimeUnit
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[QueryResponse] = field(default_factory=list)
     response_times: list[float] = field(default_factory=list)
 
     def read(self, row: Row) -> Iterator[RunLine]:
@@ -77,7 +77,7 @@ class _Reader:
         latency = self._take_latency(row)
         if latency is not None:
             signals = {LATENCY: latency, **signals}
-        self.answers.append(Answer(row.line, query_id or "", query, tag, {**row.cells, **signals}))
+        self.answers.append(QueryResponse(row.line, query_id or "", query, tag, {**row.cells, **signals}))
         if not isinstance(results, list):
             self.problems.add(row.line, "results to be a list", describe(results))
             return

@@ -98,7 +98,7 @@ MAX_LINE = 32_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InputSource:
     """A file or a folder, as the user named it. `data` stands for the file's content where there is no file. `scale` says how
     its grades are read."""
 
@@ -150,13 +150,13 @@ class Source:
                 text = text if keep_ends else text.rstrip("\r\n")
                 yield number, text.removeprefix("\ufeff") if number == 1 else text
 
-    def child(self, name: str) -> "Source":
+    def child(self, name: str) -> "InputSource":
         """A file of the folder, by its path within; never one outside it. ValidationError for such a path."""
         inner = PurePosixPath(name)
         root = Path(self.path).resolve()
         if inner.is_absolute() or ".." in inner.parts or not (root / name).resolve().is_relative_to(root):
             raise ValidationError(f"{self.path}: expected files within the folder, found {name}")
-        return Source(str(Path(self.path) / name), encoding=self.encoding, scale=self.scale)
+        return InputSource(str(Path(self.path) / name), encoding=self.encoding, scale=self.scale)
 
 
 def _read_line(line: bytes, path: str, number: int) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, TextIO
 
 from annotator.domain.errors import Problems, ValidationError
 from annotator.formats.json_text import describe_line_fault, parse_json
-from annotator.formats.source import MAX_LINE, Source, named_errors
+from annotator.formats.source import MAX_LINE, InputSource, named_errors
 from annotator.formats.text import ID_LIMIT, check_encoding, describe, is_too_long, read_text
 from annotator.formats.tree import refuse
 
@@ -50,13 +50,13 @@ class Table:
     rows: Sequence[Row]
 
 
-def read_table(source: Source, *, kind: str | None = None) -> bytes:
+def read_table(source: InputSource, *, kind: str | None = None) -> bytes:
     """The content of a table in UTF-8. BadInput names a line or a cell that is too long, before the rest is read."""
     _refuse_long_cells(source, kind)
     return source.read_bytes(longest_line=MAX_LINE)
 
 
-def _refuse_long_cells(source: Source, kind: str | None) -> None:
+def _refuse_long_cells(source: InputSource, kind: str | None) -> None:
     """Look through a CSV or TSV file for a quoted cell that goes on over many lines, without keeping what was read.
 
     Only in files of more bytes than a cell may have characters: this takes as long as splitting the file into its cells. What

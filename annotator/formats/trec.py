@@ -12,7 +12,7 @@ from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import NOTHING, GroundTruth, Metadata, Qrel, Query
 from annotator.formats.format import Format
 from annotator.formats.grade_scale import GradeScale
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.text import ID_LIMIT, describe, is_too_long
 from annotator.formats.writer import ONE_FILE, FileWriter
 
@@ -26,7 +26,7 @@ def split_fields(line: str) -> list[str]:
     return [field for field in _SPACE.split(line) if field]
 
 
-def read(source: Source) -> GroundTruth:
+def read(source: InputSource) -> GroundTruth:
     """The qrels of a TREC file; its queries have ids and no text. BadInput names every bad line."""
     problems = Problems(source.path)
     qrels: list[Qrel] = []
@@ -65,7 +65,7 @@ def read(source: Source) -> GroundTruth:
     return GroundTruth(tuple(Query(query_id, "") for query_id in seen), tuple(qrels))
 
 
-def _read_fields(source: Source, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+def _read_fields(source: InputSource, problems: Problems) -> Iterator[tuple[int, list[str]]]:
     """The fields of each line. What ends the reading (bytes that are no text) is noted with the rest."""
     try:
         for line, content in source.read_lines():

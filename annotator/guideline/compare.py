@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from annotator.domain.grades import GradeDefinition, Rubric
-from annotator.guideline.text_diff import Block, match, match_ends
+from annotator.guideline.text_diff import MatchingBlock, match, match_ends
 
 CONTEXT = 3
 MOST_CHARACTERS = 60_000
@@ -33,7 +33,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """A line of either text. `parts` (joined: the text) where the changed words of the line are known. A line that
     stands for `skipped` ones of its kind has the text "…"."""
 
@@ -47,7 +47,7 @@ class Line:
 class LineDiff:
     """The changed lines, with three unchanged ones around them; no lines at all when nothing differs."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[DiffLine, ...]
     cut: bool
 
 
@@ -58,11 +58,11 @@ class GradeChange:
     grade: int
     before: GradeDefinition
     after: GradeDefinition
-    lines: tuple[Line, ...]
+    lines: tuple[DiffLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class GuidelineComparison:
     """What differs between two versions of a standard: the grades that do, the guideline, and the title."""
 
     grades: tuple[GradeChange, ...]
@@ -74,7 +74,7 @@ class Comparison:
         return not self.grades and not self.guideline.lines and self.title is None
 
 
-def compare_standards(before: Rubric, after: Rubric) -> Comparison:
+def compare_standards(before: Rubric, after: Rubric) -> GuidelineComparison:
     """Grade by grade, and line by line of the guideline."""
     grades = tuple(
         GradeChange(old.grade, old, new, compare_lines(write_grade(old), write_grade(new)).lines)
@@ -82,7 +82,7 @@ def compare_standards(before: Rubric, after: Rubric) -> Comparison:
         if old != new
     )
     title = (before.title, after.title) if before.title != after.title else None
-    return Comparison(grades, compare_lines(before.guideline, after.guideline), title)
+    return GuidelineComparison(grades, compare_lines(before.guideline, after.guideline), title)
 
 
 def propose_change(before: Rubric, after: Rubric) -> Literal["minor", "semantic"]:
@@ -108,7 +108,7 @@ def compare_lines(before: str, after: str) -> LineDiff:
     blocks = match(old, new, most=MOST_LINE_EDITS)
     if blocks is None:
         blocks = match_ends(old, new)
-    found: list[Line] = []
+    found: list[DiffLine] = []
     room, cut = MOST_CHARACTERS, False
     for line in _list_lines(old, new, blocks):
         shown, shortened = _shorten(line)
@@ -120,9 +120,11 @@ def compare_lines(before: str, after: str) -> LineDiff:
     return LineDiff(tuple(found), cut)
 
 
-def _list_lines(old: Sequence[str], new: Sequence[str], blocks: Sequence[Block]) -> Iterator[Line]:
+def _list_lines(
+    old: Sequence[str], new: Sequence[str], blocks: Sequence[MatchingBlock]
+) -> Iterator[DiffLine]:
     """The changes in order, each with its context; what is far from any change is skipped."""
-    ends = [Block(0, 0, 0), *blocks, Block(len(old), len(new), 0)]
+    ends = [MatchingBlock(0, 0, 0), *blocks, MatchingBlock(len(old), len(new), 0)]
     last = len(ends) - 1
     for place, (block, following) in enumerate(pairwise(ends)):
         lead = block.before + block.size, block.after + block.size
@@ -135,20 +137,20 @@ def _list_lines(old: Sequence[str], new: Sequence[str], blocks: Sequence[Block])
         yield from _change(old[lead[0] : following.before], new[lead[1] : following.after])
 
 
-def _context(lines: Sequence[str], *, after_change: bool, before_change: bool) -> Iterator[Line]:
+def _context(lines: Sequence[str], *, after_change: bool, before_change: bool) -> Iterator[DiffLine]:
     head = CONTEXT if after_change else 0
     tail = CONTEXT if before_change else 0
     if not head and not tail:
         return
     if len(lines) <= head + tail + 1:
-        yield from (Line("same", line) for line in lines)
+        yield from (DiffLine("same", line) for line in lines)
         return
-    yield from (Line("same", line) for line in lines[:head])
-    yield Line("same", "…", skipped=len(lines) - head - tail)
-    yield from (Line("same", line) for line in lines[len(lines) - tail :])
+    yield from (DiffLine("same", line) for line in lines[:head])
+    yield DiffLine("same", "…", skipped=len(lines) - head - tail)
+    yield from (DiffLine("same", line) for line in lines[len(lines) - tail :])
 
 
-def _change(removed: Sequence[str], added: Sequence[str]) -> Iterator[Line]:
+def _change(removed: Sequence[str], added: Sequence[str]) -> Iterator[DiffLine]:
     """The removed lines, then the added ones; those that stand for each other with their changed words."""
     both = [
         _compare_words(old, new) for old, new in zip(removed[:MOST_LINES], added[:MOST_LINES], strict=False)
@@ -156,9 +158,9 @@ def _change(removed: Sequence[str], added: Sequence[str]) -> Iterator[Line]:
     kinds: tuple[tuple[Kind, Sequence[str]], ...] = (("removed", removed), ("added", added))
     for side, (kind, lines) in enumerate(kinds):
         for place, line in enumerate(lines[:MOST_LINES]):
-            yield Line(kind, line, both[place][side] if place < len(both) else ())
+            yield DiffLine(kind, line, both[place][side] if place < len(both) else ())
         if len(lines) > MOST_LINES:
-            yield Line(kind, "…", skipped=len(lines) - MOST_LINES)
+            yield DiffLine(kind, "…", skipped=len(lines) - MOST_LINES)
 
 
 def _compare_words(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
@@ -220,13 +222,13 @@ def _join(pieces: Sequence[tuple[str, bool]]) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _shorten(line: Line) -> tuple[Line, bool]:
+def _shorten(line: DiffLine) -> tuple[DiffLine, bool]:
     """A line that can be shown: long stretches without a change are left out; and whether a change is cut off."""
     if not line.parts:
         long = LONG_SAME if line.kind == "same" else LONG_CHANGED
         if len(line.text) <= long:
             return line, False
-        return Line(line.kind, line.text[:long] + "…"), line.kind != "same"
+        return DiffLine(line.kind, line.text[:long] + "…"), line.kind != "same"
     shown, cut = [], False
     for place, part in enumerate(line.parts):
         text = part.text
@@ -237,4 +239,4 @@ def _shorten(line: Line) -> tuple[Line, bool]:
             head = text[:keep] if place else ""
             text = head + " … " + (text[-keep:] if place < len(line.parts) - 1 else "")
         shown.append(Part(text, part.changed))
-    return Line(line.kind, "".join(part.text for part in shown), tuple(shown)), cut
+    return DiffLine(line.kind, "".join(part.text for part in shown), tuple(shown)), cut

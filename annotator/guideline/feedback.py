@@ -13,7 +13,15 @@ from itertools import chain
 from math import comb
 
 from annotator.domain.messages import Message, join_sentences, say, say_n
-from annotator.guideline.records import TEACHING, Apart, AskedQuestion, Kind, Lesson, Taught, Worklist
+from annotator.guideline.records import (
+    TEACHING,
+    Apart,
+    AskedQuestion,
+    GuidelineWorklist,
+    Kind,
+    Lesson,
+    Taught,
+)
 
 
 def say_place(disputes: int, category: str | None, *, others: bool = False) -> Message:
@@ -136,7 +144,7 @@ def sum_up(
     taught: Sequence[Taught],
     questions: Sequence[AskedQuestion] = (),
     characters: Mapping[str, int] | None = None,
-) -> Worklist:
+) -> GuidelineWorklist:
     """The worklist. `characters`: how long the documents of some pairs are, those of misread ones among them."""
     disputes = [case for case in taught if case.apart is not None]
     found, rest = _group_by_category(taught, disputes)
@@ -152,7 +160,7 @@ def sum_up(
     if questions:
         said = say_questions(len(questions))
         found.append(Lesson("questions", "questions", said, questions=tuple(questions)))
-    return Worklist(tuple(sorted(found, key=_rank)), len(taught))
+    return GuidelineWorklist(tuple(sorted(found, key=_rank)), len(taught))
 
 
 def find_group(case: Taught) -> Group | None:

@@ -13,9 +13,9 @@ from annotator.domain.people import Actor
 from annotator.guideline import feedback_sql as stored
 from annotator.guideline.feedback import sum_up
 from annotator.guideline.records import AskedQuestion as AskedQuestion
+from annotator.guideline.records import GuidelineWorklist as GuidelineWorklist
 from annotator.guideline.records import Lesson as Lesson
 from annotator.guideline.records import Taught as Taught
-from annotator.guideline.records import Worklist as Worklist
 from annotator.labeling.questions_service import list_for_guideline
 from annotator.people.service import require_role
 from annotator.storage.database import Database
@@ -25,7 +25,7 @@ from annotator.storage.lookup import find_dataset, key_of
 OTHERS_MEASURED = 2_000
 
 
-def list_lessons(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Worklist:
+def list_lessons(database: Database, actor: Actor, dataset: str, *, now: datetime) -> GuidelineWorklist:
     """What the decisions that hold, and the questions marked for the guideline, teach. For leads: without the decisions on
     pairs that they have still to judge; what they are told they judge no more."""
     with database.read() as session:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from annotator.domain.grades import GradeDefinition, Rubric
 from annotator.domain.messages import Message, say
-from annotator.guideline.text_diff import Block, match
+from annotator.guideline.text_diff import MatchingBlock, match
 
 OPENS, PARTS, CLOSES = "<<<<<<<", "=======", ">>>>>>>"
 MOST_EDITS = 2_000
@@ -94,7 +94,9 @@ def _merge_lists(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str]
     return tuple(merged)
 
 
-def _list_stable(ours: Sequence[Block], yours: Sequence[Block]) -> Iterator[tuple[int, int, int, int]]:
+def _list_stable(
+    ours: Sequence[MatchingBlock], yours: Sequence[MatchingBlock]
+) -> Iterator[tuple[int, int, int, int]]:
     """Where all three are the same: (place in base, in theirs, in mine, size)."""
     first, second = 0, 0
     while first < len(ours) and second < len(yours):

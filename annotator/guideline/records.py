@@ -122,7 +122,7 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True)
-class Worklist:
+class GuidelineWorklist:
     """What disputes teach, most to be gained first, what is answered last. `decided`: how many decisions it was drawn from."""
 
     lessons: tuple[Lesson, ...]

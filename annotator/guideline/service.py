@@ -16,9 +16,9 @@ from annotator.domain.errors import ConflictError, NotFound, StateError
 from annotator.domain.grades import Rubric
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.guideline.compare import Comparison as Comparison
+from annotator.guideline.compare import DiffLine as DiffLine
 from annotator.guideline.compare import GradeChange as GradeChange
-from annotator.guideline.compare import Line as Line
+from annotator.guideline.compare import GuidelineComparison as GuidelineComparison
 from annotator.guideline.compare import LineDiff as LineDiff
 from annotator.guideline.compare import compare_lines, compare_standards
 from annotator.guideline.compare import propose_change as propose_change
@@ -37,7 +37,7 @@ from annotator.storage.lookup import find_dataset, find_pair_pk, find_rubric, ke
 from annotator.storage.outdated import (
     OLDER_STANDARD,
     OLDER_TEXT,
-    OwnStanding,
+    JudgmentBasis,
     count_changeable,
     count_outdated_by_annotator,
     find_own_standing,
@@ -85,7 +85,7 @@ class StandardChange:
     from_version: int
     to_version: int
     why: str
-    comparison: Comparison
+    comparison: GuidelineComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,9 @@ def read_version(database: Database, actor: Actor, dataset: str, version: int | 
         return _record(session, _find_version(session, _open(session, actor, dataset), version))
 
 
-def compare_versions(database: Database, actor: Actor, dataset: str, before: int, after: int) -> Comparison:
+def compare_versions(
+    database: Database, actor: Actor, dataset: str, before: int, after: int
+) -> GuidelineComparison:
     """What differs between two versions, grade by grade and line by line of the guideline."""
     with database.read() as session:
         dataset_pk = _open(session, actor, dataset)
@@ -169,7 +171,7 @@ def compare_versions(database: Database, actor: Actor, dataset: str, before: int
         return compare_standards(_standard(old), _standard(new))
 
 
-def compare_draft(base: Rubric, draft: Rubric) -> Comparison:
+def compare_draft(base: Rubric, draft: Rubric) -> GuidelineComparison:
     """What publishing a draft would change."""
     return compare_standards(clean_standard(base), clean_standard(draft))
 
@@ -253,7 +255,7 @@ def _find_version(session: Session, dataset_pk: int, version: int | None) -> Rub
     return found
 
 
-def _explain_standard(session: Session, dataset_pk: int, own: OwnStanding) -> StandardChange:
+def _explain_standard(session: Session, dataset_pk: int, own: JudgmentBasis) -> StandardChange:
     since = select(RubricRow).where(
         col(RubricRow.dataset_pk) == dataset_pk, col(RubricRow.version) >= own.version
     )

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 
-class Block(NamedTuple):
+class MatchingBlock(NamedTuple):
     """`size` items from `before` on in the first sequence are the same as those from `after` on in the second."""
 
     before: int
@@ -16,22 +16,22 @@ class Block(NamedTuple):
     size: int
 
 
-def match(before: Sequence[Hashable], after: Sequence[Hashable], *, most: int) -> list[Block] | None:
+def match(before: Sequence[Hashable], after: Sequence[Hashable], *, most: int) -> list[MatchingBlock] | None:
     """The blocks that both have in common, in order; None when more than `most` insertions and deletions are needed."""
     start, end = _count_ends(before, after)
     middle = _match_middle(before[start : len(before) - end], after[start : len(after) - end], most=most)
     if middle is None:
         return None
-    blocks = [Block(0, 0, start)]
-    blocks += [Block(block.before + start, block.after + start, block.size) for block in middle]
-    blocks.append(Block(len(before) - end, len(after) - end, end))
+    blocks = [MatchingBlock(0, 0, start)]
+    blocks += [MatchingBlock(block.before + start, block.after + start, block.size) for block in middle]
+    blocks.append(MatchingBlock(len(before) - end, len(after) - end, end))
     return _join(blocks)
 
 
-def match_ends(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Block]:
+def match_ends(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[MatchingBlock]:
     """The same for texts that are too unlike to compare: only what they have in common at their start and end."""
     start, end = _count_ends(before, after)
-    return _join([Block(0, 0, start), Block(len(before) - end, len(after) - end, end)])
+    return _join([MatchingBlock(0, 0, start), MatchingBlock(len(before) - end, len(after) - end, end)])
 
 
 def _count_ends(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[int, int]:
@@ -45,7 +45,9 @@ def _count_ends(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[
     return start, end
 
 
-def _match_middle(before: Sequence[Hashable], after: Sequence[Hashable], *, most: int) -> list[Block] | None:
+def _match_middle(
+    before: Sequence[Hashable], after: Sequence[Hashable], *, most: int
+) -> list[MatchingBlock] | None:
     """Myers' greedy search: `reach[k]` is how far on diagonal k (x - y) one gets with the edits spent so far."""
     long, wide = len(before), len(after)
     reach, trail = {1: 0}, []
@@ -65,7 +67,7 @@ def _match_middle(before: Sequence[Hashable], after: Sequence[Hashable], *, most
     return None
 
 
-def _walk_back(trail: Sequence[dict[int, int]], x: int, y: int) -> list[Block]:
+def _walk_back(trail: Sequence[dict[int, int]], x: int, y: int) -> list[MatchingBlock]:
     """The blocks on the way found, from its end."""
     blocks = []
     for edits in range(len(trail) - 1, -1, -1):
@@ -77,20 +79,20 @@ def _walk_back(trail: Sequence[dict[int, int]], x: int, y: int) -> list[Block]:
         from_x = reach[came_from] if edits else 0
         from_y = from_x - came_from if edits else 0
         size = min(x - from_x, y - from_y)
-        blocks.append(Block(x - size, y - size, size))
+        blocks.append(MatchingBlock(x - size, y - size, size))
         x, y = from_x, from_y
     return blocks[::-1]
 
 
-def _join(blocks: Sequence[Block]) -> list[Block]:
+def _join(blocks: Sequence[MatchingBlock]) -> list[MatchingBlock]:
     """Neighbouring blocks as one, and no empty ones."""
-    joined: list[Block] = []
+    joined: list[MatchingBlock] = []
     for block in blocks:
         if not block.size:
             continue
         last = joined[-1] if joined else None
         if last and (last.before + last.size, last.after + last.size) == (block.before, block.after):
-            joined[-1] = Block(last.before, last.after, last.size + block.size)
+            joined[-1] = MatchingBlock(last.before, last.after, last.size + block.size)
         else:
             joined.append(block)
     return joined

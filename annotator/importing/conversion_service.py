@@ -18,7 +18,7 @@ from annotator.formats.format import Format
 from annotator.formats.input_tables import read_queries
 from annotator.formats.losses import Loss, find_losses, list_wrong
 from annotator.formats.registry import detect_format, find_format, list_certain, read_truth, write_pieces
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.tables import kind_of_name
 from annotator.formats.text import describe
 from annotator.importing.conversion_files import WrittenFile as WrittenFile
@@ -27,7 +27,7 @@ from annotator.importing.conversion_files import check_target, choose_format, wr
 _NAMED = 5
 
 
-def read_query_file(source: Source) -> tuple[Query, ...]:
+def read_query_file(source: InputSource) -> tuple[Query, ...]:
     """The queries of any file that has some: a ground-truth file or folder, or a table `query_id,text`."""
     if source.is_folder or len(list_certain(source)) == 1:
         return read_truth(source)[1].queries
@@ -135,12 +135,12 @@ class Conversion:
 
 
 def prepare_conversion(
-    source: Source,
+    source: InputSource,
     target: str,
     *,
     source_format: str | None = None,
     target_format: str | None = None,
-    queries: Source | None = None,
+    queries: InputSource | None = None,
     grades_by: str | None = None,
     list_grade_0: bool = False,
     overwrite: bool = False,

@@ -20,7 +20,7 @@ NAMESPACE = uuid.UUID("8b6f2f5e-3f0e-5a53-9d0c-0f6d5c0f7c11")
 
 
 @dataclass(frozen=True, slots=True)
-class JudgmentEvent:
+class ImportedJudgmentEvent:
     """One line with its id; `username` is the annotator in NFC, as people are stored; `judged_at` is None where
     the line says nothing."""
 
@@ -35,7 +35,7 @@ class EventPlan:
     """The events of a file, in the order in which they are stored. `contradicting`: how many lines give another answer than
     an earlier line of the same annotator on the same pair."""
 
-    events: tuple[JudgmentEvent, ...]
+    events: tuple[ImportedJudgmentEvent, ...]
     contradicting: int
 
 
@@ -47,7 +47,7 @@ def plan_events(dataset: str, lines: Iterable[JudgmentLine], path: str, *, now: 
     the press of that time, wherever it stands and however often.
     """
     problems = Problems(path)
-    events: dict[str, JudgmentEvent] = {}
+    events: dict[str, ImportedJudgmentEvent] = {}
     said: dict[tuple[str, str, str], list[JudgmentLine]] = {}
     contradicting = 0
     for line in lines:
@@ -65,17 +65,19 @@ def plan_events(dataset: str, lines: Iterable[JudgmentLine], path: str, *, now: 
             continue
         before.append(line)
         event_id = _event_id(dataset, username, line, times_said)
-        events.setdefault(event_id, JudgmentEvent(event_id, username, judged_at, line))
+        events.setdefault(event_id, ImportedJudgmentEvent(event_id, username, judged_at, line))
     problems.raise_if_any()
     return EventPlan(_order(events.values()), contradicting)
 
 
-def list_overtaken(events: Iterable[JudgmentEvent], known: Container[str]) -> list[JudgmentEvent]:
+def list_overtaken(
+    events: Iterable[ImportedJudgmentEvent], known: Container[str]
+) -> list[ImportedJudgmentEvent]:
     """Return each last line, without a time, of an annotator on a pair that is stored already while one before it in the file is new.
 
     Stored as it is, the new one would hold: the order of the lines says that the last does.
     """
-    last: dict[tuple[str, str, str], tuple[JudgmentEvent, bool]] = {}
+    last: dict[tuple[str, str, str], tuple[ImportedJudgmentEvent, bool]] = {}
     for event in events:
         key = (event.username, event.line.query_id, event.line.doc_id)
         new = event.judged_at is None and event.event_id not in known
@@ -85,7 +87,7 @@ def list_overtaken(events: Iterable[JudgmentEvent], known: Container[str]) -> li
     ]
 
 
-def name_again(dataset: str, event: JudgmentEvent, times_said: int) -> JudgmentEvent:
+def name_again(dataset: str, event: ImportedJudgmentEvent, times_said: int) -> ImportedJudgmentEvent:
     """Return the event with the id of a line that says again what was said so often before."""
     return replace(event, event_id=_event_id(dataset, event.username, event.line, times_said))
 
@@ -99,9 +101,9 @@ def _what(line: JudgmentLine) -> tuple[object, ...]:
     return line.outcome, line.grade, line.note, line.judged_at, line.seconds
 
 
-def _order(events: Iterable[JudgmentEvent]) -> tuple[JudgmentEvent, ...]:
+def _order(events: Iterable[ImportedJudgmentEvent]) -> tuple[ImportedJudgmentEvent, ...]:
     """In the order of the file; but answers of an annotator on a pair by their times, where every one of them has one."""
-    places: dict[tuple[str, str, str], list[JudgmentEvent]] = {}
+    places: dict[tuple[str, str, str], list[ImportedJudgmentEvent]] = {}
     listed = list(events)
     for event in listed:
         key = (event.username, event.line.query_id, event.line.doc_id)
@@ -115,7 +117,7 @@ def _order(events: Iterable[JudgmentEvent]) -> tuple[JudgmentEvent, ...]:
 
 
 def check_targets(
-    events: Iterable[JudgmentEvent],
+    events: Iterable[ImportedJudgmentEvent],
     path: str,
     *,
     query_ids: Iterable[str],
@@ -143,7 +145,7 @@ def check_targets(
 
 
 def name_pairs(
-    events: Iterable[JudgmentEvent],
+    events: Iterable[ImportedJudgmentEvent],
     queries: Mapping[str, int],
     documents: Mapping[str, tuple[int, str | None]],
 ) -> dict[tuple[int, int], tuple[str, str]]:
@@ -153,7 +155,7 @@ def name_pairs(
 
 
 def to_rows(
-    events: Iterable[JudgmentEvent],
+    events: Iterable[ImportedJudgmentEvent],
     *,
     queries: Mapping[str, int],
     documents: Mapping[str, tuple[int, str | None]],

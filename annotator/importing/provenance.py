@@ -14,7 +14,7 @@ from typing import Any
 from annotator.domain.errors import ValidationError
 from annotator.domain.import_records import DECLARED
 from annotator.formats.json_text import load_json
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.text import ID_LIMIT, is_too_long
 from annotator.formats.tree import TreeProblems, is_nothing, refuse
 from annotator.formats.yaml_text import load_yaml, resolve
@@ -27,7 +27,7 @@ KEYS = (*DECLARED, ANNOTATORS)
 
 def read_provenance(path: Path) -> dict[str, Any]:
     """The declaration in a file, as plain JSON values. BadInput names every bad place with its line."""
-    data = Source(str(path)).read_bytes()
+    data = InputSource(str(path)).read_bytes()
     if len(data) > MAX_BYTES:
         raise refuse(str(path), None, f"a file of at most {MAX_BYTES:,} bytes", f"{len(data):,} bytes")
     load = load_json if path.suffix.lower() == ".json" else load_yaml

@@ -23,7 +23,7 @@ from annotator.formats.file_warnings import list_repeated_texts, say_repeated_te
 from annotator.formats.grade_scale import GradeScale
 from annotator.formats.registry import Format, read_truth
 from annotator.formats.released_law import has_mixed_places
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.text import describe
 
 NAMED = 5
@@ -37,7 +37,7 @@ class QrelFile:
     path: str
     known: Format
     truth: GroundTruth
-    source: Source
+    source: InputSource
     sha256: str
     mapped: Mapping[str, int]
 
@@ -55,7 +55,7 @@ def read_qrel_source(
     scale: GradeScale | None = None,
 ) -> QrelFile:
     """The ground truth of a file or folder. BadInput names every bad place; ValidationError what is missing."""
-    source = Source(str(path), encoding=encoding, scale=scale or GradeScale())
+    source = InputSource(str(path), encoding=encoding, scale=scale or GradeScale())
     known, truth = read_truth(source, format_name=format_name, grades_by=grades_by)
     return QrelFile(str(path), known, truth, source, hash_content(path), source.scale.figures)
 

@@ -250,7 +250,7 @@ class RemapReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class RemapCounts:
     """What was counted while it was stored."""
 
     pairs_carried: int
@@ -264,7 +264,7 @@ def make_report(
     path: Path,
     plan: RemapPlan,
     carrying: Carrying,
-    stored: Stored,
+    stored: RemapCounts,
     *,
     applied: int,
     dry_run: bool,

@@ -21,10 +21,10 @@ from annotator.importing import import_sql, remapping_sql
 from annotator.importing.remapping import (
     Carrying,
     LivePair,
+    RemapCounts,
     RemapFile,
     RemapPlan,
     RemapReport,
-    Stored,
     carry_pairs,
     find_applied,
     make_report,
@@ -38,7 +38,7 @@ from annotator.storage.imported_grades import add_suggestions, list_suggestions
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.outdated import mark_outdated
 from annotator.storage.pair_states import list_pair_states
-from annotator.storage.pool import Candidate, add_candidates, add_pairs, list_pair_pks, list_queries
+from annotator.storage.pool import PoolCandidate, add_candidates, add_pairs, list_pair_pks, list_queries
 
 SYSTEM = "remap"
 
@@ -137,7 +137,7 @@ def _list_affected(
     return pairs
 
 
-def _store(work: _Work) -> Stored:
+def _store(work: _Work) -> RemapCounts:
     session, plan, carrying = work.session, work.plan, work.carrying
     in_place = {old: new for old, new in plan.renamed.items() if old not in work.moved}
     pks_in_place = [work.documents[old] for old in in_place]
@@ -153,7 +153,7 @@ def _store(work: _Work) -> Stored:
     _make_room(work, taken)
     _move(work)
     new, dropped = _replace_leaving(work)
-    return Stored(carried, _suggest(work), new, dropped)
+    return RemapCounts(carried, _suggest(work), new, dropped)
 
 
 def _take_name(work: _Work, doc_id: str, taken: set[str]) -> str:
@@ -223,7 +223,7 @@ def _suggest(work: _Work) -> int:
     session, dataset_pk, carrying = work.session, work.dataset_pk, work.carrying
     documents = import_sql.map_documents(session, dataset_pk)
     candidates = [
-        Candidate(query_pk, query_id, documents[new][0], new, SYSTEM, signals={"old_doc_ids": olds})
+        PoolCandidate(query_pk, query_id, documents[new][0], new, SYSTEM, signals={"old_doc_ids": olds})
         for (query_pk, query_id, new), olds in carrying.joining.items()
     ]
     growth = add_candidates(session, dataset_pk, work.dataset, candidates, now=work.now)

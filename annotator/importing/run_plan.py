@@ -19,7 +19,7 @@ from typing import Any, Literal, cast
 
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import Run, RunEntry
-from annotator.formats.run_lines import Answer, RunFile, RunLine
+from annotator.formats.run_lines import QueryResponse, RunFile, RunLine
 from annotator.formats.runs import find_system, keep_tags, require_system
 from annotator.formats.text import describe
 
@@ -240,7 +240,7 @@ class _Chosen:
     by what the file calls it; `unknown_results`: how many results those have."""
 
     lines: list[RunLine] = field(default_factory=list)
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[QueryResponse] = field(default_factory=list)
     unknown: dict[tuple[str, str | None], int] = field(default_factory=dict)
     unknown_results: int = 0
 
@@ -388,7 +388,7 @@ def _check_ranks(lines: Iterable[RunLine], problems: Problems, order: Order) -> 
             problems.add(line, expected, f"rank {entry.rank} again")
 
 
-def _list_query_signals(answers: Iterable[Answer], problems: Problems) -> dict[str, Mapping[str, Any]]:
+def _list_query_signals(answers: Iterable[QueryResponse], problems: Problems) -> dict[str, Mapping[str, Any]]:
     """What the file says of each query as a whole, by query_id. Notes a second answer to the same query."""
     signals: dict[str, Mapping[str, Any]] = {}
     lines: dict[str, int] = {}

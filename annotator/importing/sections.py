@@ -35,7 +35,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PageLine:
     """One line of a page: its offset, where the next one begins, and its text without the line end."""
 
     start: int
@@ -43,16 +43,16 @@ class Line:
     text: str
 
 
-def split_lines(text: str) -> list[Line]:
+def split_lines(text: str) -> list[PageLine]:
     """The lines of a text, ended by LF or CRLF and nothing else."""
     return list(_lines(text))
 
 
-def _lines(text: str) -> Iterator[Line]:
+def _lines(text: str) -> Iterator[PageLine]:
     start = 0
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
-        yield Line(start, end, text[start:end].rstrip("\r\n"))
+        yield PageLine(start, end, text[start:end].rstrip("\r\n"))
         start = end
 
 
@@ -151,7 +151,7 @@ def _match_atx(line: str) -> re.Match[str] | None:
     return _ATX.fullmatch(line[:MOST_TITLE_CHARACTERS])
 
 
-def _is_title(lines: Sequence[Line], index: int, code: set[int]) -> bool:
+def _is_title(lines: Sequence[PageLine], index: int, code: set[int]) -> bool:
     """Whether this line is a paragraph of its own, which the underline below makes a heading."""
     if index < 0 or index in code or _NO_PARAGRAPH.match(lines[index].text) or _match_atx(lines[index].text):
         return False
@@ -161,7 +161,7 @@ def _is_title(lines: Sequence[Line], index: int, code: set[int]) -> bool:
     return not before.strip() or bool(_match_atx(before)) or bool(_SETEXT.fullmatch(before))
 
 
-def _find_blocks(lines: Sequence[Line]) -> set[int]:
+def _find_blocks(lines: Sequence[PageLine]) -> set[int]:
     """The indexes of the lines inside fenced code, HTML comments, <pre>, <script>, <style>, <textarea>."""
     inside: set[int] = set()
     index = 0
@@ -172,7 +172,7 @@ def _find_blocks(lines: Sequence[Line]) -> set[int]:
     return inside
 
 
-def _find_end(lines: Sequence[Line], index: int) -> int:
+def _find_end(lines: Sequence[PageLine], index: int) -> int:
     """The index after the block that opens on this line; the index itself when none opens."""
     fence = _FENCE.match(lines[index].text)
     if fence:
@@ -237,7 +237,7 @@ def has_own_text(body: str) -> bool:
     return bool(_CONTENTS.sub("", body).strip())
 
 
-def _find_tables(lines: Sequence[Line]) -> set[int]:
+def _find_tables(lines: Sequence[PageLine]) -> set[int]:
     """The indexes of the lines of simple tables, whose rows can look like titles. A table ends with the border
     that has a blank line after it."""
     inside: set[int] = set()
@@ -251,11 +251,11 @@ def _find_tables(lines: Sequence[Line]) -> set[int]:
     return inside
 
 
-def _is_blank(lines: Sequence[Line], index: int) -> bool:
+def _is_blank(lines: Sequence[PageLine], index: int) -> bool:
     return index >= len(lines) or not lines[index].text.strip()
 
 
-def _match(lines: Sequence[Line], index: int) -> tuple[str, int, tuple[str, bool]] | None:
+def _match(lines: Sequence[PageLine], index: int) -> tuple[str, int, tuple[str, bool]] | None:
     """(title, index of the underline, style) when a heading begins on this line."""
     over = _adornment(lines, index)
     if over is not None:
@@ -271,7 +271,7 @@ def _match(lines: Sequence[Line], index: int) -> tuple[str, int, tuple[str, bool
     return title, index + 1, (under[0], False)
 
 
-def _adornment(lines: Sequence[Line], index: int) -> str | None:
+def _adornment(lines: Sequence[PageLine], index: int) -> str | None:
     """The line without white space at its end, when it is a run of one punctuation character."""
     if index >= len(lines) or not _ADORNMENT.fullmatch(lines[index].text):
         return None
@@ -286,7 +286,7 @@ def _fits(title: str, adornment: str) -> bool:
     return len(adornment) >= width or len(adornment) >= max(4, width * 2 / 3)
 
 
-def _begins_block(lines: Sequence[Line], index: int) -> bool:
+def _begins_block(lines: Sequence[PageLine], index: int) -> bool:
     """Whether the line before ends something: it is blank, a label, an underline, or there is none."""
     if index == 0:
         return True
@@ -294,7 +294,7 @@ def _begins_block(lines: Sequence[Line], index: int) -> bool:
     return not before.strip() or bool(_EXPLICIT.match(before)) or _adornment(lines, index - 1) is not None
 
 
-def _find_start(lines: Sequence[Line], index: int, last: int) -> int:
+def _find_start(lines: Sequence[PageLine], index: int, last: int) -> int:
     """Where the section begins: at the first of the labels that stand just before its heading."""
     start = index
     for before in range(index - 1, last - 1, -1):
@@ -329,14 +329,14 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\r?\n|
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SectionedPage:
     """A file as one document, and its headings as offsets into the document's text."""
 
     document: Document
     headings: tuple[Heading, ...]
 
 
-def read_page(doc_id: str, text: str, media_type: str) -> Page:
+def read_page(doc_id: str, text: str, media_type: str) -> SectionedPage:
     """The page of a file's text. Its title is said by the file, or is its first heading, or its file name."""
     title = ""
     metadata: dict[str, Any] = {}
@@ -352,10 +352,10 @@ def read_page(doc_id: str, text: str, media_type: str) -> Page:
     title = title or next((heading.title for heading in headings if heading.title), "")
     title = title or PurePosixPath(doc_id).name
     document = Document(doc_id, title, text, None, media_type, metadata)
-    return Page(document, tuple(headings))
+    return SectionedPage(document, tuple(headings))
 
 
-def split_sections(page: Page) -> list[Document]:
+def split_sections(page: SectionedPage) -> list[Document]:
     """The text before the first heading under the page's own id, then a document for each heading."""
     document, headings = page.document, page.headings
     sections: list[Document] = []

@@ -26,11 +26,11 @@ from annotator.formats.input_tables import read_pairs
 from annotator.formats.judgments import read_judgments
 from annotator.formats.run_lines import RunFile
 from annotator.formats.runs import read_run_file
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.tables import read_table
 from annotator.importing import import_sql
 from annotator.importing.judgment_plan import (
-    JudgmentEvent,
+    ImportedJudgmentEvent,
     check_targets,
     list_overtaken,
     name_again,
@@ -87,7 +87,7 @@ from annotator.storage.import_records import add_import_record, list_import_reco
 from annotator.storage.imported_grades import bring_in, list_judged, list_known_qrels
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.outdated import count_on_older_text, mark_outdated
-from annotator.storage.pool import Candidate, add_candidates, add_missing
+from annotator.storage.pool import PoolCandidate, add_candidates, add_missing
 
 
 def import_queries(
@@ -284,7 +284,7 @@ def import_pairs(
     """Pairs for the pool, from CSV, TSV or JSONL; their provenance is the system `import`."""
     tell(f"reading {path}")
     lines = read_pairs(
-        read_table(Source(str(path), encoding=encoding), kind=format_name), str(path), kind=format_name
+        read_table(InputSource(str(path), encoding=encoding), kind=format_name), str(path), kind=format_name
     )
     with _writing(database, actor, dataset, dry_run=dry_run) as (session, place):
         queries = import_sql.map_queries(session, place.pk)
@@ -293,7 +293,9 @@ def import_pairs(
         documents, by_id_only = import_sql.add_documents_by_id(session, place.pk, ids)
         tell(f"storing {count_of(len(lines), 'pair')}")
         candidates = [
-            Candidate(queries[query_id], query_id, documents[doc_id][0], doc_id, RESERVED, signals=signals)
+            PoolCandidate(
+                queries[query_id], query_id, documents[doc_id][0], doc_id, RESERVED, signals=signals
+            )
             for _, query_id, doc_id, signals in lines
         ]
         growth = add_candidates(session, place.pk, place.name, candidates, now=now)
@@ -329,7 +331,7 @@ def import_judgments(
     refuse_annotators(declared, use="this file names its annotators itself")
     scale = GradeScale(parse_mapping(map_grades))
     tell(f"reading {path}")
-    data = read_table(Source(str(path), encoding=encoding), kind=format_name)
+    data = read_table(InputSource(str(path), encoding=encoding), kind=format_name)
     lines = read_judgments(data, str(path), kind=format_name, scale=scale)
     plan = plan_events(dataset, lines, str(path), now=now)
     events = plan.events
@@ -701,13 +703,15 @@ def _record(
     return add_import_record(session, place.pk, record)
 
 
-def _choose_new(session: Session, dataset: str, events: Sequence[JudgmentEvent]) -> list[JudgmentEvent]:
+def _choose_new(
+    session: Session, dataset: str, events: Sequence[ImportedJudgmentEvent]
+) -> list[ImportedJudgmentEvent]:
     """Return the events that are not stored yet, in their order; and under an id of its own the last line of an annotator on a pair
     that says again, after a new one, what an earlier file said."""
     known = import_sql.find_event_ids(session, [event.event_id for event in events])
     taken = known | {event.event_id for event in events}
     waiting = {event.event_id: event for event in list_overtaken(events, known)}
-    again: dict[str, JudgmentEvent] = {}
+    again: dict[str, ImportedJudgmentEvent] = {}
     times_said = 0
     while waiting:
         times_said += 1
@@ -726,7 +730,7 @@ def _choose_new(session: Session, dataset: str, events: Sequence[JudgmentEvent])
 def _prepare_judgments(
     session: Session,
     place: _Place,
-    events: Sequence[JudgmentEvent],
+    events: Sequence[ImportedJudgmentEvent],
     path: str,
     *,
     now: datetime,

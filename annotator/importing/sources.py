@@ -19,7 +19,7 @@ from annotator.formats.file_warnings import list_repeated_texts, say_repeated_te
 from annotator.formats.grade_scale import GradeScale
 from annotator.formats.input_tables import DocumentLine, QueryLine, read_documents, read_queries
 from annotator.formats.registry import FORMATS, HEAD, Format, detect_format, find_format, list_certain
-from annotator.formats.source import Source, read_regular
+from annotator.formats.source import InputSource, read_regular
 from annotator.formats.tables import KINDS, check_kind, detect_kind, kind_of_name, read_table
 from annotator.formats.text import ID_LIMIT, describe, is_too_long, read_text, to_utf8
 from annotator.importing.sections import read_page, split_sections
@@ -34,14 +34,14 @@ MEDIA_TYPE_BY_SUFFIX = {
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class DocumentFolder:
     """The documents that were read, and notes for people on what was skipped."""
 
     documents: tuple[DocumentLine, ...]
     notes: tuple[str, ...]
 
 
-def read_folder(folder: Path, *, sections: bool, encoding: str | None) -> Folder:
+def read_folder(folder: Path, *, sections: bool, encoding: str | None) -> DocumentFolder:
     """Every document below a folder. BadInput names every file that cannot be one."""
     skipped: Counter[str] = Counter()
     problems = Problems(str(folder))
@@ -53,10 +53,10 @@ def read_folder(folder: Path, *, sections: bool, encoding: str | None) -> Folder
         found = ", ".join(_describe(skipped)) or "an empty folder"
         problems.add(None, expected, found)
     problems.raise_if_any()
-    return Folder(tuple(documents), tuple(_describe(skipped)))
+    return DocumentFolder(tuple(documents), tuple(_describe(skipped)))
 
 
-def read_one_file(path: Path, *, sections: bool, encoding: str | None) -> Folder:
+def read_one_file(path: Path, *, sections: bool, encoding: str | None) -> DocumentFolder:
     """One text file as a document (or as its sections); its doc_id is the file's name."""
     skipped: Counter[str] = Counter()
     problems = Problems(str(path))
@@ -64,7 +64,7 @@ def read_one_file(path: Path, *, sections: bool, encoding: str | None) -> Folder
     if not documents and not problems:
         problems.add(None, "a file with text in it", "an empty file")
     problems.raise_if_any()
-    return Folder(tuple(documents), tuple(_describe(skipped)))
+    return DocumentFolder(tuple(documents), tuple(_describe(skipped)))
 
 
 def _walk(folder: Path, skipped: Counter[str]) -> Iterator[str]:
@@ -143,7 +143,7 @@ def _describe(skipped: Counter[str]) -> list[str]:
 
 def read_source(path: Path, *, encoding: str | None) -> bytes:
     """A file's content in UTF-8. ValidationError when it cannot be read."""
-    return Source(str(path), encoding=encoding).read_bytes()
+    return InputSource(str(path), encoding=encoding).read_bytes()
 
 
 def read_query_source(
@@ -151,7 +151,7 @@ def read_query_source(
 ) -> tuple[list[QueryLine], tuple[str, ...]]:
     """The queries of a table or of a ground-truth file, and notes on what was left alone: grades on any scale. `header`: False for a
     table without one."""
-    source = Source(str(path), encoding=encoding, scale=GradeScale(lenient=True))
+    source = InputSource(str(path), encoding=encoding, scale=GradeScale(lenient=True))
     known = _find_query_format(source, format_name)
     if known is None:
         kind = format_name if format_name in KINDS else None
@@ -171,7 +171,7 @@ def read_query_source(
 
 def read_document_source(
     path: Path, *, format_name: str | None, encoding: str | None, sections: bool
-) -> Folder:
+) -> DocumentFolder:
     """The documents of a table, of a folder, or of one text file. BadInput names every bad place."""
     if path.is_dir():
         if format_name is not None:
@@ -188,12 +188,12 @@ def read_document_source(
             "--sections splits the files of a folder; a table's documents are taken as they are"
         )
     kind = check_kind(format_name) if format_name else None
-    data = read_table(Source(str(path), encoding=encoding), kind=kind)
+    data = read_table(InputSource(str(path), encoding=encoding), kind=kind)
     documents = read_documents(data, str(path), kind=kind)
-    return Folder(tuple(documents), ())
+    return DocumentFolder(tuple(documents), ())
 
 
-def _find_query_format(source: Source, name: str | None) -> Format | None:
+def _find_query_format(source: InputSource, name: str | None) -> Format | None:
     """The ground-truth format; None for a table of queries. CSV and JSONL may be either: their columns tell."""
     if name is not None and name not in KINDS:
         if name not in {known.name for known in FORMATS}:
@@ -220,14 +220,14 @@ def _list_names() -> list[str]:
     return list(dict.fromkeys([*KINDS, *(known.name for known in FORMATS)]))
 
 
-def _locate(known: Format, source: Source, truth: GroundTruth) -> list[QueryLine]:
+def _locate(known: Format, source: InputSource, truth: GroundTruth) -> list[QueryLine]:
     if known.find_query_lines is None:
         return [QueryLine(None, query) for query in truth.queries]
     lines = known.find_query_lines(source)
     return [QueryLine(line, query) for line, query in zip(lines, truth.queries, strict=True)]
 
 
-def _check_texts(lines: list[QueryLine], source: Source, known: Format) -> None:
+def _check_texts(lines: list[QueryLine], source: InputSource, known: Format) -> None:
     """BadInput names every query that has no text: people cannot judge documents for it."""
     if lines and "query_texts" not in known.features:
         expected = "queries with their texts"

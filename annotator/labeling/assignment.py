@@ -15,7 +15,7 @@ Key = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RoleScope:
     """What one role covers; None: everything."""
 
     categories: tuple[str, ...] | None = None
@@ -35,7 +35,7 @@ class Member:
     pk: int
     username: str
     name: str
-    limits: tuple[Limits, ...]
+    limits: tuple[RoleScope, ...]
     works: bool
     disabled: bool = False
 
@@ -45,7 +45,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryStanding:
+class OpenQuery:
     """A query, its pairs that lack judgments, and those of them that somebody has begun."""
 
     pk: int
@@ -70,14 +70,14 @@ class Facts:
     """What storage knows of a dataset. `answered` and `disclosed`: by (query, person), how many pairs that lack
     judgments the person has answered, or may not judge for having seen others' grades."""
 
-    queries: Sequence[QueryStanding]
+    queries: Sequence[OpenQuery]
     people: Sequence[Member]
     assigned: Mapping[int, frozenset[int]] = field(default_factory=dict)
     answered: Mapping[Key, int] = field(default_factory=dict)
     disclosed: Mapping[Key, int] = field(default_factory=dict)
     held: Mapping[int, Held] = field(default_factory=dict)
 
-    def find_eligible(self, query: QueryStanding) -> list[Member]:
+    def find_eligible(self, query: OpenQuery) -> list[Member]:
         """Those the query can go to."""
         given = self.assigned.get(query.pk)
         return [
@@ -88,7 +88,7 @@ class Facts:
             and person.knows(query.category, query.language)
         ]
 
-    def count_left(self, query: QueryStanding, person: Member) -> int:
+    def count_left(self, query: OpenQuery, person: Member) -> int:
         """How many of the query's pairs the person could still be handed."""
         key = (query.pk, person.pk)
         return max(0, query.open_pairs - self.answered.get(key, 0) - self.disclosed.get(key, 0))
@@ -227,7 +227,7 @@ def count_judgments(
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class QuerySelection:
     """Which queries are meant: those with these ids, of this category and in this language, as far as given."""
 
     query_ids: tuple[str, ...] | None = None
@@ -236,7 +236,7 @@ class Selection:
 
     @property
     def is_empty(self) -> bool:
-        return self == Selection()
+        return self == QuerySelection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AssignmentStatus:
     """Who judges what, and who waits on whom. `rules`: the overlap in words. `stuck`: pairs that lack more judgments
     than there are people who may give them. `given`: queries that were given to somebody."""
 

@@ -15,13 +15,14 @@ from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules, most_for, say_overlap
 from annotator.domain.people import Actor, includes
 from annotator.labeling.assignment import Assigned as Assigned
+from annotator.labeling.assignment import AssignmentStatus as AssignmentStatus
 from annotator.labeling.assignment import (
     Facts,
     Held,
-    Limits,
     Member,
+    OpenQuery,
     PairsAlike,
-    QueryStanding,
+    RoleScope,
     count_judgments,
     list_waiting_people,
     list_waiting_queries,
@@ -29,8 +30,7 @@ from annotator.labeling.assignment import (
 from annotator.labeling.assignment import HandedOver as HandedOver
 from annotator.labeling.assignment import Judgments as Judgments
 from annotator.labeling.assignment import Left as Left
-from annotator.labeling.assignment import Selection as Selection
-from annotator.labeling.assignment import Standing as Standing
+from annotator.labeling.assignment import QuerySelection as QuerySelection
 from annotator.labeling.assignment import WaitingPerson as WaitingPerson
 from annotator.labeling.assignment import WaitingQuery as WaitingQuery
 from annotator.labeling.assignment_sql import (
@@ -57,7 +57,13 @@ NAMED = 5
 
 
 def assign(
-    database: Database, actor: Actor, dataset: str, people: Sequence[str], chosen: Selection, *, now: datetime
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    people: Sequence[str],
+    chosen: QuerySelection,
+    *,
+    now: datetime,
 ) -> Assigned:
     """Give these queries to these people: from now on they go to those they were given to only."""
     with database.write() as session:
@@ -75,7 +81,13 @@ def assign(
 
 
 def take_back(
-    database: Database, actor: Actor, dataset: str, people: Sequence[str], chosen: Selection, *, now: datetime
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    people: Sequence[str],
+    chosen: QuerySelection,
+    *,
+    now: datetime,
 ) -> Assigned:
     """Take these queries (without a selection: all of theirs) back from these people. One that nobody has any more
     goes to everybody again."""
@@ -125,7 +137,7 @@ def list_left(database: Database, actor: Actor, username: str) -> list[Left]:
         ]
 
 
-def show_assignment(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Standing:
+def show_assignment(database: Database, actor: Actor, dataset: str, *, now: datetime) -> AssignmentStatus:
     """Who judges what on this dataset, who waits on whom, and the pairs that nobody may judge."""
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -133,7 +145,7 @@ def show_assignment(database: Database, actor: Actor, dataset: str, *, now: date
         facts = _read_facts(session, row, now=now)
         stuck = _count_stuck(session, row, facts)
         alike = count_alike(session, key_of(row.pk), one_by_one=_is_drawn(row.overlap_rules))
-    return Standing(
+    return AssignmentStatus(
         overlap=row.overlap,
         rules=say_overlap(row.overlap, row.overlap_rules),
         judgments=_count_judgments(row, row.overlap, row.overlap_rules, alike),
@@ -174,7 +186,7 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Facts:
             pk=person.pk,
             username=person.username,
             name=person.name,
-            limits=tuple(Limits(_tuple_of(known), _tuple_of(spoken)) for _, known, spoken in person.roles),
+            limits=tuple(RoleScope(_tuple_of(known), _tuple_of(spoken)) for _, known, spoken in person.roles),
             works=person.can_sign_in
             and (person.active or any(role == "annotator" for role, _, _ in person.roles)),
             disabled=person.disabled,
@@ -182,7 +194,7 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Facts:
         for person in list_people_here(session, dataset_pk)
     ]
     return Facts(
-        queries=[QueryStanding(*query) for query in list_queries_with_work(session, dataset_pk)],
+        queries=[OpenQuery(*query) for query in list_queries_with_work(session, dataset_pk)],
         people=people,
         assigned={query: frozenset(given) for query, given in list_assigned(session, dataset_pk).items()},
         answered=count_answered(session, dataset_pk),
@@ -196,7 +208,7 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Facts:
     )
 
 
-def _choose(facts: Facts, chosen: Selection) -> list[QueryStanding]:
+def _choose(facts: Facts, chosen: QuerySelection) -> list[OpenQuery]:
     """The queries that are meant; NotFound for an id that there is not, or when there is none at all."""
     if chosen.is_empty:
         raise ValidationError(say("Choose queries, a category or a language."))
@@ -231,7 +243,7 @@ def _find_taker(facts: Facts, username: str) -> Member:
     return taker
 
 
-def _require_known(taker: Member, queries: Sequence[QueryStanding]) -> None:
+def _require_known(taker: Member, queries: Sequence[OpenQuery]) -> None:
     foreign = [
         f"{query.query_id} ({query.category or '–'}, {query.language or '–'})"
         for query in queries

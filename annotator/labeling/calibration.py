@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from annotator.domain.errors import Problems, ValidationError
 from annotator.domain.messages import say
-from annotator.domain.texts import Fault, check_text, find_fault
+from annotator.domain.texts import TextFault, check_text, find_fault
 from annotator.formats.pair_table import read_grade, read_pair_table, take_pair
 from annotator.formats.tables import Row
 from annotator.labeling.records import KINDS, Consistency, GoldResult, Miss, Trained
 
 COLUMNS = ("query_id", "doc_id", "kind", "grade", "explanation")
-UNEXPLAINED = Fault(
+UNEXPLAINED = TextFault(
     "some words for a training pair", "nothing", say("expected some words for a training pair, found nothing")
 )
 
@@ -61,7 +61,7 @@ def _read_row(row: Row, problems: Problems) -> MarkLine | None:
     return MarkLine(row.line, *pair, kind, grade, explanation.strip())
 
 
-def _say_empty(kind: str) -> Fault | None:
+def _say_empty(kind: str) -> TextFault | None:
     """Only training needs an explanation."""
     return UNEXPLAINED if kind == "training" else None
 

@@ -38,7 +38,7 @@ from annotator.labeling.calibration_sql import (
     write_marks,
 )
 from annotator.labeling.checks_sql import draw, find_training
-from annotator.labeling.records import AnnotatorResult, Candidate, MarkedPair, Marking, OwnChecks
+from annotator.labeling.records import AnnotatorResult, CheckCandidate, MarkedPair, Marking, OwnChecks
 from annotator.people.service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosures import list_to_judge, note_seen
@@ -158,7 +158,7 @@ def list_checks(database: Database, actor: Actor, dataset: str, *, now: datetime
 
 def find_candidates(
     database: Database, actor: Actor, dataset: str, *, words: str = "", limit: int = 50, now: datetime
-) -> list[Candidate]:
+) -> list[CheckCandidate]:
     """Pairs that could be marked. Without words: a sample, seeded by the dataset, of pairs that several judged alike or
     a lead decided. With words: pairs whose query or document holds them, however far they are. For leads, who are not told how
     a pair stands that they have still to judge; what they are told they judge no more."""
@@ -174,7 +174,7 @@ def find_candidates(
         texts = _list_texts(session, [state.query_pk for state in chosen])
         hidden = list_to_judge(session, actor.person_id, [state.pair_pk for state in chosen])
         candidates = [
-            Candidate(
+            CheckCandidate(
                 state.key,
                 state.query_id,
                 texts[state.query_pk],

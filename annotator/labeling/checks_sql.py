@@ -20,7 +20,7 @@ from annotator.storage.labeling_tables import CheckRow, RepeatRow
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import (
     Eligibility,
-    Worklist,
+    OpenPairsRequest,
     count_done,
     find_eligibility,
     list_leased_elsewhere,
@@ -77,7 +77,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _CheckToGive:
     pair_pk: int
     key: str
     query_pk: int
@@ -85,7 +85,7 @@ class _Candidate:
     repeat_key: str | None = None
 
 
-def count_gold(session: Session, worklist: Worklist, held: Collection[str]) -> int:
+def count_gold(session: Session, worklist: OpenPairsRequest, held: Collection[str]) -> int:
     """How many gold pairs the annotator can still be given beside those in the browser (their keys)."""
     eligible = find_eligibility(session, worklist.dataset_pk, worklist.annotator_pk)
     statement = eligible.prepare(_GOLD, query="p.query_pk")
@@ -125,14 +125,14 @@ class Supply:
     def __init__(
         self,
         session: Session,
-        worklist: Worklist,
+        worklist: OpenPairsRequest,
         dataset: DatasetRow,
         annotator: str,
         taken: Collection[int],
     ) -> None:
         self.session, self.worklist, self.dataset = session, worklist, dataset
         self.annotator, self.taken = annotator, set(taken)
-        self.gold: list[_Candidate] | None = None
+        self.gold: list[_CheckToGive] | None = None
 
     def take(self, kind: str, query_pk: int, *, between: bool) -> Check | None:
         """A check of that kind and of this query; None when there is none left. `between`: a query ends here, so that a gold
@@ -159,11 +159,11 @@ class Supply:
         named = {**self.worklist.values, "query_pk": query_pk, "taken": sorted(self.taken)}
         return run(self.session, _MET, named).first() is None
 
-    def _list_gold(self) -> list[_Candidate]:
+    def _list_gold(self) -> list[_CheckToGive]:
         eligible = find_eligibility(self.session, self.worklist.dataset_pk, self.worklist.annotator_pk)
         statement = eligible.prepare(_GOLD, query="p.query_pk")
         rows = run(self.session, statement, {**self.worklist.values, **eligible.values})
-        left = [_Candidate(*row) for row in rows if row[0] not in self.taken]
+        left = [_CheckToGive(*row) for row in rows if row[0] not in self.taken]
         return sorted(left, key=lambda one: draw(self.dataset.seed, self.annotator, "gold", one.key))
 
     def _take_repeat(self, query_pk: int) -> Check | None:
@@ -181,15 +181,15 @@ class Supply:
 
 def _find_repeatable(
     session: Session,
-    worklist: Worklist,
+    worklist: OpenPairsRequest,
     dataset: DatasetRow,
     at_hand: int,
     taken: set[int],
-) -> _Candidate | None:
+) -> _CheckToGive | None:
     """Of the query at hand: a repeat of another one would show by its query."""
     named = {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
     rows = session.execute(_REPEATABLE, {**named, "query_pk": at_hand})
-    found = [_Candidate(*row) for row in rows if row[0] not in taken]
+    found = [_CheckToGive(*row) for row in rows if row[0] not in taken]
     found.sort(key=lambda one: (one.repeat_key is None, one.judgment_pk))  # handed before; the oldest
     for one in found[:CANDIDATES_TRIED]:
         if _is_long_ago(session, worklist, one, dataset.repeat_after):
@@ -197,7 +197,7 @@ def _find_repeatable(
     return None
 
 
-def _is_long_ago(session: Session, worklist: Worklist, one: _Candidate, needed: int) -> bool:
+def _is_long_ago(session: Session, worklist: OpenPairsRequest, one: _CheckToGive, needed: int) -> bool:
     """Whether the annotator has answered at least that many other pairs since, as far as is looked."""
     named = {
         "judgment_pk": one.judgment_pk,
@@ -209,7 +209,9 @@ def _is_long_ago(session: Session, worklist: Worklist, one: _Candidate, needed: 
     return len({pair_pk for (pair_pk,) in session.execute(_FOLLOWERS, named)}) >= needed
 
 
-def _note_repeat(session: Session, worklist: Worklist, seed: int, annotator: str, one: _Candidate) -> str:
+def _note_repeat(
+    session: Session, worklist: OpenPairsRequest, seed: int, annotator: str, one: _CheckToGive
+) -> str:
     attempt = 0
     while True:
         key = repeat_key(seed, annotator, one.key, attempt)
@@ -277,7 +279,7 @@ class _Trained:
 
 
 def find_training(
-    session: Session, worklist: Worklist, dataset: DatasetRow, eligibility: Eligibility | None = None
+    session: Session, worklist: OpenPairsRequest, dataset: DatasetRow, eligibility: Eligibility | None = None
 ) -> TrainingState | None:
     """How far the annotator's training is; None when there is none: no pair is marked, or real pairs were judged
     before. (A document proposed by oneself is no real pair: it would be a way around the training.)"""
@@ -290,7 +292,7 @@ def find_training(
     return TrainingState(done, len(marked), right, dataset.training_score, passed)
 
 
-def list_training(session: Session, worklist: Worklist, *, limit: int) -> list[int]:
+def list_training(session: Session, worklist: OpenPairsRequest, *, limit: int) -> list[int]:
     """The training pairs to be answered next, in the annotator's own order: those never answered; once all are
     answered, those answered wrong at the latest try."""
     marked = _list_trained(session, worklist)
@@ -311,7 +313,9 @@ def find_check_kinds(session: Session, pair_pks: Collection[int]) -> Mapping[int
     return {key_of(pair_pk): kind for pair_pk, kind in found}
 
 
-def find_repeats(session: Session, worklist: Worklist, keys: Collection[str]) -> Mapping[str, RepeatTarget]:
+def find_repeats(
+    session: Session, worklist: OpenPairsRequest, keys: Collection[str]
+) -> Mapping[str, RepeatTarget]:
     """What those keys stand for that are repeats of this annotator."""
     if not keys:
         return {}
@@ -330,7 +334,7 @@ def find_repeats(session: Session, worklist: Worklist, keys: Collection[str]) ->
     }
 
 
-def note_repeats_answered(session: Session, worklist: Worklist, repeat_pks: Collection[int]) -> None:
+def note_repeats_answered(session: Session, worklist: OpenPairsRequest, repeat_pks: Collection[int]) -> None:
     """These repeats have been answered."""
     if repeat_pks:
         answered = update(RepeatRow).where(
@@ -353,7 +357,7 @@ def read_explanations(session: Session, pair_pks: Collection[int]) -> Mapping[in
     return {pair_pk: (grade, explanation) for pair_pk, grade, explanation in session.execute(statement)}
 
 
-def count_checks(session: Session, worklist: Worklist, shown: Collection[str]) -> tuple[int, int]:
+def count_checks(session: Session, worklist: OpenPairsRequest, shown: Collection[str]) -> tuple[int, int]:
     """How many gold pairs, repeats and pairs of quality control the annotator has answered, and how many gold pairs and
     repeats are among those shown in the browser (by key): a progress that left them out would tell which they are."""
     if not shown:
@@ -364,7 +368,7 @@ def count_checks(session: Session, worklist: Worklist, shown: Collection[str]) -
 
 def count_possible_checks(
     session: Session,
-    worklist: Worklist,
+    worklist: OpenPairsRequest,
     dataset: DatasetRow,
     *,
     annotator: str,
@@ -393,7 +397,7 @@ def count_possible_checks(
 
 def mix_in(
     session: Session,
-    worklist: Worklist,
+    worklist: OpenPairsRequest,
     dataset: DatasetRow,
     *,
     annotator: str,
@@ -448,14 +452,14 @@ def _interleave(
 
 
 def _list_trained(
-    session: Session, worklist: Worklist, eligibility: Eligibility | None = None
+    session: Session, worklist: OpenPairsRequest, eligibility: Eligibility | None = None
 ) -> list[_Trained]:
     eligible = eligibility or find_eligibility(session, worklist.dataset_pk, worklist.annotator_pk)
     statement = eligible.prepare(_TRAINING, query="p.query_pk")
     return [_Trained(*row) for row in run(session, statement, {**_named(worklist), **eligible.values})]
 
 
-def _named(worklist: Worklist) -> dict[str, int]:
+def _named(worklist: OpenPairsRequest) -> dict[str, int]:
     return {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
 
 
@@ -477,7 +481,7 @@ _COUNT_ANSWERED = prepare(_ANSWERED)
 _ANSWERED_AND_SHOWN = prepare(f"SELECT ({_ANSWERED}), ({_SHOWN})", lists=["keys"])
 
 
-def _count_answered(session: Session, worklist: Worklist) -> int:
+def _count_answered(session: Session, worklist: OpenPairsRequest) -> int:
     """How many gold pairs, repeats and pairs of quality control the annotator has answered."""
     return int(run(session, _COUNT_ANSWERED, _named(worklist)).scalar_one())
 

@@ -18,14 +18,14 @@ from sqlmodel import col
 from annotator.domain.judgments import TrainingState
 from annotator.domain.shuffling import place
 from annotator.labeling.checks_sql import Handout, list_training, mix_in
-from annotator.labeling.pair_view_sql import Standing
+from annotator.labeling.pair_view_sql import AnnotatorPairState
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import (
     Eligibility,
     OpenPair,
-    Worklist,
+    OpenPairsRequest,
     find_bounds,
     find_last_query,
     list_given_queries,
@@ -59,7 +59,7 @@ class Ask:
     dataset: DatasetRow
     username: str
     eligibility: Eligibility
-    have: Mapping[str, Standing]
+    have: Mapping[str, AnnotatorPairState]
     training: TrainingState | None
     answered: int | None = None
     drawn: Sequence[OpenPair] = ()
@@ -79,7 +79,7 @@ class Ask:
         return sorted(pairs, key=lambda pair: (not pair.begun, place(seed, name, pair.key)))
 
 
-def choose_pairs(session: Session, worklist: Worklist, ask: Ask, *, want: int) -> Offer:
+def choose_pairs(session: Session, worklist: OpenPairsRequest, ask: Ask, *, want: int) -> Offer:
     """Up to `want` pairs beside those in the browser."""
     if want <= 0:
         return Offer((), ())
@@ -109,14 +109,14 @@ def choose_pairs(session: Session, worklist: Worklist, ask: Ask, *, want: int) -
     return Offer(tuple(handouts), tuple(one.pair_pk for one in handouts[len(asked_again) :] if not one.key))
 
 
-def _find_at_hand(session: Session, worklist: Worklist, ask: Ask, before: int | None) -> int | None:
+def _find_at_hand(session: Session, worklist: OpenPairsRequest, ask: Ask, before: int | None) -> int | None:
     """The query of what comes right before the ordinary pairs (`before`: a pair that is handed out with them)."""
     if before is not None:
         return next((pair.query_pk for pair in ask.drawn if pair.pair_pk == before), None)
     return ask.at_hand if ask.have else ask.answered or find_last_query(session, worklist)
 
 
-def choose_whole_query(session: Session, worklist: Worklist, ask: Ask, *, want: int) -> Offer:
+def choose_whole_query(session: Session, worklist: OpenPairsRequest, ask: Ask, *, want: int) -> Offer:
     """The pairs of one query, the one at hand or else the next, but those in the browser: what is open to the
     annotator, and what they have answered and may change. Queries of which all that is left was put off come last."""
     if want <= 0:
@@ -144,7 +144,7 @@ def choose_whole_query(session: Session, worklist: Worklist, ask: Ask, *, want: 
 
 
 def _choose_drawn(
-    session: Session, worklist: Worklist, ask: Ask, held: Collection[int]
+    session: Session, worklist: OpenPairsRequest, ask: Ask, held: Collection[int]
 ) -> tuple[list[int], list[int]]:
     """The pairs drawn for quality control, and those of them that come after all others."""
     if not ask.drawn:
@@ -157,7 +157,7 @@ def _choose_drawn(
 
 
 def _choose_ordinary(
-    session: Session, worklist: Worklist, ask: Ask, held: Collection[int], want: int
+    session: Session, worklist: OpenPairsRequest, ask: Ask, held: Collection[int], want: int
 ) -> tuple[list[int], list[int]]:
     """The ordinary pairs, and those that come after all others: put off, or in another tab (which may have crashed)."""
     elsewhere = list_leased_elsewhere(session, worklist)
@@ -201,7 +201,7 @@ def _sort_queries(ask: Ask, query_pks: Iterable[int]) -> list[int]:
 
 
 def _list_queries(
-    session: Session, worklist: Worklist, ask: Ask, *, with_drawn: bool = False
+    session: Session, worklist: OpenPairsRequest, ask: Ask, *, with_drawn: bool = False
 ) -> Iterator[list[int]]:
     """The queries to take pairs from, a few at a time; looked up only as far as they are asked for. `with_drawn`: with those
     that quality control has drawn from, right after the one at hand."""
@@ -226,7 +226,7 @@ def _list_queries(
             yield new
 
 
-def _list_answered(session: Session, worklist: Worklist, query_pk: int) -> dict[int, str]:
+def _list_answered(session: Session, worklist: OpenPairsRequest, query_pk: int) -> dict[int, str]:
     """The keys of the query's pairs that the annotator has answered and may change, by pair_pk."""
     statement = (
         select(col(PairRow.pk), col(PairRow.key))

@@ -16,7 +16,7 @@ from annotator.domain.judgments import HandedPair, Outdated, OwnAnswer
 from annotator.labeling.checks_sql import Handout, find_repeats
 from annotator.storage.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.labeling_tables import RepeatRow
-from annotator.storage.open_pairs import Worklist
+from annotator.storage.open_pairs import OpenPairsRequest
 from annotator.storage.outdated import describe_outdated
 from annotator.storage.quality_pairs import DECIDED_SINCE
 from annotator.storage.sql import prepare, read_json, run
@@ -47,7 +47,7 @@ _TRIED = prepare(
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AnnotatorPairState:
     """A pair, and how it stands for one annotator. `kept`: its grade is kept and nobody judged it; `kind`: "training",
     "gold" or None; `outcome`, `purpose`, `stale`: of the annotator's own current answer, None without one; `repeat_pk`:
     the key is that of a repeat; `tried`: answered before as a check; `drawn`: for this annotator by quality control, so
@@ -83,7 +83,9 @@ class Standing:
         return self.retired or self.disclosed or (self.settled and self.kind is None)
 
 
-def read_standings(session: Session, worklist: Worklist, keys: Collection[str]) -> dict[str, Standing]:
+def read_standings(
+    session: Session, worklist: OpenPairsRequest, keys: Collection[str]
+) -> dict[str, AnnotatorPairState]:
     """The pairs of this dataset behind these keys, a repeat's own key included; others are left out."""
     if not keys:
         return {}
@@ -102,7 +104,7 @@ def read_standings(session: Session, worklist: Worklist, keys: Collection[str]) 
     return _note_tried(session, values, found)
 
 
-def find_needless(standings: dict[str, Standing], *, whole: bool = False) -> list[str]:
+def find_needless(standings: dict[str, AnnotatorPairState], *, whole: bool = False) -> list[str]:
     """The keys of those that need nothing any more from this annotator: answered elsewhere, settled by a lead or by
     an earlier ground truth, no longer in the pool, or judged by as many as they want. `whole`: in a list of all of a
     query's pairs what is answered stays."""
@@ -114,7 +116,7 @@ def is_others_repeat(session: Session, key: str) -> bool:
     return bool(session.scalar(select(exists().where(col(RepeatRow.key) == key))))
 
 
-def _is_needed(one: Standing) -> bool:
+def _is_needed(one: AnnotatorPairState) -> bool:
     if one.gone:
         return False
     if one.repeat_pk is not None:
@@ -128,7 +130,7 @@ def _is_needed(one: Standing) -> bool:
     return one.drawn or one.lacking > 0
 
 
-def _standing(row: Any) -> Standing:
+def _standing(row: Any) -> AnnotatorPairState:
     _key, pk, query, document, retired, kept, wanted, lacking, judged, kind, settled, disclosed, leased = row[
         :13
     ]
@@ -143,7 +145,7 @@ def _standing(row: Any) -> Standing:
             0,
         )
     flags = (bool(settled), bool(disclosed), bool(leased))
-    return Standing(
+    return AnnotatorPairState(
         pk,
         query,
         document,
@@ -168,7 +170,9 @@ def _list_answered_repeats(session: Session, repeat_pks: Collection[int]) -> set
     return {pk for pk in session.scalars(answered) if pk is not None}
 
 
-def _note_tried(session: Session, values: dict[str, int], found: dict[str, Standing]) -> dict[str, Standing]:
+def _note_tried(
+    session: Session, values: dict[str, int], found: dict[str, AnnotatorPairState]
+) -> dict[str, AnnotatorPairState]:
     """Say of the checks among them which the annotator has answered before."""
     for kind in ("training", "gold"):
         pks = [one.pair_pk for one in found.values() if one.kind == kind and one.repeat_pk is None]
@@ -206,7 +210,7 @@ _STORED = prepare(
 )
 
 
-class Stored(NamedTuple):
+class StoredEvent(NamedTuple):
     """What a stored event stands for."""
 
     pair_pk: int
@@ -215,7 +219,9 @@ class Stored(NamedTuple):
     grade: int | None
 
 
-def read_handed(session: Session, worklist: Worklist, handouts: Sequence[Handout]) -> list[HandedPair]:
+def read_handed(
+    session: Session, worklist: OpenPairsRequest, handouts: Sequence[Handout]
+) -> list[HandedPair]:
     """What the annotator is shown of each, in this order, with their own answer where there is one to show."""
     if not handouts:
         return []
@@ -286,7 +292,7 @@ def find_whole_text(session: Session, pair_pk: int) -> str | None:
     return session.scalar(statement)
 
 
-def find_stored(session: Session, event_ids: Iterable[str]) -> dict[str, Stored]:
+def find_stored(session: Session, event_ids: Iterable[str]) -> dict[str, StoredEvent]:
     """What is stored under these event ids, by event id."""
     found = run(session, _STORED, {"events": list(event_ids)})
-    return {event_id: Stored(*stored) for event_id, *stored in found}
+    return {event_id: StoredEvent(*stored) for event_id, *stored in found}

@@ -12,7 +12,7 @@ from annotator.labeling.records import OwnProgress, OwnWork, advance
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import key_of
-from annotator.storage.open_pairs import Worklist
+from annotator.storage.open_pairs import OpenPairsRequest
 from annotator.storage.sql import prepare, run
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -111,7 +111,7 @@ _KEEP = prepare(
 )
 
 
-def tell_progress(session: Session, worklist: Worklist, work: OwnWork) -> OwnProgress:
+def tell_progress(session: Session, worklist: OpenPairsRequest, work: OwnWork) -> OwnProgress:
     """How far the annotator is, kept as what they were told."""
     named = {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
     row = run(session, _TOLD, named).first()

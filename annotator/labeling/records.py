@@ -107,7 +107,7 @@ class MarkedPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CheckCandidate:
     """A pair that could be marked: what its judgments or a lead have settled, and how it is marked now. `hidden`: who asks
     has still to judge it, so that how it stands is not told."""
 

@@ -37,7 +37,7 @@ from annotator.storage.current_judgments import CurrentJudgment, list_current_ju
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
 from annotator.storage.open_pairs import (
-    Worklist,
+    OpenPairsRequest,
     count_work,
     drop_expired_leases,
     find_eligibility,
@@ -188,7 +188,7 @@ def compute_progress(database: Database, actor: Actor, dataset: str) -> Progress
 
 
 def _tell_progress(
-    session: Session, worklist: Worklist, ask: Ask, pairs: Sequence[HandedPair]
+    session: Session, worklist: OpenPairsRequest, ask: Ask, pairs: Sequence[HandedPair]
 ) -> tuple[int, OwnProgress]:
     """How many pairs the annotator has answered, checks included, and how far they are told to be. `pairs`: what is handed
     out beside what the browser shows."""
@@ -214,7 +214,9 @@ def _tell_progress(
     return work.answered, tell_progress(session, worklist, work)
 
 
-def _hand_out(session: Session, worklist: Worklist, ask: Ask, *, want: int, whole: bool) -> list[HandedPair]:
+def _hand_out(
+    session: Session, worklist: OpenPairsRequest, ask: Ask, *, want: int, whole: bool
+) -> list[HandedPair]:
     """Lease what comes next, and prolong the leases of what the browser shows."""
     drop_expired_leases(session, worklist)
     choose = choose_whole_query if whole else choose_pairs

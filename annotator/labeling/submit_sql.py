@@ -17,8 +17,8 @@ from annotator.domain.judgments import Feedback, JudgmentEvent, Refusal
 from annotator.domain.overlap import conditional_distance
 from annotator.labeling.checks_sql import find_training, note_repeats_answered, read_explanations
 from annotator.labeling.pair_view_sql import (
-    Standing,
-    Stored,
+    AnnotatorPairState,
+    StoredEvent,
     find_stored,
     is_others_repeat,
     list_rubric_versions,
@@ -27,7 +27,7 @@ from annotator.labeling.pair_view_sql import (
 from annotator.storage.current_judgments import COUNTED, derive_current, mark_late
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.lookup import key_of
-from annotator.storage.open_pairs import Worklist, drop_leases
+from annotator.storage.open_pairs import OpenPairsRequest, drop_leases
 from annotator.storage.quality_pairs import follow_answers
 from annotator.storage.sql import add_rows
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, JudgmentRow
@@ -55,10 +55,10 @@ class Received:
 
 def store_events(
     session: Session,
-    worklist: Worklist,
+    worklist: OpenPairsRequest,
     dataset: DatasetRow,
     events: Sequence[JudgmentEvent],
-    found: Mapping[str, Standing],
+    found: Mapping[str, AnnotatorPairState],
 ) -> Received:
     """Append the events that are new, in their order; all that is derived from them follows. `found`: how their pairs
     stand (and perhaps others), by key."""
@@ -71,7 +71,7 @@ def store_events(
     versions = list_rubric_versions(session, worklist.dataset_pk)
     texts = list_text_hashes(session, {one.document_pk for one in standings.values()})
     rows: list[dict[str, Any]] = []
-    stored: list[tuple[JudgmentEvent, Standing, str]] = []
+    stored: list[tuple[JudgmentEvent, AnnotatorPairState, str]] = []
     accepted: list[JudgmentEvent] = []  # an id may come twice, and be refused once
     for event in events:
         one, before = standings.get(event.pair), known.get(event.event_id)
@@ -88,7 +88,7 @@ def store_events(
         if purpose in COUNTED and event.outcome != "later" and _is_surplus(one):
             receipt.surplus.append(event.event_id)
         rows.append(_row(worklist, event, one, purpose, versions, *texts[one.document_pk]))
-        known[event.event_id] = Stored(one.pair_pk, worklist.annotator_pk, event.outcome, event.grade)
+        known[event.event_id] = StoredEvent(one.pair_pk, worklist.annotator_pk, event.outcome, event.grade)
         stored.append((event, one, purpose))
         standings[event.pair] = _after(one, event, purpose)
     add_rows(session, JudgmentRow, mark_late(session, rows))
@@ -98,7 +98,10 @@ def store_events(
 
 
 def _is_untrained(
-    session: Session, worklist: Worklist, dataset: DatasetRow, standings: Collection[Standing]
+    session: Session,
+    worklist: OpenPairsRequest,
+    dataset: DatasetRow,
+    standings: Collection[AnnotatorPairState],
 ) -> bool:
     """Whether real pairs do not come yet; asked only when there is one that was never handed out."""
     if all(one.leased or one.answered or one.kind or one.repeat_pk for one in standings):
@@ -110,9 +113,9 @@ def _is_untrained(
 def _find_objection(
     session: Session,
     event: JudgmentEvent,
-    one: Standing | None,
-    before: Stored | None,
-    worklist: Worklist,
+    one: AnnotatorPairState | None,
+    before: StoredEvent | None,
+    worklist: OpenPairsRequest,
     *,
     untrained: bool,
 ) -> tuple[str, str]:
@@ -136,7 +139,7 @@ def _find_objection(
     return code, _WHY.get(code, "")
 
 
-def _find_purpose(session: Session, dataset: DatasetRow, one: Standing) -> str:
+def _find_purpose(session: Session, dataset: DatasetRow, one: AnnotatorPairState) -> str:
     """For what an answer counts. A revision counts for what the first answer did."""
     if one.repeat_pk is not None:
         return "repeat"
@@ -164,11 +167,11 @@ def _differ(session: Session, dataset: DatasetRow, pair_pk: int) -> bool:
     return (session.scalar(statement) or 0) >= distance
 
 
-def _is_surplus(one: Standing) -> bool:
+def _is_surplus(one: AnnotatorPairState) -> bool:
     return not one.answered and one.lacking == 0 and not one.kept
 
 
-def _after(one: Standing, event: JudgmentEvent, purpose: str) -> Standing:
+def _after(one: AnnotatorPairState, event: JudgmentEvent, purpose: str) -> AnnotatorPairState:
     """How the pair stands for the annotator once the event is stored, for the events after it."""
     if purpose in COUNTED or purpose == "quality":
         return replace(one, outcome=event.outcome, purpose=purpose)
@@ -176,9 +179,9 @@ def _after(one: Standing, event: JudgmentEvent, purpose: str) -> Standing:
 
 
 def _row(
-    worklist: Worklist,
+    worklist: OpenPairsRequest,
     event: JudgmentEvent,
-    one: Standing,
+    one: AnnotatorPairState,
     purpose: str,
     versions: dict[int, int],
     present: str | None,
@@ -205,7 +208,9 @@ def _row(
 
 
 def _follow(
-    session: Session, worklist: Worklist, stored: Sequence[tuple[JudgmentEvent, Standing, str]]
+    session: Session,
+    worklist: OpenPairsRequest,
+    stored: Sequence[tuple[JudgmentEvent, AnnotatorPairState, str]],
 ) -> None:
     """Bring in line what rests on the judgments, and end the leases of what was answered."""
     counted = {one.pair_pk for _event, one, purpose in stored if purpose in COUNTED}
@@ -222,7 +227,7 @@ def _follow(
 
 
 def _explain(
-    session: Session, accepted: Sequence[JudgmentEvent], standings: dict[str, Standing]
+    session: Session, accepted: Sequence[JudgmentEvent], standings: dict[str, AnnotatorPairState]
 ) -> list[Feedback]:
     """What training says to the accepted answers; told again when an answer is delivered again."""
     answers = {

@@ -113,7 +113,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class DatasetFigures:
     """Where a dataset stands, in the figures that the steps follow from.
 
     `annotators`: people who label, simulated ones included. `short`: undecided pairs with fewer than `overlap`
@@ -154,7 +154,7 @@ class Standing:
     lessons: int = 0
 
 
-def suggest_steps(standing: Standing) -> tuple[Step, ...]:
+def suggest_steps(standing: DatasetFigures) -> tuple[Step, ...]:
     """What to do next, first things first; one step that says so when nothing is left."""
     if not standing.queries:
         return (_import_queries(standing),)
@@ -173,7 +173,7 @@ def suggest_steps(standing: Standing) -> tuple[Step, ...]:
     return steps or (_say_done(standing),)
 
 
-def _import_queries(standing: Standing) -> Step:
+def _import_queries(standing: DatasetFigures) -> Step:
     return Step(
         say("Import the queries"),
         say("The dataset is empty. It begins with what people search for: YAML, JSON, CSV or JSONL."),
@@ -181,7 +181,7 @@ def _import_queries(standing: Standing) -> Step:
     )
 
 
-def _make_pool(standing: Standing) -> Step:
+def _make_pool(standing: DatasetFigures) -> Step:
     name = standing.dataset
     runs = (f"annotator import run {name} FILE --system NAME", f"annotator pool {name} --depth 10")
     if not standing.documents:
@@ -204,7 +204,7 @@ def _make_pool(standing: Standing) -> Step:
     return Step(say("Make the pool"), why, "pool", (*runs, own))
 
 
-def _judge(standing: Standing) -> Iterator[Step]:
+def _judge(standing: DatasetFigures) -> Iterator[Step]:
     if not standing.short:
         return
     if standing.annotators < standing.overlap:
@@ -234,7 +234,7 @@ def _judge(standing: Standing) -> Iterator[Step]:
     yield Step(say_n("Have {n:,} pair judged", "Have {n:,} pairs judged", standing.short), why, "label")
 
 
-def _answer(standing: Standing) -> Iterator[Step]:
+def _answer(standing: DatasetFigures) -> Iterator[Step]:
     if standing.questions:
         yield Step(
             say_n(
@@ -245,7 +245,7 @@ def _answer(standing: Standing) -> Iterator[Step]:
         )
 
 
-def _confirm(standing: Standing) -> Iterator[Step]:
+def _confirm(standing: DatasetFigures) -> Iterator[Step]:
     if standing.outdated:
         yield Step(
             say_n(
@@ -261,7 +261,7 @@ def _confirm(standing: Standing) -> Iterator[Step]:
         )
 
 
-def _agree(standing: Standing) -> Iterator[Step]:
+def _agree(standing: DatasetFigures) -> Iterator[Step]:
     if standing.kappa_met:
         return
     if not standing.shared:
@@ -307,7 +307,7 @@ def _agree(standing: Standing) -> Iterator[Step]:
     yield Step(what, why, "agreement")
 
 
-def _decide(standing: Standing) -> Iterator[Step]:
+def _decide(standing: DatasetFigures) -> Iterator[Step]:
     if standing.waiting.open:
         what, why = say_waiting(standing.waiting, standing.disagreements, standing.reopened)
         yield Step(what, why, "disagreements")
@@ -315,7 +315,7 @@ def _decide(standing: Standing) -> Iterator[Step]:
         yield Step(*say_lessons(standing.lessons), "guideline")
 
 
-def _cover(standing: Standing) -> Iterator[Step]:
+def _cover(standing: DatasetFigures) -> Iterator[Step]:
     if not standing.missing:
         return
     named = join(standing.missing[:_NAMED])
@@ -335,7 +335,7 @@ def _cover(standing: Standing) -> Iterator[Step]:
     )
 
 
-def _pass_gates(standing: Standing) -> Iterator[Step]:
+def _pass_gates(standing: DatasetFigures) -> Iterator[Step]:
     if standing.short or standing.disagreements:
         return
     for name, why in sorted(standing.open_gates, key=lambda gate: gate[0] == _QUALITY):
@@ -346,7 +346,7 @@ def _pass_gates(standing: Standing) -> Iterator[Step]:
             yield Step(say("Meet the gate {name}", name=_GATES.get(name, name)), said, "releases")
 
 
-def _publish(standing: Standing) -> Iterator[Step]:
+def _publish(standing: DatasetFigures) -> Iterator[Step]:
     if not standing.settled and not standing.short and not standing.disagreements:
         yield Step(
             say("Look at the pool"), say("No pair could be graded, so there is nothing to publish."), "pool"
@@ -368,7 +368,7 @@ def _publish(standing: Standing) -> Iterator[Step]:
     yield Step(say("Publish the first release"), met, "releases")
 
 
-def _say_done(standing: Standing) -> Step:
+def _say_done(standing: DatasetFigures) -> Step:
     if not standing.ready:
         return Step(say("See what a release still needs"), say("One of its gates is not met."), "releases")
     return Step(

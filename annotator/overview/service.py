@@ -24,7 +24,7 @@ from annotator.guideline.service import count_outdated
 from annotator.labeling.calibration_sql import list_marked
 from annotator.labeling.questions_service import count_open_questions
 from annotator.labeling.service import Progress, compute_progress
-from annotator.overview.next_steps import Standing, Waiting, suggest_steps
+from annotator.overview.next_steps import DatasetFigures, Waiting, suggest_steps
 from annotator.overview.next_steps import Step as Step
 from annotator.overview.records import CountedPair, PairCounts, count_pairs
 from annotator.people.service import require_role
@@ -81,7 +81,7 @@ def show_overview(
     found, counts = show_dataset(database, actor, dataset)
     queue = summarize_queue(database, actor, dataset)
     progress = compute_progress(database, actor, dataset)
-    standing = Standing(
+    standing = DatasetFigures(
         dataset=dataset,
         queries=counts.queries,
         documents=counts.documents,

@@ -21,7 +21,7 @@ from annotator.labeling.pair_view_sql import find_stored, list_rubric_versions, 
 from annotator.people.service import require_person, require_role
 from annotator.pooling.first_grade import FirstGrade, read_first_grade
 from annotator.pooling.proposals_sql import (
-    Standing,
+    ExistingPair,
     add_first_judgment,
     find_document,
     find_proposed,
@@ -38,7 +38,7 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.open_pairs import make_worklist
 from annotator.storage.pair_states import list_pair_states
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DatasetRow, DocumentRow, QueryRow
 
 
@@ -77,7 +77,7 @@ State = Literal["new", "in pool", "judged by you"]
 
 
 @dataclass(frozen=True, slots=True)
-class FoundDocument:
+class SearchResult:
     """A document that a search found, for one query and one annotator. `pair`: the key under which it can simply be
     judged, where it is in the pool and open to them or answered by them."""
 
@@ -89,17 +89,17 @@ class FoundDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundDocuments:
+class SearchResults:
     """What a search found, best first. `preparing`: how far the search itself is (0 to 1), None once it is ready.
     `most_characters`: how much of each document is searched, None for all of it."""
 
-    documents: tuple[FoundDocument, ...]
+    documents: tuple[SearchResult, ...]
     preparing: float | None
     most_characters: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class ShownDocument:
+class DocumentPreview:
     """A document to read before it is proposed; `text` is cut, `length` the whole text's."""
 
     doc_id: str
@@ -113,7 +113,7 @@ class ShownDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class DocumentProposal:
     """A proposal as leads see it. `status`: the pair's. `relevant`: whether anybody but the proposer found it relevant;
     None until all the pair wants is judged, so that it tells nobody a grade who may still judge it."""
 
@@ -129,17 +129,17 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposals:
+class DocumentProposals:
     """Every proposal, the latest first; what they add per query that has any, and in total."""
 
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[DocumentProposal, ...]
     queries: tuple[QueryGain, ...]
     total: QueryGain
 
 
 def search_documents(
     database: Database, actor: Actor, dataset: str, text: str, *, query_id: str, limit: int, now: datetime
-) -> FoundDocuments:
+) -> SearchResults:
     """Search the dataset's documents as the annotator types, for one of their queries."""
     from annotator.pooling.service import search_texts  # brings numpy
 
@@ -148,7 +148,7 @@ def search_documents(
     with database.read() as session:
         row, query = _require_query(session, actor, dataset, query_id)
         if found.document_pks is None:
-            return FoundDocuments((), found.share, None)
+            return SearchResults((), found.share, None)
         standing = list_standing(
             session,
             key_of(query.pk),
@@ -167,17 +167,17 @@ def search_documents(
             for document in read_found(session, found.document_pks, characters=SNIPPET_OF)
         }
     order = [pk for pk in found.document_pks if pk in documents]
-    return FoundDocuments(tuple(documents[pk] for pk in order), None, found.most_characters)
+    return SearchResults(tuple(documents[pk] for pk in order), None, found.most_characters)
 
 
-def read_document(database: Database, actor: Actor, dataset: str, *, doc_id: str) -> ShownDocument:
+def read_document(database: Database, actor: Actor, dataset: str, *, doc_id: str) -> DocumentPreview:
     """A document of the dataset, to be read before it is proposed."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "annotator")
         document = _require_document(session, row, doc_id)
         read = read_found(session, [key_of(document.pk)], characters=SHOWN_CHARACTERS)[0]
-        return ShownDocument(
+        return DocumentPreview(
             document.doc_id,
             document.title,
             document.url,
@@ -228,14 +228,14 @@ def propose(
         return found[key_of(document.pk)].key
 
 
-def list_proposals(database: Database, actor: Actor, dataset: str) -> Proposals:
+def list_proposals(database: Database, actor: Actor, dataset: str) -> DocumentProposals:
     """What annotators proposed, and what that adds to the pool. For leads."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         stored = list_stored_proposals(session, key_of(row.pk))
         if not stored:
-            return Proposals((), (), QueryGain(None, 0, 0, 0))
+            return DocumentProposals((), (), QueryGain(None, 0, 0, 0))
         states = list_pair_states(session, key_of(row.pk))
         alone = list_only_proposed(session, key_of(row.pk), PROPOSED)
     by_pair = {state.pair_pk: state for state in states}
@@ -244,7 +244,7 @@ def list_proposals(database: Database, actor: Actor, dataset: str) -> Proposals:
         state = by_pair[item.pair_pk]
         others = [grade for person, grade in state.grades.items() if person != item.proposer_pk]
         proposals.append(
-            Proposal(
+            DocumentProposal(
                 item.query_id,
                 item.query,
                 item.doc_id,
@@ -258,14 +258,14 @@ def list_proposals(database: Database, actor: Actor, dataset: str) -> Proposals:
         )
     settled = ((state.query_id, state.settlement.grade, state.pair_pk in alone) for state in states)
     queries, total = count_gains(settled, Counter(item.query_id for item in stored))
-    return Proposals(tuple(proposals), queries, total)
+    return DocumentProposals(tuple(proposals), queries, total)
 
 
-def _describe(doc_id: str, title: str, snippet: str, there: Standing | None) -> FoundDocument:
+def _describe(doc_id: str, title: str, snippet: str, there: ExistingPair | None) -> SearchResult:
     if there is None:
-        return FoundDocument(doc_id, title, snippet, None, "new")
+        return SearchResult(doc_id, title, snippet, None, "new")
     key = there.key if there.answered or there.is_open else None
-    return FoundDocument(doc_id, title, snippet, key, "judged by you" if there.answered else "in pool")
+    return SearchResult(doc_id, title, snippet, key, "judged by you" if there.answered else "in pool")
 
 
 def _require_query(
@@ -304,7 +304,7 @@ def _add_pair(
     now: datetime,
 ) -> None:
     dataset_pk, document_pk = key_of(dataset.pk), key_of(document.pk)
-    candidate = Candidate(key_of(query.pk), query.query_id, document_pk, document.doc_id, PROPOSED)
+    candidate = PoolCandidate(key_of(query.pk), query.query_id, document_pk, document.doc_id, PROPOSED)
     add_candidates(session, dataset_pk, dataset.name, [candidate], now=now)
     pair_pk = key_of(find_proposed(session, key_of(query.pk), document_pk))
     versions = list_rubric_versions(session, dataset_pk)

@@ -31,7 +31,7 @@ _IS_THEIRS = "SELECT 1 FROM query q WHERE q.pk = :query_pk AND {eligible}"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ExistingPair:
     """A pair that is there already: its key, whether the annotator answered it, and whether it is open to them."""
 
     pair_pk: int
@@ -88,7 +88,7 @@ def list_standing(
     *,
     now: datetime,
     lease: timedelta,
-) -> dict[int, Standing]:
+) -> dict[int, ExistingPair]:
     """By document_pk, the pairs of the query that are in the pool already."""
     mine = exists().where(
         col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk),
@@ -113,7 +113,7 @@ def list_standing(
         col(PairRow.query_pk) == query_pk, col(PairRow.document_pk).in_(document_pks)
     )
     return {
-        document_pk: Standing(key_of(pk), key, bool(answered), bool(is_open) and not answered)
+        document_pk: ExistingPair(key_of(pk), key, bool(answered), bool(is_open) and not answered)
         for document_pk, pk, key, answered, is_open in session.execute(statement)
     }
 

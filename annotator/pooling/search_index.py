@@ -28,7 +28,7 @@ _MIX, _SHIFT, _PLACE = np.uint64(0x9E3779B97F4A7C15), np.uint64(17), np.uint64(1
 Codes = NDArray[np.uint64]
 
 
-class Match(NamedTuple):
+class TextMatch(NamedTuple):
     """The number of a text in the order in which the index was built."""
 
     text: int
@@ -55,7 +55,7 @@ class SearchIndex:
     segments: tuple[Segment, ...]
     average: float
 
-    def search(self, query: str, *, limit: int) -> list[Match]:
+    def search(self, query: str, *, limit: int) -> list[TextMatch]:
         """The best texts, best first; of equal scores the one that came first. A text must share a gram."""
         codes = hash_grams(query)[:MOST_GRAMS]
         if not len(codes) or not self.segments:
@@ -69,7 +69,7 @@ class SearchIndex:
             scores = _score(segment, start[chosen], stop[chosen], weights[chosen], self.average)
             found += _best(segment, scores, limit)
         found.sort(key=lambda match: (-match[0], match[1]))
-        return [Match(text, score) for score, text in found[:limit]]
+        return [TextMatch(text, score) for score, text in found[:limit]]
 
 
 def hash_grams(text: str) -> Codes:
@@ -205,7 +205,7 @@ class Searchable:
     most_characters: int | None = None
 
 
-class Source(Protocol):
+class IndexSource(Protocol):
     """What an index is made of."""
 
     def read_stamp(self) -> Hashable:
@@ -218,7 +218,7 @@ class Source(Protocol):
         """(document_pk, what is searched of it), with the first `most_characters` of its text."""
 
 
-def make_searchable(source: Source, *, room: int, tell: Callable[[float], None]) -> Searchable:
+def make_searchable(source: IndexSource, *, room: int, tell: Callable[[float], None]) -> Searchable:
     """The index of these texts: of all of every text, or of as much of each as `room` characters allow."""
     lengths = source.list_lengths()
     most_characters = choose_most_characters(lengths, room=room)
@@ -234,7 +234,7 @@ def make_searchable(source: Source, *, room: int, tell: Callable[[float], None])
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CachedIndex:
     asked_at: datetime
     looked_at: datetime | None = None
     searchable: Searchable | None = None
@@ -247,13 +247,13 @@ class _Kept:
 class SearchKeeper:
     """See the module."""
 
-    kept: dict[Hashable, _Kept] = field(default_factory=dict)
+    kept: dict[Hashable, _CachedIndex] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
-    def find(self, name: Hashable, source: Source, *, now: datetime) -> tuple[Searchable | None, float]:
+    def find(self, name: Hashable, source: IndexSource, *, now: datetime) -> tuple[Searchable | None, float]:
         """The index of that name if there is one, and how far the first one is (0 to 1)."""
         with self.lock:
-            kept = self.kept.setdefault(name, _Kept(now))
+            kept = self.kept.setdefault(name, _CachedIndex(now))
             kept.asked_at = max(now, kept.asked_at)
             idle = kept.at_work is None
             due = kept.looked_at is None or abs(now - kept.looked_at) >= LOOK_AGAIN
@@ -273,7 +273,7 @@ class SearchKeeper:
         if thread is not None:
             thread.join()
 
-    def _look(self, kept: _Kept, source: Source) -> None:
+    def _look(self, kept: _CachedIndex, source: IndexSource) -> None:
         """In the background: make the index if there is none, or another than the documents ask for."""
         try:
             stamp = source.read_stamp()

@@ -19,7 +19,7 @@ STAMP_DIGITS = (1, 5, 9, 13, 17, 21, 25, 29)
 
 
 @dataclass(frozen=True, slots=True)
-class FoundDocument:
+class DocumentExcerpt:
     """A document as a list of results shows it; `text` is its beginning, None when only its id is known; `length` is
     the whole text's."""
 
@@ -86,7 +86,7 @@ class SearchedTexts:
                 yield key_of(pk), f"{doc_id}\n{title}\n{beginning or ''}"
 
 
-def read_found(session: Session, document_pks: Collection[int], *, characters: int) -> list[FoundDocument]:
+def read_found(session: Session, document_pks: Collection[int], *, characters: int) -> list[DocumentExcerpt]:
     """These documents, in no particular order, with the first `characters` of their texts."""
     statement = (
         select(
@@ -100,7 +100,7 @@ def read_found(session: Session, document_pks: Collection[int], *, characters: i
         .where(col(DocumentRow.pk).in_(document_pks))
     )
     return [
-        FoundDocument(key_of(pk), doc_id, title, text, length or 0)
+        DocumentExcerpt(key_of(pk), doc_id, title, text, length or 0)
         for pk, doc_id, title, text, length in session.execute(statement)
     ]
 

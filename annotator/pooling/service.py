@@ -23,7 +23,7 @@ from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pair_states import list_pair_states
 from annotator.storage.pool import (
     AskedQuery,
-    Candidate,
+    PoolCandidate,
     Provenance,
     add_candidates,
     count_documents,
@@ -295,7 +295,7 @@ def _retrieve_bm25(
     *,
     depth: int,
     progress: Progress | None,
-) -> tuple[list[Candidate], tuple[str, ...]]:
+) -> tuple[list[PoolCandidate], tuple[str, ...]]:
     """What BM25 finds, and the query_ids of the queries too short for it."""
     count = count_documents(session, key_of(row.pk))
     if not count:
@@ -314,7 +314,7 @@ def _retrieve_bm25(
         [query.text for _, query in asked], read(), depth=depth, progress=progress, expected=count
     )
     found = [
-        Candidate(query_pk, query.query_id, *documents[hit.document], bm25.SYSTEM, rank, hit.score)
+        PoolCandidate(query_pk, query.query_id, *documents[hit.document], bm25.SYSTEM, rank, hit.score)
         for (query_pk, query), hits in zip(asked, ranking.hits, strict=True)
         for rank, hit in enumerate(hits, start=1)
     ]
@@ -322,7 +322,7 @@ def _retrieve_bm25(
 
 
 def _store(
-    database: Database, actor: Actor, dataset: str, candidates: Sequence[Candidate], now: datetime
+    database: Database, actor: Actor, dataset: str, candidates: Sequence[PoolCandidate], now: datetime
 ) -> int:
     """Make the pairs; how many are new."""
     with database.write() as session:

@@ -78,7 +78,7 @@ class SettledPairs(NamedTuple):
     person: "Ints"
 
 
-class Known(NamedTuple):
+class ExpertKnownPairs(NamedTuple):
     """What somebody knows of settled pairs, by their places: those they judged, for whatever purpose; and those they
     proposed, decided, or saw others' judgments of."""
 
@@ -112,7 +112,7 @@ def list_settled(session: Session, dataset_pk: int) -> SettledPairs:
     )
 
 
-def list_known(session: Session, dataset_pk: int, settled: SettledPairs) -> Callable[[int], Known]:
+def list_known(session: Session, dataset_pk: int, settled: SettledPairs) -> Callable[[int], ExpertKnownPairs]:
     """What each person knows of the settled pairs, by person_pk. Putting off is not judging, and takes nothing back."""
     import numpy as np
 
@@ -121,15 +121,17 @@ def list_known(session: Session, dataset_pk: int, settled: SettledPairs) -> Call
         for statement in (_NOT_CURRENT, _SEEN)
     )
 
-    def find(person_pk: int) -> Known:
+    def find(person_pk: int) -> ExpertKnownPairs:
         current = settled.place[settled.person == person_pk]
         other, saw = (place[person == person_pk] for place, person in (judged, seen))
-        return Known(np.unique(np.concatenate((current, other))), saw)
+        return ExpertKnownPairs(np.unique(np.concatenate((current, other))), saw)
 
     return find
 
 
-def find_free(settled: SettledPairs, known: Known, queries: set[int] | None) -> "NDArray[np.bool_]":
+def find_free(
+    settled: SettledPairs, known: ExpertKnownPairs, queries: set[int] | None
+) -> "NDArray[np.bool_]":
     """Which of them somebody who knows this and judges these queries (None: all) can check."""
     import numpy as np
 

@@ -33,7 +33,7 @@ Stratum = tuple[str, int]
 """A category (empty: none) and a settled grade."""
 
 
-class Settled(NamedTuple):
+class DrawablePair(NamedTuple):
     """A pair that could be drawn: `key` names it the same in every database."""
 
     key: str
@@ -61,16 +61,16 @@ def find_seats(
 
 
 def draw_pairs(
-    free: Iterable[Settled], held: Collection[Settled], target: int, *, seed: int, sample_round: int
-) -> list[Settled]:
+    free: Iterable[DrawablePair], held: Collection[DrawablePair], target: int, *, seed: int, sample_round: int
+) -> list[DrawablePair]:
     """The pairs of `free` to add to those `held`."""
-    by_stratum: dict[Stratum, list[Settled]] = {}
+    by_stratum: dict[Stratum, list[DrawablePair]] = {}
     for pair in free:
         by_stratum.setdefault(pair.stratum, []).append(pair)
     left = {stratum: len(pairs) for stratum, pairs in by_stratum.items()}
     already = Counter(pair.stratum for pair in held)
     seats = find_seats(left, already, target, seed=seed, sample_round=sample_round)
-    drawn: list[Settled] = []
+    drawn: list[DrawablePair] = []
     for stratum, number in seats.items():
         pairs = by_stratum.get(stratum, ())
         drawn += nsmallest(number, pairs, key=lambda pair: (_draw(seed, sample_round, pair.key), pair.key))

@@ -56,7 +56,7 @@ from annotator.quality.report import (
     tell_draws,
 )
 from annotator.quality.sampling import (
-    Settled,
+    DrawablePair,
     Stratum,
     count_strata,
     draw_pairs,
@@ -140,7 +140,7 @@ def find_higher_rate(drawn: int, population: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _DrawPlan:
     """What a draw would write. `free`: the places among the settled pairs of those that could be drawn; `strata`: theirs;
     `held`: what the round's sample holds already."""
 
@@ -149,7 +149,7 @@ class _Plan:
     settled: SettledPairs
     free: list[int]
     strata: list[Stratum]
-    held: list[Settled]
+    held: list[DrawablePair]
 
 
 def draw_sample(
@@ -322,7 +322,7 @@ def _plan(
     size: int | None,
     seed: int,
     new_round: bool,
-) -> _Plan:
+) -> _DrawPlan:
     """What is to be drawn of what is settled now."""
     import numpy as np
 
@@ -349,7 +349,7 @@ def _plan(
         (categories[query] or "", grade)
         for query, grade in zip(settled.query[free].tolist(), settled.grade[free].tolist(), strict=True)
     ]
-    ready = [Settled(pair.key, pair.category, pair.settled_grade) for pair in held]
+    ready = [DrawablePair(pair.key, pair.category, pair.settled_grade) for pair in held]
     left, already = Counter(strata), Counter(pair.stratum for pair in ready)
     target = size or find_target(population, rate)
     seats = find_seats(left, already, target, seed=seed, sample_round=sample_round)
@@ -364,15 +364,15 @@ def _plan(
         sum(seats.values()),
         count_strata(left, already, seats),
     )
-    return _Plan(preview, person_pk, settled, np.flatnonzero(free).tolist(), strata, ready)
+    return _DrawPlan(preview, person_pk, settled, np.flatnonzero(free).tolist(), strata, ready)
 
 
-def _choose(plan: _Plan, keys: Mapping[int, str]) -> list[tuple[int, int, str]]:
+def _choose(plan: _DrawPlan, keys: Mapping[int, str]) -> list[tuple[int, int, str]]:
     """The pairs that the plan draws: the pair's key in this database, its grade, and how it was settled."""
     found, settled = plan.preview, plan.settled
     places = {keys[pk]: place for place, pk in zip(plan.free, settled.pair[plan.free].tolist(), strict=True)}
     free = [
-        Settled(key, category or None, grade)
+        DrawablePair(key, category or None, grade)
         for key, (category, grade) in zip(places, plan.strata, strict=True)
     ]
     drawn = draw_pairs(free, plan.held, found.drawn + found.pairs, seed=found.seed, sample_round=found.round)

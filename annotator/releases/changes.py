@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from annotator.adjudication.records import CAUSE_NAMES
 from annotator.formats.markdown import escape_markdown, write_table
-from annotator.releases.records import Change, ReleaseDiff, Renames
+from annotator.releases.records import QrelChange, ReleaseDiff, Renames
 from annotator.releases.versions import compare_versions
 
 SHOWN = 200
@@ -108,7 +108,7 @@ def _list_sections(diff: ReleaseDiff, remaps: Renames) -> Iterator[str]:
         yield from _table(("old", "new", "how"), moved, len(moved), len(remaps.rows))
 
 
-def _say_cause(change: Change) -> str:
+def _say_cause(change: QrelChange) -> str:
     """Why the annotators differed, as the lead who decided says."""
     cause = change.cause or ""
     return escape_markdown(str(CAUSE_NAMES.get(cause, cause)))
@@ -139,7 +139,7 @@ def _list_pairs(diff: ReleaseDiff, kind: str, title: str) -> Iterator[str]:
     yield from _table(("query", "document", "grade#", "reason"), rows, len(rows), total)
 
 
-def _name(change: Change) -> tuple[str, str]:
+def _name(change: QrelChange) -> tuple[str, str]:
     """The pair; a document that was called otherwise before with both ids."""
     document = escape_markdown(change.doc_id)
     if change.old_doc_id is not None:

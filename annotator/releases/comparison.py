@@ -16,13 +16,13 @@ from annotator.releases.published_service import (
     collect_query,
     summarise,
 )
-from annotator.releases.records import JudgedPair
+from annotator.releases.records import ReleasePair
 
 QUERIES_AT_ONCE = 200
 ReadQrels = Callable[[Sequence[str]], Mapping[str, dict[str, PublishedQrel]]]
 
 
-class Comparison:
+class ReleaseComparison:
     """`before`: the release before, None for the first; then nothing is compared. `read` gives its qrels of some
     queries, `read_decisions` what leads said of theirs. `keep`: how many changes of each kind to list."""
 
@@ -41,7 +41,7 @@ class Comparison:
         self._waiting: dict[str, dict[str, PublishedQrel]] = {}
         self._seen: set[str] = set()
 
-    def add(self, query_id: str, settled: Sequence[JudgedPair]) -> None:
+    def add(self, query_id: str, settled: Sequence[ReleasePair]) -> None:
         """A query's settled pairs; each query once."""
         if self._before is None:
             return
@@ -67,7 +67,7 @@ class Comparison:
         self._waiting = {}
 
 
-def to_published(pair: JudgedPair) -> PublishedQrel:
+def to_published(pair: ReleasePair) -> PublishedQrel:
     """The qrel of a settled pair with the keys of what it rests on."""
     return PublishedQrel(
         pair.query_id,

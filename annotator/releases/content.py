@@ -23,7 +23,7 @@ from annotator.domain.ground_truth import NOTHING, Metadata, Origin, Qrel
 from annotator.domain.people import name_annotator as name_annotator
 from annotator.domain.people import name_lead as name_lead
 from annotator.domain.settling import PAIR_STATUSES
-from annotator.releases.records import GivenJudgment, JudgedPair, Participant
+from annotator.releases.records import GivenJudgment, Participant, ReleasePair
 
 
 def assign_numbers(
@@ -71,7 +71,7 @@ class Ties:
     undecided: int = 0
     queries_undecided: int = 0
 
-    def add(self, settled: Sequence[JudgedPair]) -> None:
+    def add(self, settled: Sequence[ReleasePair]) -> None:
         """Count a query's settled pairs, which are in the order of publishing."""
         keys = [_rank(pair) for pair in settled if (pair.grade or 0) >= RELEVANT_FROM]
         undecided = 0
@@ -88,12 +88,12 @@ class Ties:
         self.queries_undecided += undecided > 0
 
 
-def list_settled(pairs: Iterable[JudgedPair], *, seed: int) -> list[JudgedPair]:
+def list_settled(pairs: Iterable[ReleasePair], *, seed: int) -> list[ReleasePair]:
     """A query's settled pairs in the order in which their qrels are published (see `sort_place`)."""
     return sorted([pair for pair in pairs if pair.grade is not None], key=lambda pair: sort_place(pair, seed))
 
 
-def sort_place(pair: JudgedPair, seed: int) -> tuple[float, float, float, float, bytes]:
+def sort_place(pair: ReleasePair, seed: int) -> tuple[float, float, float, float, bytes]:
     """Best settled grade first, then highest mean annotator grade, a lead's order, the place in an earlier ground truth
     (documents without one come last), and a hash of the ids with the dataset's seed.
 
@@ -104,7 +104,7 @@ def sort_place(pair: JudgedPair, seed: int) -> tuple[float, float, float, float,
     return (*_rank(pair), drawn)
 
 
-def _rank(pair: JudgedPair) -> tuple[float, float, float, float]:
+def _rank(pair: ReleasePair) -> tuple[float, float, float, float]:
     """What is known of the order of a settled pair's document among those of its query; least is first."""
     if pair.kept is not None:
         grades = [grade for _, grade in pair.kept.annotator_grades]
@@ -118,7 +118,7 @@ def _rank(pair: JudgedPair) -> tuple[float, float, float, float]:
     return -(pair.grade or 0), -mean, by_lead, imported
 
 
-def sort_judgments(pair: JudgedPair, numbers: Mapping[int, int]) -> Sequence[GivenJudgment]:
+def sort_judgments(pair: ReleasePair, numbers: Mapping[int, int]) -> Sequence[GivenJudgment]:
     """The pair's judgments by pseudonym number."""
     given = pair.judgments
     if len(given) < 2 or (len(given) == 2 and numbers[given[0][1]] < numbers[given[1][1]]):
@@ -126,7 +126,7 @@ def sort_judgments(pair: JudgedPair, numbers: Mapping[int, int]) -> Sequence[Giv
     return sorted(given, key=lambda judgment: numbers[judgment.annotator])
 
 
-def to_qrel(pair: JudgedPair, numbers: Mapping[int, int]) -> Qrel:
+def to_qrel(pair: ReleasePair, numbers: Mapping[int, int]) -> Qrel:
     """The qrel of a settled pair. Its note: the decision's rationale, or the annotators' notes.
 
     `numbers`: everybody's pseudonym number, by person. A kept grade brings its own note, description and
@@ -155,7 +155,7 @@ def to_qrel(pair: JudgedPair, numbers: Mapping[int, int]) -> Qrel:
     )
 
 
-def _to_kept_qrel(pair: JudgedPair, grade: int) -> Qrel:
+def _to_kept_qrel(pair: ReleasePair, grade: int) -> Qrel:
     kept = pair.kept
     if kept is None:
         raise StateError(f"{pair.query_id} {pair.doc_id} has no kept grade")
@@ -175,7 +175,7 @@ def _choose(metadata: Metadata) -> Metadata:
     return {key: metadata[key] for key in DOCUMENT_KEYS if key in metadata} or NOTHING
 
 
-def list_keys(pair: JudgedPair) -> str:
+def list_keys(pair: ReleasePair) -> str:
     """The keys of the judgments that a qrel rests on, ascending, separated by spaces: what a release records."""
     given = pair.judgments
     if len(given) == 2:

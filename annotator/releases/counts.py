@@ -17,14 +17,14 @@ from annotator.domain.ground_truth import Query
 from annotator.domain.settling import OPEN, Settlement
 from annotator.quality.records import QualityStatus
 from annotator.releases.files import round_numbers
-from annotator.releases.gates import Gate, GateFigures, is_on_older_text, is_stale
+from annotator.releases.gates import GateFigures, ReleaseGate, is_on_older_text, is_stale
 
 SHOWN = 20
 DECLARED = "queries_without_relevant"
 Names = tuple[str, str]
 
 
-class Found:
+class CountWithExamples:
     """How many there are, and the first 20."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Survey:
         self.by_grade: Counter[int] = Counter()
         self.of_query: dict[int, list[int]] = {}
         self._with_open_pairs: set[int] = set()
-        self.opened, self.short, self.stale = Found(), Found(), Found()
+        self.opened, self.short, self.stale = CountWithExamples(), CountWithExamples(), CountWithExamples()
         self.stale_text = self.stale_both = 0
 
     def add(self, names: Names, query_pk: int, pair_pk: int, settlement: Settlement, *, lacking: int) -> None:
@@ -203,7 +203,7 @@ class Snapshot:
     guideline_version: int
     rubric: Rubric
     counts: Mapping[str, Any]
-    gates: tuple[Gate, ...]
+    gates: tuple[ReleaseGate, ...]
     agreement: Mapping[str, Any]
     numbers: Mapping[int, int]
     new_numbers: Mapping[int, int]

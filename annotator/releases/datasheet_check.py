@@ -23,7 +23,7 @@ from annotator.releases.datasheet_figures import (
     list_agreement_figures,
 )
 from annotator.releases.files import DATASHEET, MANIFEST
-from annotator.releases.read_back import Fault
+from annotator.releases.read_back import ReleaseFault
 
 _GRADE = re.compile(r"… of grade (\d), .*")
 _ORIGIN = re.compile(r"… .*\(`(\w+)`\)")
@@ -41,7 +41,7 @@ Rows = Mapping[tuple[str, tuple[str, ...]], Mapping[str, Sequence[Sequence[str]]
 Check = tuple[str, Any, str | None]  # a figure's name, the manifest's number, what the datasheet shows
 
 
-def compare_datasheet(text: str, manifest: Mapping[str, Any]) -> tuple[list[Fault], list[str]]:
+def compare_datasheet(text: str, manifest: Mapping[str, Any]) -> tuple[list[ReleaseFault], list[str]]:
     """Where the datasheet says another number than the manifest; and in sentences what it does not show."""
     page = read_shown(text)
     rows: defaultdict[tuple[str, tuple[str, ...]], dict[str, list[Sequence[str]]]] = defaultdict(dict)
@@ -55,12 +55,12 @@ def compare_datasheet(text: str, manifest: Mapping[str, Any]) -> tuple[list[Faul
     ]
     faults, missing = [], []
     if page.html is not None:
-        faults.append(Fault(DATASHEET, "no HTML, which no release writes", page.html.strip()[:80]))
+        faults.append(ReleaseFault(DATASHEET, "no HTML, which no release writes", page.html.strip()[:80]))
     for name, expected, shown in checks:
         if shown is None:
             missing.append(name)
         elif not _says(shown, expected):
-            faults.append(Fault(DATASHEET, f"{name}: {_show(expected)} as in {MANIFEST}", shown))
+            faults.append(ReleaseFault(DATASHEET, f"{name}: {_show(expected)} as in {MANIFEST}", shown))
     if not missing:
         return faults, []
     named = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")

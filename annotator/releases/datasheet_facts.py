@@ -17,7 +17,7 @@ from annotator.releases.datasheet import (
     write_datasheet,
 )
 from annotator.releases.datasheet_figures import SheetImport, list_runs
-from annotator.releases.write import Given
+from annotator.releases.write import JudgmentCounts
 
 
 def fill_sheet(
@@ -32,7 +32,7 @@ def fill_sheet(
     decisions: Mapping[int, int],
     causes: Mapping[str | None, int],
     led: Mapping[int, Mapping[str | None, int]],
-    given: Given,
+    given: JudgmentCounts,
     records: Sequence[ImportRecord] = (),
     documents: int = 0,
     coverage: Coverage,
@@ -76,7 +76,7 @@ def fill_sheet(
     )
 
 
-def _count_judgments(given: Given) -> tuple[Counter[tuple[int, str]], Counter[int], Counter[int]]:
+def _count_judgments(given: JudgmentCounts) -> tuple[Counter[tuple[int, str]], Counter[int], Counter[int]]:
     """The judgments by person and outcome, by guideline version where it is known, and those from files by person."""
     outcomes: Counter[tuple[int, str]] = Counter()
     versions: Counter[int] = Counter()
@@ -90,7 +90,7 @@ def _count_judgments(given: Given) -> tuple[Counter[tuple[int, str]], Counter[in
     return outcomes, versions, imported
 
 
-def _list_imports(given: Given, records: Sequence[ImportRecord]) -> list[SheetImport]:
+def _list_imports(given: JudgmentCounts, records: Sequence[ImportRecord]) -> list[SheetImport]:
     """The imports that judgments or qrels of the release came with, in their order; without a record last."""
     by_pk = {record.pk: record for record in records}
     judged: Counter[int] = Counter()

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import groupby
 
 from annotator.domain.messages import say
-from annotator.releases.records import Change, PublishedQrel, Reason, ReleaseDiff, ReleaseFacts, Renames
+from annotator.releases.records import PublishedQrel, QrelChange, Reason, ReleaseDiff, ReleaseFacts, Renames
 from annotator.releases.versions import advise
 
 
@@ -75,19 +75,19 @@ class Collected:
 
     def __init__(self, *, keep: int | None = None) -> None:
         self.keep = keep
-        self.listed: list[Change] = []
+        self.listed: list[QrelChange] = []
         self._kept: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.whole: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self._decisions: dict[tuple[str, str], int] = {}
 
-    def explain(self, read: ReadDecisions) -> tuple[Change, ...]:
+    def explain(self, read: ReadDecisions) -> tuple[QrelChange, ...]:
         """The listed changes, those that a lead decided with what the lead said."""
         said = read(set(self._decisions.values()))
         return tuple(self._explain(change, said) for change in self.listed)
 
-    def _explain(self, change: Change, said: Mapping[int, tuple[str | None, str]]) -> Change:
+    def _explain(self, change: QrelChange, said: Mapping[int, tuple[str | None, str]]) -> QrelChange:
         decision = self._decisions.get((change.query_id, change.doc_id))
         if decision is None or decision not in said:
             return change
@@ -96,7 +96,7 @@ class Collected:
 
     def add(
         self,
-        changes: Iterable[Change],
+        changes: Iterable[QrelChange],
         after: Mapping[str, PublishedQrel] | None = None,
         *,
         whole: bool = False,
@@ -123,7 +123,7 @@ def compare_query(
     *,
     parted: Collection[str] = (),
     joined: Collection[str] = (),
-) -> list[Change]:
+) -> list[QrelChange]:
     """The changes within one query, by doc_id in code point order. `before`, `after`: its qrels by doc_id.
 
     `renamed`: documents' new ids by their old ones; `parted` and `joined`: see `Renames`. What a qrel rests on knows
@@ -144,7 +144,7 @@ def compare_query(
         old = known.get(doc_id)
         if old is None:
             reason: Reason | None = "remap" if doc_id in joined else None
-            changes.append(Change("added", new.query_id, doc_id, None, new.grade, reason))
+            changes.append(QrelChange("added", new.query_id, doc_id, None, new.grade, reason))
         elif (change := _compare(old, new, parted)) is not None:
             changes.append(change)
     for doc_id, old in known.items():
@@ -223,22 +223,22 @@ def _guess_reason(old: PublishedQrel, new: PublishedQrel) -> Reason | None:
     return "adjudication" if moved and new.origin == "adjudicated" else None
 
 
-def _compare(old: PublishedQrel, new: PublishedQrel, parted: Collection[str]) -> Change | None:
+def _compare(old: PublishedQrel, new: PublishedQrel, parted: Collection[str]) -> QrelChange | None:
     """`parted`: a document among them is another text under the same id now."""
     was = old.doc_id if old.doc_id != new.doc_id else None
     reason: Reason | None = "remap" if old.doc_id in parted else find_reason(old, new)
     if old.grade != new.grade:
-        return Change("changed", new.query_id, new.doc_id, old.grade, new.grade, reason, was)
+        return QrelChange("changed", new.query_id, new.doc_id, old.grade, new.grade, reason, was)
     if was is not None:
-        return Change("renamed", new.query_id, new.doc_id, old.grade, new.grade, "remap", was)
+        return QrelChange("renamed", new.query_id, new.doc_id, old.grade, new.grade, "remap", was)
     if reason is not None or old.origin != new.origin:
-        return Change("grounds", new.query_id, new.doc_id, old.grade, new.grade, reason)
+        return QrelChange("grounds", new.query_id, new.doc_id, old.grade, new.grade, reason)
     return None
 
 
-def _remove(old: PublishedQrel, parted: Collection[str]) -> Change:
+def _remove(old: PublishedQrel, parted: Collection[str]) -> QrelChange:
     reason: Reason | None = "remap" if old.doc_id in parted else None
-    return Change("removed", old.query_id, old.doc_id, old.grade, None, reason)
+    return QrelChange("removed", old.query_id, old.doc_id, old.grade, None, reason)
 
 
 def _list_texts(

@@ -23,7 +23,7 @@ from annotator.formats.judgments import COLUMNS, quote_cell
 from annotator.formats.registry import find_format
 from annotator.formats.writer import ONE_FILE, FileWriter
 from annotator.releases.content import name_annotator, sort_judgments
-from annotator.releases.records import JudgedPair
+from annotator.releases.records import ReleasePair
 
 TRUTH_FILES: Mapping[str, str] = {
     "nablarch": "nablarch.yaml",
@@ -59,7 +59,7 @@ class Output(Protocol):
         """Add text."""
 
 
-class Folder(Protocol):
+class OutputFolder(Protocol):
     """Where the files come to be."""
 
     def open(self, name: str) -> Output:
@@ -98,7 +98,7 @@ class _Growing:
 class TruthWriter:
     """Writes the ground truth in every format in one pass. `about`: what the files say about themselves."""
 
-    def __init__(self, folder: Folder, about: Metadata, queries: int, *, list_grade_0: bool) -> None:
+    def __init__(self, folder: OutputFolder, about: Metadata, queries: int, *, list_grade_0: bool) -> None:
         self._files: list[_Growing] = []
         for name in TRUTH_FILES:
             known = find_format(name)
@@ -126,7 +126,7 @@ class TruthWriter:
 
 
 def write_judgments(
-    pairs: Iterable[JudgedPair], *, numbers: Mapping[int, int], simulated: Container[int]
+    pairs: Iterable[ReleasePair], *, numbers: Mapping[int, int], simulated: Container[int]
 ) -> str:
     """The lines of `judgments.csv` for these pairs: every current judgment under its pseudonym, as `import judgments`
     reads it. The columns are JUDGMENT_COLUMNS. What is not known of an imported one is empty: when it was made, and under

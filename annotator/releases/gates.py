@@ -19,23 +19,25 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, join, join_sentences, say, say_n
 from annotator.quality.records import LIMIT, QualityStatus
 from annotator.releases.records import DIGITS, Names
-from annotator.releases.records import Gate as Gate
 from annotator.releases.records import Override as Override
+from annotator.releases.records import ReleaseGate as ReleaseGate
 
 NAME = "quality_control"
 
 
-def check_quality(status: QualityStatus | None, *, dataset: str) -> Gate:
+def check_quality(status: QualityStatus | None, *, dataset: str) -> ReleaseGate:
     """Met when the verdict by the dataset's own rule is "passed". None, or no draw: nothing was checked."""
     if status is None or not status.round:
         why = say("not done: draw a sample (annotator qc draw {dataset} --annotator USER)", dataset=dataset)
-        return Gate(NAME, LIMIT, None, False, why=why)
+        return ReleaseGate(NAME, LIMIT, None, False, why=why)
     found = status.rates["any"]
     measured = found.bound if status.rule == "bound" else found.rate
     measured = None if measured is None else round(measured, DIGITS)
     if status.verdict == "passed":
-        return Gate(NAME, LIMIT, measured, True, why=say_found(status))
-    return Gate(NAME, LIMIT, measured, False, why=join((say_found(status), _say_work(status, dataset)), ": "))
+        return ReleaseGate(NAME, LIMIT, measured, True, why=say_found(status))
+    return ReleaseGate(
+        NAME, LIMIT, measured, False, why=join((say_found(status), _say_work(status, dataset)), ": ")
+    )
 
 
 def say_found(status: QualityStatus) -> Message:
@@ -175,7 +177,7 @@ class GateFigures:
     quality: QualityStatus | None = None
 
 
-def check_gates(figures: GateFigures) -> tuple[Gate, ...]:
+def check_gates(figures: GateFigures) -> tuple[ReleaseGate, ...]:
     """Every gate, in the order in which they are shown and published."""
     name = figures.dataset
     return (
@@ -192,19 +194,19 @@ def check_gates(figures: GateFigures) -> tuple[Gate, ...]:
     )
 
 
-def check_kappa(verdict: Verdict, *, dataset: str = "DATASET") -> Gate:
+def check_kappa(verdict: Verdict, *, dataset: str = "DATASET") -> ReleaseGate:
     """Met where the report's verdict says so. Not known is not met; `why` says what would make it known."""
     value = verdict.kappa.value
     measured = None if value is None else round(value, DIGITS)
     if verdict.state == "met":
-        return Gate("kappa", verdict.target, measured, True)
+        return ReleaseGate("kappa", verdict.target, measured, True)
     look = say("See where the annotators differ: annotator agreement {dataset}", dataset=dataset)
-    return Gate("kappa", verdict.target, measured, False, why=join_sentences([verdict.sentence, look]))
+    return ReleaseGate("kappa", verdict.target, measured, False, why=join_sentences([verdict.sentence, look]))
 
 
 def check_disagreements(
     opened: int, pairs: Sequence[Names] = (), *, reopened: int = 0, dataset: str = "DATASET"
-) -> Gate:
+) -> ReleaseGate:
     """No open disagreement. `reopened`: how many of them quality control reopened."""
     why = say(
         "{opened:,} open: decide them (annotator disagreements {dataset}, annotator adjudicate {dataset} FILE --as LEAD)",
@@ -222,7 +224,9 @@ def check_disagreements(
     return _check_none("disagreements", opened, why, pairs)
 
 
-def override_gates(gates: Sequence[Gate], reasons: Mapping[str, str], *, by: str) -> tuple[Gate, ...]:
+def override_gates(
+    gates: Sequence[ReleaseGate], reasons: Mapping[str, str], *, by: str
+) -> tuple[ReleaseGate, ...]:
     """The gates with their overrides. ValidationError for a name that is no gate, or a reason without words."""
     names = [gate.name for gate in gates]
     for name, reason in reasons.items():
@@ -244,7 +248,7 @@ def override_gates(gates: Sequence[Gate], reasons: Mapping[str, str], *, by: str
     )
 
 
-def explain(gates: Iterable[Gate], open_pairs: Sequence[tuple[str, str]] = ()) -> str:
+def explain(gates: Iterable[ReleaseGate], open_pairs: Sequence[tuple[str, str]] = ()) -> str:
     """What is missing for a release, for people; "" when nothing is. `open_pairs`: for a disagreements gate
     without examples of its own."""
     missing = [gate for gate in gates if not gate.met and gate.override is None]
@@ -261,10 +265,10 @@ def explain(gates: Iterable[Gate], open_pairs: Sequence[tuple[str, str]] = ()) -
     return "\n".join(["not ready to be published:", *lines, f"or publish nevertheless, with a reason: {how}"])
 
 
-def to_gate(listed: Mapping[str, Any]) -> Gate:
+def to_gate(listed: Mapping[str, Any]) -> ReleaseGate:
     """A gate as a manifest lists it. Manifests of earlier versions of this program say no `why`."""
     override = listed["override"]
-    return Gate(
+    return ReleaseGate(
         listed["name"],
         listed["required"],
         listed["measured"],
@@ -274,17 +278,17 @@ def to_gate(listed: Mapping[str, Any]) -> Gate:
     )
 
 
-def _count_missing(gate: Gate) -> int:
+def _count_missing(gate: ReleaseGate) -> int:
     return int(abs((gate.measured or 0) - gate.required))
 
 
-def _check_none(name: str, found: int, why: str, examples: Iterable[Names]) -> Gate:
+def _check_none(name: str, found: int, why: str, examples: Iterable[Names]) -> ReleaseGate:
     if not found:
-        return Gate(name, 0, 0, True)
-    return Gate(name, 0, found, False, why=why, examples=tuple(examples)[:SHOWN])
+        return ReleaseGate(name, 0, 0, True)
+    return ReleaseGate(name, 0, found, False, why=why, examples=tuple(examples)[:SHOWN])
 
 
-def _check_overlap(figures: GateFigures) -> Gate:
+def _check_overlap(figures: GateFigures) -> ReleaseGate:
     why = say_n(
         "{n:,} pair judged by fewer than {overlap}: they wait for the annotators on the page Label (who has what left: "
         "annotator progress {dataset})",
@@ -306,16 +310,16 @@ def _check_overlap(figures: GateFigures) -> Gate:
     return _check_none("overlap", figures.short, why, figures.short_pairs)
 
 
-def _check_coverage(figures: GateFigures) -> Gate:
+def _check_coverage(figures: GateFigures) -> ReleaseGate:
     required, met = figures.requirements, figures.requirements_met
     if not required:
         none = say(
             "no requirements are declared (annotator dataset set {dataset} requirements=nablarch|law|FILE)",
             dataset=figures.dataset,
         )
-        return Gate("coverage", 0, 0, True, why=none)
+        return ReleaseGate("coverage", 0, 0, True, why=none)
     if met >= required:
-        return Gate("coverage", required, met, True)
+        return ReleaseGate("coverage", required, met, True)
     why = say_n(
         "{met:,} of {n:,} requirement met: import what is missing (annotator import queries {dataset} FILE) or declare "
         "others (annotator dataset set {dataset} requirements=nablarch|law|FILE)",
@@ -325,10 +329,10 @@ def _check_coverage(figures: GateFigures) -> Gate:
         met=met,
         dataset=figures.dataset,
     )
-    return Gate("coverage", required, met, False, why=why, examples=tuple(figures.unmet)[:SHOWN])
+    return ReleaseGate("coverage", required, met, False, why=why, examples=tuple(figures.unmet)[:SHOWN])
 
 
-def _check_unjudged_queries(figures: GateFigures) -> Gate:
+def _check_unjudged_queries(figures: GateFigures) -> ReleaseGate:
     why = say_n(
         "{n:,} query has no settled grade, so it would be in no file: have its documents judged (annotator progress "
         "{dataset}), or pool some for it (annotator pool {dataset} --depth K)",
@@ -341,7 +345,7 @@ def _check_unjudged_queries(figures: GateFigures) -> Gate:
     return _check_none("unjudged_queries", figures.unjudged, why, names)
 
 
-def _check_relevant(figures: GateFigures) -> Gate:
+def _check_relevant(figures: GateFigures) -> ReleaseGate:
     found = figures.without_relevant
     why = say_n(
         "{n:,} judged query has no relevant document: pool deeper (annotator pool {dataset} --depth K), or list them "
@@ -354,7 +358,7 @@ def _check_relevant(figures: GateFigures) -> Gate:
     return _check_none("relevant", found, why, [(item,) for item in figures.without_relevant_queries])
 
 
-def _check_stale(figures: GateFigures) -> Gate:
+def _check_stale(figures: GateFigures) -> ReleaseGate:
     why = say_stale(
         figures.stale,
         on_text=figures.stale_text,

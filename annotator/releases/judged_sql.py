@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.ground_truth import NOTHING, Document, Query
-from annotator.releases.records import GivenJudgment, JudgedPair, KeptGrade
+from annotator.releases.records import GivenJudgment, KeptGrade, ReleasePair
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.document_order import list_orders
 from annotator.storage.import_records import IMPORT
@@ -38,7 +38,7 @@ from annotator.storage.tables import (
     RubricRow,
 )
 
-JudgedQuery = tuple[Query, list[JudgedPair]]
+JudgedQuery = tuple[Query, list[ReleasePair]]
 ROWS_AT_ONCE = 2_000
 
 
@@ -84,7 +84,7 @@ def _list_pairs(
     queries: Mapping[int, Query],
     versions: Mapping[int, int],
     errors: Mapping[int, tuple[OpenError, ...]],
-) -> dict[int, list[JudgedPair]]:
+) -> dict[int, list[ReleasePair]]:
     """The pairs of these queries, by query_pk."""
     chosen = col(PairRow.query_pk).in_(query_pks)
     judgments = _list_judgments(session, chosen, versions)
@@ -107,7 +107,7 @@ def _list_pairs(
         .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
         .where(chosen, col(PairRow.retired_at).is_(None))
     )
-    found: dict[int, list[JudgedPair]] = {query_pk: [] for query_pk in query_pks}
+    found: dict[int, list[ReleasePair]] = {query_pk: [] for query_pk in query_pks}
     for pk, query_pk, doc_id, title, extra in fetch_plain(session, statement):
         given = judgments.get(pk, ())
         decision, lead_pk, rationale, decided = decisions.get(pk, _UNDECIDED)
@@ -118,7 +118,7 @@ def _list_pairs(
         contrary = tuple([error.grade for error in errors[pk]]) if pk in errors else ()
         settlement = settle_again(grades, len(counted) - len(grades), decided, imported, contrary)
         found[query_pk].append(
-            JudgedPair(
+            ReleasePair(
                 queries[query_pk].query_id,
                 doc_id,
                 settlement.status,

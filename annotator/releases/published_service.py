@@ -39,9 +39,9 @@ from annotator.releases.published_sql import (
     list_rubrics,
     list_traced_judgments,
 )
-from annotator.releases.records import Change as Change
 from annotator.releases.records import Guideline as Guideline
 from annotator.releases.records import PublishedQrel as PublishedQrel
+from annotator.releases.records import QrelChange as QrelChange
 from annotator.releases.records import QrelPage as QrelPage
 from annotator.releases.records import QrelRow as QrelRow
 from annotator.releases.records import ReleaseDiff as ReleaseDiff
@@ -95,7 +95,7 @@ def compare_releases(
     return found
 
 
-def list_named(changes: Iterable[Change]) -> set[tuple[str, str]]:
+def list_named(changes: Iterable[QrelChange]) -> set[tuple[str, str]]:
     """The pairs that these changes name, by query_id and doc_id."""
     return {(one.query_id, one.doc_id) for one in changes} | {
         (one.query_id, one.old_doc_id) for one in changes if one.old_doc_id is not None

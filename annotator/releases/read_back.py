@@ -14,7 +14,7 @@ from annotator.domain.errors import AnnotatorError
 from annotator.domain.ground_truth import GroundTruth, Qrel
 from annotator.formats.format import Format
 from annotator.formats.registry import find_format
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.releases.files import JUDGMENTS, TRUTH_FILES, place_file
 
 QRELS = TRUTH_FILES["trec"]
@@ -24,7 +24,7 @@ Grades = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ReleaseFault:
     """One thing that is not as it was published. `path` is relative to the release folder."""
 
     path: str
@@ -32,7 +32,7 @@ class Fault:
     found: str
 
 
-def read_qrels(folder: Path, faults: list[Fault]) -> tuple[Qrel, ...] | None:
+def read_qrels(folder: Path, faults: list[ReleaseFault]) -> tuple[Qrel, ...] | None:
     """The canonical qrels; None after noting that they cannot be read."""
     truth = _read(folder, find_format("trec"), faults)
     return None if truth is None else truth.qrels
@@ -45,12 +45,12 @@ def find_differences(
     *,
     list_grade_0: bool | None,
     judged: Mapping[tuple[str, str], Sequence[int]] | None = None,
-) -> list[Fault]:
+) -> list[ReleaseFault]:
     """Where the other files say something else. `present`: the folder's files; `list_grade_0`: what the manifest
     says, None in releases made before it said so. `judged`: the annotators' grades by query_id and doc_id, in pseudonym
     order, None where they are not known."""
     canonical = _group(qrels)
-    faults: list[Fault] = []
+    faults: list[ReleaseFault] = []
     texts: dict[str, tuple[str, str]] = {}
     for name in sorted(TRUTH_FILES, key=lambda name: name != "beir"):
         known = find_format(name)
@@ -70,24 +70,24 @@ def find_differences(
         differences = [*found, *_compare_texts(truth, known, texts, paths[0])]
         if judged is not None and "two_annotators" in known.features:
             differences += _compare_annotators(truth, judged)
-        faults += [Fault(path, *item) for item in differences[:SHOWN]]
+        faults += [ReleaseFault(path, *item) for item in differences[:SHOWN]]
         if len(differences) > SHOWN:
             faults.append(
-                Fault(path, f"what {QRELS} says", f"{len(differences) - SHOWN:,} further differences")
+                ReleaseFault(path, f"what {QRELS} says", f"{len(differences) - SHOWN:,} further differences")
             )
         if name == "beir":
             faults += _compare_corpus(truth, canonical)
     return faults
 
 
-def _read(folder: Path, known: Format, faults: list[Fault]) -> GroundTruth | None:
+def _read(folder: Path, known: Format, faults: list[ReleaseFault]) -> GroundTruth | None:
     place = TRUTH_FILES[known.name]
-    source = Source(str(folder / place))
+    source = InputSource(str(folder / place))
     try:
         return known.read_graded(source, "all=1") if known.read_graded else known.read(source)
     except (OSError, AnnotatorError) as error:
         said = str(error).splitlines()[0].replace(f"{folder}/", "")
-        faults.append(Fault(place, f"a readable {known.name} file", said))
+        faults.append(ReleaseFault(place, f"a readable {known.name} file", said))
         return None
 
 
@@ -207,8 +207,8 @@ def _compare_texts(
     return differences
 
 
-def _compare_corpus(truth: GroundTruth, canonical: Grades) -> Iterator[Fault]:
+def _compare_corpus(truth: GroundTruth, canonical: Grades) -> Iterator[ReleaseFault]:
     known = {document.doc_id for document in truth.documents}
     missing = {doc_id for grades in canonical.values() for doc_id in grades if doc_id not in known}
     for doc_id in sorted(missing)[:SHOWN]:
-        yield Fault(CORPUS, f"the document {doc_id}", "none")
+        yield ReleaseFault(CORPUS, f"the document {doc_id}", "none")

@@ -15,7 +15,7 @@ from annotator.domain.ground_truth import Qrel
 from annotator.domain.messages import count_of
 from annotator.domain.settling import Settlement, settle
 from annotator.releases.files import JUDGMENTS, MANIFEST
-from annotator.releases.read_back import QRELS, SHOWN, Fault
+from annotator.releases.read_back import QRELS, SHOWN, ReleaseFault
 
 MOST_OF_A_CELL = 32_000_000  # characters
 ROUNDED = 2e-6  # by how much figures may differ that were rounded to six digits
@@ -25,7 +25,7 @@ Name = tuple[str, str]
 
 
 @dataclass(slots=True)
-class Given:
+class PairJudgments:
     """The independent judgments of a pair: `grades` by annotator, and how many could not rate it."""
 
     grades: dict[str, int] = field(default_factory=dict)
@@ -49,22 +49,25 @@ def says_origins(manifest: Mapping[str, Any]) -> bool:
 
 
 def recompute(
-    given: Mapping[Name, Given], manifest: Mapping[str, Any], qrels: Sequence[Qrel]
-) -> tuple[list[Fault], list[str]]:
+    given: Mapping[Name, PairJudgments], manifest: Mapping[str, Any], qrels: Sequence[Qrel]
+) -> tuple[list[ReleaseFault], list[str]]:
     """What contradicts the judgments, and in sentences what they cannot prove. The manifest must say origins."""
     counts = manifest["counts"]
     faults = list(_compare_settled(given, counts, qrels))
     unproven = list(_say_unproven(counts))
     agreement = manifest.get("agreement")
     if not isinstance(agreement, dict):
-        return [*faults, Fault(MANIFEST, "how well annotators agree", type(agreement).__name__)], unproven
+        return [
+            *faults,
+            ReleaseFault(MANIFEST, "how well annotators agree", type(agreement).__name__),
+        ], unproven
     differing, notes = _compare_agreement(given, agreement)
     return [*faults, *differing], [*unproven, *notes]
 
 
-def read_given(path: Path, faults: list[Fault]) -> dict[Name, Given]:
+def read_given(path: Path, faults: list[ReleaseFault]) -> dict[Name, PairJudgments]:
     """The independent judgments by (query_id, doc_id); after noting a fault where the file is not what a release writes."""
-    found: dict[Name, Given] = {}
+    found: dict[Name, PairJudgments] = {}
     try:
         csv.field_size_limit(MOST_OF_A_CELL)
         with path.open(encoding="utf-8", newline="") as file:
@@ -72,7 +75,7 @@ def read_given(path: Path, faults: list[Fault]) -> dict[Name, Given]:
             missing = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
             if missing:
                 faults.append(
-                    Fault(JUDGMENTS, f"the columns {', '.join(COLUMNS)}", f"none named {missing[0]}")
+                    ReleaseFault(JUDGMENTS, f"the columns {', '.join(COLUMNS)}", f"none named {missing[0]}")
                 )
                 return {}
             texts: dict[str, str] = {}  # a million rows repeat a few ids: each is kept once
@@ -81,29 +84,33 @@ def read_given(path: Path, faults: list[Fault]) -> dict[Name, Given]:
                     row[name] = texts.setdefault(row[name], row[name])
                 _add(found, row, rows.line_num, faults)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        faults.append(Fault(JUDGMENTS, "a readable CSV file", type(error).__name__))
+        faults.append(ReleaseFault(JUDGMENTS, "a readable CSV file", type(error).__name__))
     return found
 
 
-def _add(found: dict[Name, Given], row: Mapping[str, str], line: int, faults: list[Fault]) -> None:
+def _add(
+    found: dict[Name, PairJudgments], row: Mapping[str, str], line: int, faults: list[ReleaseFault]
+) -> None:
     if row["purpose"] != "independent":
         return
-    given = found.setdefault((row["query_id"], row["doc_id"]), Given())
+    given = found.setdefault((row["query_id"], row["doc_id"]), PairJudgments())
     if row["grade"] == "unrateable":
         given.unrateable += 1
     elif row["grade"] not in ("0", "1", "2", "3"):
-        faults.append(Fault(JUDGMENTS, f"line {line}: a grade 0-3 or unrateable", str(row["grade"])[:20]))
+        faults.append(
+            ReleaseFault(JUDGMENTS, f"line {line}: a grade 0-3 or unrateable", str(row["grade"])[:20])
+        )
     elif row["annotator"] in given.grades:
         faults.append(
-            Fault(JUDGMENTS, f"line {line}: one judgment of each annotator and pair", "another one")
+            ReleaseFault(JUDGMENTS, f"line {line}: one judgment of each annotator and pair", "another one")
         )
     else:
         given.grades[row["annotator"]] = int(row["grade"])
 
 
 def _compare_settled(
-    given: Mapping[Name, Given], counts: Mapping[str, Any], qrels: Sequence[Qrel]
-) -> Iterator[Fault]:
+    given: Mapping[Name, PairJudgments], counts: Mapping[str, Any], qrels: Sequence[Qrel]
+) -> Iterator[ReleaseFault]:
     """The grades behind qrels. A grade that the judgments do not give was decided by a lead, or is another file's."""
     settled = {"unanimous": 0, "single": 0}
     contrary: list[str] = []
@@ -121,21 +128,21 @@ def _compare_settled(
     decided = len(contrary) + without - counts["imported"]
     if decided > counts["adjudicated"]:
         shown = "; ".join(contrary[:SHOWN]) + ("; …" if len(contrary) > SHOWN else "")
-        yield Fault(
+        yield ReleaseFault(
             JUDGMENTS,
             f"at most {counts['adjudicated']:,} grades of {QRELS} that the judgments do not give, since so many were "
             f"decided by a lead ({MANIFEST})",
             f"{decided:,}{': ' if shown else ''}{shown}",
         )
     if without < counts["imported"]:
-        yield Fault(
+        yield ReleaseFault(
             JUDGMENTS,
             f"{counts['imported']:,} qrels without a judgment here, kept from an earlier ground truth ({MANIFEST})",
             f"{without:,}",
         )
     for origin in UNDECIDED:
         if settled[origin] < counts[origin]:
-            yield Fault(
+            yield ReleaseFault(
                 JUDGMENTS,
                 f"judgments that settle {counts[origin]:,} qrels as {origin} ({MANIFEST})",
                 f"{settled[origin]:,}",
@@ -144,7 +151,7 @@ def _compare_settled(
     left_out = [one.settle().status for name, one in given.items() if name not in published]
     differing, open_pairs = left_out.count("disagreement"), counts.get("disagreement")
     if isinstance(open_pairs, int) and differing < open_pairs:
-        yield Fault(
+        yield ReleaseFault(
             JUDGMENTS,
             f"judgments that differ on {open_pairs:,} pairs without a qrel ({MANIFEST})",
             f"{differing:,}",
@@ -163,7 +170,9 @@ def _say_unproven(counts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{kept} kept from an earlier ground truth, which is not in the release"
 
 
-def _compare_agreement(given: Mapping[Name, Given], said: Mapping[str, Any]) -> tuple[list[Fault], list[str]]:
+def _compare_agreement(
+    given: Mapping[Name, PairJudgments], said: Mapping[str, Any]
+) -> tuple[list[ReleaseFault], list[str]]:
     """The manifest's figures against those of the judgments; intervals are compared, but a program of another version may
     draw them otherwise."""
     from annotator.agreement.service import measure_listed
@@ -176,12 +185,12 @@ def _compare_agreement(given: Mapping[Name, Given], said: Mapping[str, Any]) -> 
     found = measure_listed(rows, resamples=resamples if drawn else 0, seed=seed if drawn else 0)  # type: ignore[arg-type]
     expected, there = dict(_list_figures(found)), dict(_list_figures(said))
     faults = [
-        Fault(MANIFEST, f"agreement {name} {_show(value)} as in {JUDGMENTS}", _show(there.get(name)))
+        ReleaseFault(MANIFEST, f"agreement {name} {_show(value)} as in {JUDGMENTS}", _show(there.get(name)))
         for name, value in expected.items()
         if not _is_near(value, there.get(name))
     ]
     faults += [
-        Fault(MANIFEST, f"agreement of the judgments in {JUDGMENTS}", f"{name} {_show(there[name])}")
+        ReleaseFault(MANIFEST, f"agreement of the judgments in {JUDGMENTS}", f"{name} {_show(there[name])}")
         for name in there
         if name not in expected
     ]

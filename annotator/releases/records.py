@@ -27,7 +27,7 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class ReleaseGate:
     """One gate. `measured` is None when undefined; `why` says so, or which work is missing; None when met (a met
     `coverage` may say that nothing is required, a met `quality_control` what it rests on).
 
@@ -67,7 +67,7 @@ class PublishedQrel(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class QrelChange:
     """One pair that differs. `old` and `new` are grades, None where there is no qrel.
 
     `kind` "changed": another grade; "renamed": the same grade under another doc_id; "grounds": the same grade, on
@@ -130,7 +130,7 @@ class ReleaseDiff:
     queries_added: tuple[str, ...]
     queries_removed: tuple[str, ...]
     texts_changed: tuple[tuple[str, str, str], ...]
-    changes: tuple[Change, ...]
+    changes: tuple[QrelChange, ...]
     scale_changed: bool
     advice: Advice
     advice_why: str
@@ -268,7 +268,7 @@ class KeptGrade(NamedTuple):
     imported: int | None = None
 
 
-class JudgedPair(NamedTuple):
+class ReleasePair(NamedTuple):
     """A pair of the pool with its settlement (`status`, `grade`) and what led to it.
 
     `decided_by`, `rationale` and `decision` (the storage's key): of the decision that holds. `lead_place` and

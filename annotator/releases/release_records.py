@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from annotator.releases.gates import Gate
+from annotator.releases.gates import ReleaseGate
 from annotator.releases.verified_files import VerifiedFile
 
 
@@ -18,7 +18,7 @@ class ReleaseCheck:
     """
 
     version: None
-    gates: tuple[Gate, ...]
+    gates: tuple[ReleaseGate, ...]
     open_pairs: tuple[tuple[str, str], ...]
     statuses: Mapping[str, int]
     suggested: str
@@ -45,7 +45,7 @@ class Release:
     overridden: tuple[str, ...]
     files: tuple[str, ...]
     simulated: bool
-    gates: tuple[Gate, ...] = ()
+    gates: tuple[ReleaseGate, ...] = ()
     signed: bool = False
 
 

@@ -45,7 +45,7 @@ QREL_COLUMNS = (
 )
 
 
-class System(NamedTuple):
+class PoolSystemRanks(NamedTuple):
     """Who proposed pairs of the pool: how many, and at which ranks (None where no rank is known)."""
 
     system: str
@@ -101,7 +101,7 @@ def count_decisions(session: Session, dataset_pk: int) -> dict[int, int]:
     return dict(+found)
 
 
-def list_systems(session: Session, dataset_pk: int) -> list[System]:
+def list_systems(session: Session, dataset_pk: int) -> list[PoolSystemRanks]:
     """Who proposed the pairs of the pool, by name in code point order."""
     rank = col(ProvenanceRow.rank)
     statement = (
@@ -110,7 +110,7 @@ def list_systems(session: Session, dataset_pk: int) -> list[System]:
         .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
         .group_by(col(ProvenanceRow.system))
     )
-    return sorted(System(*row) for row in session.execute(statement))
+    return sorted(PoolSystemRanks(*row) for row in session.execute(statement))
 
 
 def list_rubric_versions(session: Session, dataset_pk: int) -> list[tuple[int, str]]:

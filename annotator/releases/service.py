@@ -37,7 +37,7 @@ from annotator.domain.people import Actor, name_annotator, name_lead
 from annotator.guideline.feedback_sql import count_causes, count_led
 from annotator.people.service import require_person, require_role
 from annotator.quality.records import QualityStatus
-from annotator.releases.comparison import Comparison
+from annotator.releases.comparison import ReleaseComparison
 from annotator.releases.content import assign_numbers, count_content, list_settled
 from annotator.releases.counts import Snapshot, Survey, list_figures, list_scale
 from annotator.releases.datasheet_facts import fill_sheet
@@ -53,7 +53,7 @@ from annotator.releases.folder import (
     read_sums,
     sweep,
 )
-from annotator.releases.gates import Gate, explain, find_meaning_since, override_gates, to_gate
+from annotator.releases.gates import ReleaseGate, explain, find_meaning_since, override_gates, to_gate
 from annotator.releases.gates import check_gates as compare_gates
 from annotator.releases.judged_sql import iterate_documents, iterate_judged_queries
 from annotator.releases.published_service import ReleaseDiff as ReleaseDiff
@@ -121,7 +121,7 @@ def check_gates(
     states: Iterable[PairState] | None = None,
     *,
     agreement: AgreementReport | None = None,
-) -> tuple[Gate, ...]:
+) -> tuple[ReleaseGate, ...]:
     """The gates within a transaction that is open already; whoever calls it has checked the role.
 
     `states`: the pairs' states where the caller has them already; they are read otherwise. `agreement`: a report at hand;
@@ -362,7 +362,7 @@ class _Surveyed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _ReleasePlan:
     """What is known before the first file is written. `quality`: under pseudonyms."""
 
     snapshot: Snapshot
@@ -406,7 +406,7 @@ def _judge_kappa(session: Session, row: DatasetRow) -> Verdict:
     return compute_verdict(session, row)
 
 
-def _check(found: _Surveyed, row: DatasetRow, verdict: Verdict) -> tuple[Gate, ...]:
+def _check(found: _Surveyed, row: DatasetRow, verdict: Verdict) -> tuple[ReleaseGate, ...]:
     """The gates, from what was counted."""
     figures = list_figures(
         found.survey,
@@ -421,7 +421,7 @@ def _check(found: _Surveyed, row: DatasetRow, verdict: Verdict) -> tuple[Gate, .
     return compare_gates(figures)
 
 
-def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mapping[str, str]) -> _Plan:
+def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mapping[str, str]) -> _ReleasePlan:
     """Everything but the pairs. GateNotMet when a gate is neither met nor overridden."""
     from annotator.agreement.service import measure_agreement
 
@@ -468,7 +468,7 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
         about={name: getattr(row, name) for name in ABOUT},
     )
     hidden = hide_people(found.quality, {person.username: numbers[person.key] for person in people})
-    return _Plan(snapshot, found, hidden)
+    return _ReleasePlan(snapshot, found, hidden)
 
 
 def _choose_groups(queries: Iterable[Query]) -> str | None:
@@ -479,23 +479,25 @@ def _choose_groups(queries: Iterable[Query]) -> str | None:
     return "category" if categories - {None} and len(categories) <= MOST_GROUPS else None
 
 
-def _begin_comparison(session: Session, row: DatasetRow, *, keep: int | None) -> tuple[Comparison, Renames]:
+def _begin_comparison(
+    session: Session, row: DatasetRow, *, keep: int | None
+) -> tuple[ReleaseComparison, Renames]:
     """The comparison with the latest release, and what happened to documents' ids since then."""
     releases = list_releases_of_dataset(session, key_of(row.pk))
     if not releases:
-        return Comparison(None, NO_RENAMES, lambda _: {}, lambda _: {}, keep=keep), NO_RENAMES
+        return ReleaseComparison(None, NO_RENAMES, lambda _: {}, lambda _: {}, keep=keep), NO_RENAMES
     latest = releases[-1]
     renames = read_renames(session, key_of(row.pk), since=latest.created_at)
     read = partial(read_qrels, session, key_of(latest.pk))
     read_decisions = partial(list_decision_words, session)
     before = read_facts(session, row.name, latest)
-    return Comparison(before, renames, read, read_decisions, keep=keep), renames
+    return ReleaseComparison(before, renames, read, read_decisions, keep=keep), renames
 
 
 def _write(
     session: Session,
     row: DatasetRow,
-    plan: _Plan,
+    plan: _ReleasePlan,
     order: Order,
     target: Path,
     signer: Callable[[str], str] | None,

@@ -13,7 +13,7 @@ from pathlib import Path
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.releases.files import SIGNATURE, SUMS
-from annotator.releases.read_back import Fault, is_plain
+from annotator.releases.read_back import ReleaseFault, is_plain
 
 PROGRAM = "ssh-keygen"
 NAMESPACE = "annotator-release"  # a signature made for something else is none of a release
@@ -44,7 +44,7 @@ def sign(sums: str, key: Path) -> str:
     return signature.decode("ascii")
 
 
-def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, list[Fault], list[str]]:
+def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, list[ReleaseFault], list[str]]:
     """Whose signature the folder bears, what is wrong with it, and what remains unproven, in sentences.
 
     `signers`: a public key or a file of allowed signers (ssh-keygen(1), "ALLOWED SIGNERS"); None: nobody asked.
@@ -64,9 +64,9 @@ def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, lis
             f"--signed-by: expected a public key or a file of allowed signers, found none at {signers}"
         )
     if not is_plain(path) or path.stat().st_size > MOST_OF_A_SIGNATURE:
-        return None, [Fault(SIGNATURE, f"a signature by {signers.name}", "none")], []
+        return None, [ReleaseFault(SIGNATURE, f"a signature by {signers.name}", "none")], []
     if not is_plain(folder / SUMS):
-        return None, [Fault(SUMS, "what was signed", "none")], []
+        return None, [ReleaseFault(SUMS, "what was signed", "none")], []
     sums = (folder / SUMS).read_bytes()
     with tempfile.TemporaryDirectory(prefix="annotator-signers-") as private:
         allowed = _list_allowed(signers, Path(private))
@@ -77,7 +77,7 @@ def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, lis
             if not _run(*arguments, data=sums).returncode:
                 return signers.name if name == ANYBODY else name, [], []
     why = f"one of {SUMS} as it was before, or for something else" if names else "one of another key, or none"
-    return None, [Fault(SIGNATURE, f"a signature of {SUMS} by {signers.name}", why)], []
+    return None, [ReleaseFault(SIGNATURE, f"a signature of {SUMS} by {signers.name}", why)], []
 
 
 def _list_allowed(signers: Path, folder: Path) -> Path:

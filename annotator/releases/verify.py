@@ -21,8 +21,8 @@ from annotator.releases.content import hash_content
 from annotator.releases.datasheet_check import compare_datasheet
 from annotator.releases.files import DATASHEET, JUDGMENTS, MANIFEST, SIGNATURE, SUMS
 from annotator.releases.read_back import QRELS, find_differences, is_plain, read_qrels
-from annotator.releases.read_back import Fault as Fault
-from annotator.releases.recompute import Given, read_given, recompute, says_origins
+from annotator.releases.read_back import ReleaseFault as ReleaseFault
+from annotator.releases.recompute import PairJudgments, read_given, recompute, says_origins
 from annotator.releases.signing import check_signature
 
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
@@ -46,7 +46,7 @@ class Verification:
     version: str | None
     content_sha256: str | None
     files: int
-    faults: tuple[Fault, ...]
+    faults: tuple[ReleaseFault, ...]
     unproven: tuple[str, ...] = ()
     signed_by: str | None = None
 
@@ -101,8 +101,8 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
 
 
 def _read_given(
-    folder: Path, manifest: dict[str, Any], faults: list[Fault], unproven: list[str]
-) -> dict[tuple[str, str], Given] | None:
+    folder: Path, manifest: dict[str, Any], faults: list[ReleaseFault], unproven: list[str]
+) -> dict[tuple[str, str], PairJudgments] | None:
     """The judgments; None after saying why none is compared."""
     if not is_plain(folder / JUDGMENTS):
         unproven.append(f"there is no {JUDGMENTS}, so no grade was compared with judgments")
@@ -117,24 +117,26 @@ def _read_given(
     return given if len(faults) == noted else None
 
 
-def _compare_datasheet(folder: Path, manifest: dict[str, Any]) -> tuple[list[Fault], list[str]]:
+def _compare_datasheet(folder: Path, manifest: dict[str, Any]) -> tuple[list[ReleaseFault], list[str]]:
     if not is_plain(folder / DATASHEET):
         return [], [f"there is no {DATASHEET}, so none of its figures was compared"]
     try:
         text = (folder / DATASHEET).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        return [Fault(DATASHEET, "a readable text", type(error).__name__)], []
+        return [ReleaseFault(DATASHEET, "a readable text", type(error).__name__)], []
     return compare_datasheet(text, manifest)
 
 
 def _note(
-    compare: Callable[[], tuple[list[Fault], list[str]]], faults: list[Fault], unproven: list[str]
+    compare: Callable[[], tuple[list[ReleaseFault], list[str]]],
+    faults: list[ReleaseFault],
+    unproven: list[str],
 ) -> None:
     """Add what a comparison finds; a manifest of another shape than ours is a fault of its own."""
     try:
         differing, notes = compare()
     except _OTHER_SHAPE as error:
-        differing, notes = [Fault(MANIFEST, "figures as a release has them", _say(error))], []
+        differing, notes = [ReleaseFault(MANIFEST, "figures as a release has them", _say(error))], []
     faults += differing
     unproven += notes
 
@@ -143,35 +145,37 @@ def _say(error: Exception) -> str:
     return f"something else ({type(error).__name__}: {str(error)[:60]})"
 
 
-def find_faults(folder: Path) -> list[Fault]:
+def find_faults(folder: Path) -> list[ReleaseFault]:
     """Where the folder's files differ from its SHA256SUMS: changed, missing, or not listed."""
-    faults: list[Fault] = []
+    faults: list[ReleaseFault] = []
     listed = _read_sums(folder, faults)
     present = _list_files(folder)
     for path, sha256 in listed.items():
         if path not in present:
-            faults.append(Fault(path, "the file", "none"))
+            faults.append(ReleaseFault(path, "the file", "none"))
         elif (found := _hash_file(folder / path)) != sha256:
-            faults.append(Fault(path, f"SHA-256 {sha256}", found))
+            faults.append(ReleaseFault(path, f"SHA-256 {sha256}", found))
     faults += [
-        Fault(path, f"only files listed in {SUMS}", "another")
+        ReleaseFault(path, f"only files listed in {SUMS}", "another")
         for path in present - set(listed) - {SUMS, SIGNATURE}
     ]
     return sorted(faults, key=lambda fault: fault.path)
 
 
-def _read_sums(folder: Path, faults: list[Fault]) -> dict[str, str]:
+def _read_sums(folder: Path, faults: list[ReleaseFault]) -> dict[str, str]:
     try:
         lines = (folder / SUMS).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        faults.append(Fault(SUMS, "a list of checksums", type(error).__name__))
+        faults.append(ReleaseFault(SUMS, "a list of checksums", type(error).__name__))
         return {}
     listed: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         match = _LINE.fullmatch(line)
         path = PurePosixPath(match[2]) if match else None
         if match is None or path is None or path.is_absolute() or ".." in path.parts:
-            faults.append(Fault(SUMS, "lines of checksum and file name", f"line {number}: {line[:80]}"))
+            faults.append(
+                ReleaseFault(SUMS, "lines of checksum and file name", f"line {number}: {line[:80]}")
+            )
         else:
             listed[str(path)] = match[1]
     return listed
@@ -190,42 +194,46 @@ def _hash_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _read_manifest(folder: Path, faults: list[Fault]) -> dict[str, Any] | None:
+def _read_manifest(folder: Path, faults: list[ReleaseFault]) -> dict[str, Any] | None:
     try:
         found = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, ValueError, RecursionError) as error:
-        faults.append(Fault(MANIFEST, "JSON", type(error).__name__))
+        faults.append(ReleaseFault(MANIFEST, "JSON", type(error).__name__))
         return None
     if not isinstance(found, dict):
-        faults.append(Fault(MANIFEST, "a JSON object", type(found).__name__))
+        faults.append(ReleaseFault(MANIFEST, "a JSON object", type(found).__name__))
         return None
     return found
 
 
-def _compare_files(manifest: dict[str, Any], folder: Path) -> list[Fault]:
+def _compare_files(manifest: dict[str, Any], folder: Path) -> list[ReleaseFault]:
     """The manifest's list of files against the files: it tells also when SHA256SUMS was made anew."""
     listed = manifest.get("files")
     if not isinstance(listed, list):
-        return [Fault(MANIFEST, "a list of files", "none" if listed is None else type(listed).__name__)]
+        return [
+            ReleaseFault(MANIFEST, "a list of files", "none" if listed is None else type(listed).__name__)
+        ]
     said = {
         str(entry.get("path")): (entry.get("sha256"), entry.get("bytes"))
         for entry in listed
         if isinstance(entry, dict)
     }
     present = _list_files(folder) - {SUMS, MANIFEST, SIGNATURE}
-    faults = [Fault(MANIFEST, f"{path} among its files", "nothing") for path in sorted(present - set(said))]
+    faults = [
+        ReleaseFault(MANIFEST, f"{path} among its files", "nothing") for path in sorted(present - set(said))
+    ]
     for path in sorted(present & set(said)):
         found = (_hash_file(folder / path), (folder / path).lstat().st_size)
         if found != said[path]:
             faults.append(
-                Fault(
+                ReleaseFault(
                     path, f"SHA-256 {said[path][0]} and {said[path][1]} bytes as {MANIFEST} says", str(found)
                 )
             )
     return faults
 
 
-def _compare_qrels(manifest: dict[str, Any], qrels: tuple[Qrel, ...], content: str) -> list[Fault]:
+def _compare_qrels(manifest: dict[str, Any], qrels: tuple[Qrel, ...], content: str) -> list[ReleaseFault]:
     """The manifest's word against the qrels."""
     counts = manifest.get("counts")
     said = counts if isinstance(counts, dict) else {}
@@ -243,7 +251,7 @@ def _compare_qrels(manifest: dict[str, Any], qrels: tuple[Qrel, ...], content: s
     if origins:
         compared.append(("counts by origin", len(qrels), sum(origins)))
     return [
-        Fault(MANIFEST, f"{name} {found} as in {QRELS}", str(value))
+        ReleaseFault(MANIFEST, f"{name} {found} as in {QRELS}", str(value))
         for name, found, value in compared
         if value != found
     ]

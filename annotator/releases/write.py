@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from annotator.domain.ground_truth import Document, Query
-from annotator.releases.comparison import Comparison
+from annotator.releases.comparison import ReleaseComparison
 from annotator.releases.content import Ties, list_keys, list_settled, to_qrel, write_canonical
 from annotator.releases.counts import Snapshot, describe_files, describe_release, list_grade_names, list_scale
 from annotator.releases.files import (
@@ -36,10 +36,10 @@ from annotator.releases.files import (
 from annotator.releases.folder import PartialFolder
 from annotator.releases.pictures import draw_confusion, draw_grades
 from annotator.releases.published_service import ReleaseDiff, ReleaseFacts, Renames, write_changes
-from annotator.releases.records import JudgedPair
+from annotator.releases.records import ReleasePair
 
 
-class Given(NamedTuple):
+class JudgmentCounts(NamedTuple):
     """What was counted while writing. `judgments`: by annotator, outcome, guideline version and import (None: made in this
     program); `sources`: how many qrels are kept from each earlier file, by name, format and import."""
 
@@ -47,7 +47,7 @@ class Given(NamedTuple):
     sources: Mapping[tuple[str, str, int | None], int]
 
 
-WriteSheet = Callable[[Mapping[str, Any], Given], str]
+WriteSheet = Callable[[Mapping[str, Any], JudgmentCounts], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +79,9 @@ def write_release(
     folder: PartialFolder,
     snapshot: Snapshot,
     order: Order,
-    judged: Iterable[tuple[Query, list[JudgedPair]]],
+    judged: Iterable[tuple[Query, list[ReleasePair]]],
     documents: Iterable[Document],
-    comparison: Comparison,
+    comparison: ReleaseComparison,
     renames: Renames,
     write_sheet: WriteSheet,
     sign: Callable[[str], str] | None = None,
@@ -124,7 +124,12 @@ def write_release(
         )
     )
     _write_beside(
-        folder, snapshot, manifest, diff, renames, write_sheet(manifest, Given(rows.given, rows.sources))
+        folder,
+        snapshot,
+        manifest,
+        diff,
+        renames,
+        write_sheet(manifest, JudgmentCounts(rows.given, rows.sources)),
     )
     return _seal(folder, manifest, rows, sign)
 
@@ -143,7 +148,7 @@ class _Rows:
         self.sources: Counter[tuple[str, str, int | None]] = Counter()
         self.ties, self.without_relevant = Ties(), 0
 
-    def add(self, query: Query, pairs: list[JudgedPair]) -> list[JudgedPair]:
+    def add(self, query: Query, pairs: list[ReleasePair]) -> list[ReleasePair]:
         """A query with its pairs; returns the settled ones in the order of publishing."""
         pairs.sort(key=lambda pair: pair.doc_id)
         numbers, simulated = self._snapshot.numbers, self._snapshot.simulated
@@ -186,7 +191,7 @@ class _Rows:
         }
 
 
-def _list_row(pair: JudgedPair) -> tuple[Any, ...]:
+def _list_row(pair: ReleasePair) -> tuple[Any, ...]:
     """What is recorded of a qrel: the columns of `storage.releases.QREL_COLUMNS` after its position."""
     imported = pair.kept.key if pair.kept else None
     return pair.query_id, pair.doc_id, pair.grade, pair.status, list_keys(pair), pair.decision, imported

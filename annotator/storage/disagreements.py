@@ -14,7 +14,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.settling import Decided, Dispute, Reason, Standing, find_dispute, read_decision, settle
+from annotator.domain.settling import (
+    Decided,
+    Dispute,
+    Reason,
+    SettlementFacts,
+    find_dispute,
+    read_decision,
+    settle,
+)
 from annotator.storage.adjudication_tables import DisputeRow
 from annotator.storage.impact_scores import note_due
 from annotator.storage.sql import Prepared, add_rows, prepare, read_time, run, run_many
@@ -135,7 +143,7 @@ class _Known:
         made_under = min(self.older_answers, default=None) if decided_at is None else self.decided_by
         stale = [] if made_under is None else [one.since for one in meanings if one.version > made_under][:1]
         return find_dispute(
-            Standing(
+            SettlementFacts(
                 answers=self.answers,
                 decided=self.decided,
                 decided_at=decided_at,

@@ -14,7 +14,7 @@ from annotator.storage.tables import DocumentRow, DocumentTextRow, PairRow
 
 
 @dataclass(frozen=True, slots=True)
-class ShownDocument:
+class DocumentBeginning:
     """The document's id and media type, and its present text from the start, at most as long as was asked for."""
 
     doc_id: str
@@ -24,7 +24,7 @@ class ShownDocument:
 
 def find_shown(
     session: Session, dataset_pk: int, person_pk: int | None, key: str, *, most: int
-) -> ShownDocument | None:
+) -> DocumentBeginning | None:
     """The document of the pair that this person's browser knows by this key; None: no such pair, or no text."""
     pair_pk = find_pair_pk(session, dataset_pk, person_pk, key)
     if pair_pk is None:
@@ -44,7 +44,7 @@ def find_shown(
         .where(col(PairRow.pk) == pair_pk)
     )
     found = session.execute(statement).first()
-    return None if found is None else ShownDocument(*found)
+    return None if found is None else DocumentBeginning(*found)
 
 
 SHOWN_CHARACTERS = 200_000

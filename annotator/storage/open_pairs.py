@@ -143,7 +143,7 @@ _COUNT_WORK = f"SELECT ({_DONE}), ({_COUNT_OPEN})"
 
 
 @dataclass(frozen=True, slots=True)
-class Worklist:
+class OpenPairsRequest:
     """Whose open pairs are meant, when, and in which browser tab (empty where nobody said). `lease`: for how long a pair is
     handed out in this dataset."""
 
@@ -160,10 +160,10 @@ class Worklist:
         return {**mine, "now": self.now, "latest": find_latest_end(self.now, self.lease)}
 
 
-def make_worklist(dataset: DatasetRow, annotator_pk: int, now: datetime, tab: str = "") -> Worklist:
+def make_worklist(dataset: DatasetRow, annotator_pk: int, now: datetime, tab: str = "") -> OpenPairsRequest:
     """Return the annotator's worklist in this dataset, as of now."""
     lease = timedelta(minutes=dataset.lease_minutes)
-    return Worklist(key_of(dataset.pk), annotator_pk, dataset.overlap, now, tab, lease)
+    return OpenPairsRequest(key_of(dataset.pk), annotator_pk, dataset.overlap, now, tab, lease)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,21 +188,21 @@ class Bounds:
 
 
 def list_open_pairs(
-    session: Session, worklist: Worklist, eligibility: Eligibility, query_pks: Sequence[int]
+    session: Session, worklist: OpenPairsRequest, eligibility: Eligibility, query_pks: Sequence[int]
 ) -> list[OpenPair]:
     """The open pairs of these queries, in no particular order."""
     return _list_open(session, worklist, eligibility, "query_pk", query_pks)
 
 
 def list_open_among(
-    session: Session, worklist: Worklist, eligibility: Eligibility, pair_pks: Collection[int]
+    session: Session, worklist: OpenPairsRequest, eligibility: Eligibility, pair_pks: Collection[int]
 ) -> list[OpenPair]:
     """Those of the pairs that are open."""
     return _list_open(session, worklist, eligibility, "pk", sorted(pair_pks))
 
 
 def _list_open(
-    session: Session, worklist: Worklist, eligibility: Eligibility, column: str, chosen: Sequence[int]
+    session: Session, worklist: OpenPairsRequest, eligibility: Eligibility, column: str, chosen: Sequence[int]
 ) -> list[OpenPair]:
     if not chosen:
         return []
@@ -214,7 +214,7 @@ def _list_open(
 
 def list_open_queries(
     session: Session,
-    worklist: Worklist,
+    worklist: OpenPairsRequest,
     eligibility: Eligibility,
     bounds: Bounds,
     *,
@@ -241,7 +241,7 @@ def list_open_queries(
             most, place = min(4 * most, 50), found[-1] + 1
 
 
-def list_given_queries(session: Session, worklist: Worklist, eligibility: Eligibility) -> list[int]:
+def list_given_queries(session: Session, worklist: OpenPairsRequest, eligibility: Eligibility) -> list[int]:
     """The queries that were given to the annotator and lack answers of theirs."""
     if not eligibility.given:
         return []
@@ -249,36 +249,36 @@ def list_given_queries(session: Session, worklist: Worklist, eligibility: Eligib
     return list(run(session, statement, {**worklist.values, **eligibility.values}).scalars())
 
 
-def list_put_off_queries(session: Session, worklist: Worklist) -> list[int]:
+def list_put_off_queries(session: Session, worklist: OpenPairsRequest) -> list[int]:
     """The queries of which the annotator has put off pairs."""
     return list(run(session, _PUT_OFF_QUERIES, worklist.values).scalars())
 
 
-def find_bounds(session: Session, worklist: Worklist) -> Bounds:
+def find_bounds(session: Session, worklist: OpenPairsRequest) -> Bounds:
     """See `Bounds`."""
     return Bounds(*run(session, _BOUNDS, worklist.values).one())
 
 
-def find_last_query(session: Session, worklist: Worklist) -> int | None:
+def find_last_query(session: Session, worklist: OpenPairsRequest) -> int | None:
     """The query of the annotator's latest judgment in this dataset, if that is not long ago."""
     found: int | None = run(session, _LAST_QUERY, worklist.values).scalar()
     return found
 
 
-def count_open_pairs(session: Session, worklist: Worklist, eligibility: Eligibility) -> int:
+def count_open_pairs(session: Session, worklist: OpenPairsRequest, eligibility: Eligibility) -> int:
     """How many pairs the annotator could still be given, leases of others aside."""
     statement = eligibility.prepare(_COUNT_OPEN, query="w.query_pk")
     return int(run(session, statement, {**worklist.values, **eligibility.values}).scalar_one())
 
 
-def count_work(session: Session, worklist: Worklist, eligibility: Eligibility) -> tuple[int, int]:
+def count_work(session: Session, worklist: OpenPairsRequest, eligibility: Eligibility) -> tuple[int, int]:
     """`count_done` and `count_open_pairs` in one."""
     statement = eligibility.prepare(_COUNT_WORK, query="w.query_pk")
     done, left = run(session, statement, {**worklist.values, **eligibility.values}).one()
     return int(done), int(left)
 
 
-def count_done(session: Session, worklist: Worklist) -> int:
+def count_done(session: Session, worklist: OpenPairsRequest) -> int:
     """How many pairs of the dataset the annotator has a current judgment of."""
     return int(run(session, _COUNT_DONE, worklist.values).scalar_one())
 
@@ -300,19 +300,21 @@ _DROP_EXPIRED = prepare(
 )
 
 
-def take_leases(session: Session, worklist: Worklist, pair_pks: Collection[int], *, until: datetime) -> None:
+def take_leases(
+    session: Session, worklist: OpenPairsRequest, pair_pks: Collection[int], *, until: datetime
+) -> None:
     """Lease these pairs to the annotator until then; leases the annotator has already are prolonged."""
     if pair_pks:
         mine = {"annotator_pk": worklist.annotator_pk, "tab": worklist.tab, "until": until}
         run(session, _TAKE, {**mine, "pairs": list(pair_pks)})
 
 
-def list_leased_elsewhere(session: Session, worklist: Worklist) -> set[int]:
+def list_leased_elsewhere(session: Session, worklist: OpenPairsRequest) -> set[int]:
     """The pairs (pair_pk) that another tab of this annotator holds, on this device or another."""
     return set(run(session, _ELSEWHERE, {**worklist.values, "tab": worklist.tab}).scalars())
 
 
-def drop_leases(session: Session, worklist: Worklist, pair_pks: Sequence[int]) -> None:
+def drop_leases(session: Session, worklist: OpenPairsRequest, pair_pks: Sequence[int]) -> None:
     """End the annotator's leases of these pairs."""
     run(session, _DROP, {"annotator_pk": worklist.annotator_pk, "pairs": list(pair_pks)})
 
@@ -322,6 +324,6 @@ def drop_every_lease(session: Session, person_pk: int) -> None:
     run(session, _DROP_ALL, {"annotator_pk": person_pk})
 
 
-def drop_expired_leases(session: Session, worklist: Worklist) -> None:
+def drop_expired_leases(session: Session, worklist: OpenPairsRequest) -> None:
     """Clear away the annotator's own leases that have run out, and those that a clock ahead of the present one made."""
     run(session, _DROP_EXPIRED, worklist.values)

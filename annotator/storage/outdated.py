@@ -15,7 +15,7 @@ from sqlmodel import col
 
 from annotator.domain.judgments import Outdated
 from annotator.storage.lookup import key_of
-from annotator.storage.open_pairs import Worklist
+from annotator.storage.open_pairs import OpenPairsRequest
 from annotator.storage.sql import prepare, run, split
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -81,7 +81,7 @@ class OutdatedCount:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnStanding:
+class JudgmentBasis:
     """What an annotator's answer on a pair rests on, and what its document's text is now."""
 
     stale: int
@@ -91,7 +91,7 @@ class OwnStanding:
     present_sha256: str | None
 
 
-def list_outdated(session: Session, worklist: Worklist, *, limit: int) -> list[int]:
+def list_outdated(session: Session, worklist: OpenPairsRequest, *, limit: int) -> list[int]:
     """The annotator's pairs (pair_pk) to be confirmed or changed, those of a query together; none that a lead has
     settled or that left the pool. (Sorting is left to the few that are taken: there may be half a million.)"""
     found = run(session, _OUTDATED, {**worklist.values, "most": limit})
@@ -99,7 +99,7 @@ def list_outdated(session: Session, worklist: Worklist, *, limit: int) -> list[i
 
 
 def describe_outdated(
-    session: Session, worklist: Worklist, pair_pks: Collection[int]
+    session: Session, worklist: OpenPairsRequest, pair_pks: Collection[int]
 ) -> Mapping[int, Outdated]:
     """Why each of these is asked for again, for those that are."""
     if not pair_pks:
@@ -181,8 +181,8 @@ def count_on_older_text(session: Session, document_pks: Sequence[int]) -> int:
     return found
 
 
-def find_own_standing(session: Session, pair_pk: int, annotator_pk: int) -> OwnStanding | None:
-    """See `OwnStanding`; None without an answer."""
+def find_own_standing(session: Session, pair_pk: int, annotator_pk: int) -> JudgmentBasis | None:
+    """See `JudgmentBasis`; None without an answer."""
     statement = (
         select(
             col(CurrentJudgmentRow.stale),
@@ -201,7 +201,7 @@ def find_own_standing(session: Session, pair_pk: int, annotator_pk: int) -> OwnS
         )
     )
     found = session.execute(statement).first()
-    return None if found is None else OwnStanding(*found)
+    return None if found is None else JudgmentBasis(*found)
 
 
 def find_text(session: Session, document_pk: int, sha256: str | None) -> str:

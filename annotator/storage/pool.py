@@ -40,7 +40,7 @@ CHUNK_OF_KEYS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PoolCandidate:
     """A document that `system` proposes for a query, with everything the system said about it."""
 
     query_pk: int
@@ -62,7 +62,7 @@ class PoolGrowth:
 
 
 def add_candidates(
-    session: Session, dataset_pk: int, dataset: str, candidates: Sequence[Candidate], *, now: datetime
+    session: Session, dataset_pk: int, dataset: str, candidates: Sequence[PoolCandidate], *, now: datetime
 ) -> PoolGrowth:
     """Make a pair for every candidate that has none, and note who proposed it. Doing it twice changes nothing.
 
@@ -96,7 +96,7 @@ def add_missing(
     queries = {query_pk for query_pk, _ in names}
     pairs = list_pair_pks(session, dataset_pk, queries)
     missing = [
-        Candidate(query_pk, query_id, document_pk, doc_id, system)
+        PoolCandidate(query_pk, query_id, document_pk, doc_id, system)
         for (query_pk, document_pk), (query_id, doc_id) in names.items()
         if (query_pk, document_pk) not in pairs
     ]
@@ -176,7 +176,10 @@ def list_pair_pks(session: Session, dataset_pk: int, queries: set[int]) -> dict[
 
 
 def _add_provenance(
-    session: Session, dataset_pk: int, pairs: Mapping[tuple[int, int], int], candidates: Sequence[Candidate]
+    session: Session,
+    dataset_pk: int,
+    pairs: Mapping[tuple[int, int], int],
+    candidates: Sequence[PoolCandidate],
 ) -> int:
     systems = {candidate.system for candidate in candidates}
     statement = (
@@ -246,7 +249,7 @@ def list_runs(session: Session, dataset_pk: int) -> dict[int, str]:
     return {key_of(pk): system for pk, system in session.execute(statement)}
 
 
-def list_first_results(session: Session, runs: Mapping[int, str], depth: int) -> list[Candidate]:
+def list_first_results(session: Session, runs: Mapping[int, str], depth: int) -> list[PoolCandidate]:
     """The first `depth` results per query of each of these runs (systems by run_pk), in order.
 
     They are counted by their order; the rank of a candidate is the one in its file, from 0 or from 1.
@@ -280,7 +283,7 @@ def list_first_results(session: Session, runs: Mapping[int, str], depth: int) ->
         .order_by(entry.run_pk, entry.query_pk, entry.rank)
     )
     return [
-        Candidate(query_pk, query_id, document_pk, doc_id, runs[run_pk], rank, score, signals)
+        PoolCandidate(query_pk, query_id, document_pk, doc_id, runs[run_pk], rank, score, signals)
         for query_pk, query_id, document_pk, doc_id, run_pk, rank, score, signals in session.execute(
             statement
         )

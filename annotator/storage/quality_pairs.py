@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from sqlalchemy.orm import Session
 
-from annotator.storage.open_pairs import OpenPair, Worklist
+from annotator.storage.open_pairs import OpenPair, OpenPairsRequest
 from annotator.storage.sql import prepare, run
 
 CAN_JUDGE = """p.retired_at IS NULL
@@ -46,13 +46,13 @@ WHERE quality_pair.pair_pk IN :pairs AND w.pk = quality_pair.draw_pk AND w.annot
 )
 
 
-def list_waiting(session: Session, worklist: Worklist) -> list[OpenPair]:
+def list_waiting(session: Session, worklist: OpenPairsRequest) -> list[OpenPair]:
     """The drawn pairs that wait for this annotator, in no particular order; `put_off`: they said "later" before."""
     found = run(session, _WAITING, worklist.values)
     return [OpenPair(pk, key, query_pk, True, bool(put_off)) for pk, key, query_pk, put_off in found]
 
 
-def list_changeable(session: Session, worklist: Worklist, query_pk: int) -> dict[int, str]:
+def list_changeable(session: Session, worklist: OpenPairsRequest, query_pk: int) -> dict[int, str]:
     """The keys of the query's drawn pairs that the annotator has answered and may change, by pair_pk."""
     found = run(session, _ANSWERED, {**worklist.values, "query_pk": query_pk})
     return {row.pk: row.key for row in found}

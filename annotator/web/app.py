@@ -30,7 +30,7 @@ from annotator.web.adjudication import downloads
 from annotator.web.adjudication import downloads as adjudication_downloads
 from annotator.web.admission import Admission
 from annotator.web.agreement import routes
-from annotator.web.gate import Gate
+from annotator.web.gate import RequestGate
 from annotator.web.guideline import api as changes_api
 from annotator.web.guideline import api as guideline_api
 from annotator.web.kit.messages import show_refusal, tr
@@ -88,7 +88,7 @@ def make_app(database: Database, settings: Settings) -> App:
         SCRIPT,
         routes=own,
         middleware=[
-            Middleware(Gate, database=database, settings=settings),
+            Middleware(RequestGate, database=database, settings=settings),
             Middleware(Admission, own=[route.path for route in own]),
             Middleware(HostConfig),
             Middleware(UploadGuard),

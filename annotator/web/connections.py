@@ -32,7 +32,7 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ConnectionLimits:
     """Seconds, bytes and numbers. A body has `body_seconds`, and one more for every `body_rate` bytes that have come, but
     never more than `longest_body_seconds`: 20 MB at 0.3 Mbit/s."""
 
@@ -58,7 +58,9 @@ class WaitingConnections:
         self._of: dict[str, dict[LimitedProtocol, None]] = {}
         self._dropped, self._logged = 0, float("-inf")
 
-    def add(self, connection: "LimitedProtocol", address: str, limits: Limits, *, now: float) -> None:
+    def add(
+        self, connection: "LimitedProtocol", address: str, limits: ConnectionLimits, *, now: float
+    ) -> None:
         """It waits from now on; another goes if that is one too many."""
         self._all[connection] = None
         of_one = self._of.setdefault(address, {})
@@ -145,7 +147,7 @@ def break_off(transport: asyncio.Transport) -> None:
 class LimitedProtocol(H11Protocol):
     """uvicorn's HTTP protocol with the limits of this module. `limits` and `waiting` are those of the server."""
 
-    limits = Limits()
+    limits = ConnectionLimits()
     waiting = WaitingConnections()
 
     def __init__(self, *args: Any, **options: Any) -> None:

@@ -131,7 +131,7 @@ GONE = 499  # in the log only: whoever asked went away, or was too slow, before 
 log = structlog.stdlib.get_logger("annotator.web")
 
 
-class Gate:
+class RequestGate:
     """See the module. `app` is everything behind the gate."""
 
     def __init__(self, app: ASGIApp, database: Database, settings: Settings) -> None:

@@ -14,7 +14,7 @@ import streamlit as st
 from annotator.domain.people import includes
 from annotator.web.kit.messages import tr
 from annotator.web.kit.words import name_role
-from annotator.web.navigation import PAGES, Page, list_pages
+from annotator.web.navigation import PAGES, AppPage, list_pages
 from annotator.web.page_context import PageContext, draw_signed_out, find_context
 from annotator.web.sidebar import declare_language, draw_sidebar, list_parameters
 from annotator.web.uploads import note_file_fields
@@ -57,14 +57,14 @@ def draw_app() -> None:
         asked.run()
 
 
-def _register(page: Page, context: PageContext | None) -> st.Page:
+def _register(page: AppPage, context: PageContext | None) -> st.Page:
     """The page for Streamlit, known to it also when the person may not see it, so that we say why not. It has
     no icon here: Streamlit would fetch it from another site for the browser's tab."""
     draw = partial(_draw_page, page, context) if context else draw_signed_out
     return st.Page(draw, title=tr(page.title), url_path=page.address)
 
 
-def _draw_page(page: Page, context: PageContext) -> None:
+def _draw_page(page: AppPage, context: PageContext) -> None:
     if page in list_pages(context.person, context.dataset):
         import_module(page.module).draw(context)
         if context.role is not None and includes(context.role, "lead"):

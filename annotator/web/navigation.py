@@ -14,7 +14,7 @@ from annotator.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class AppPage:
     """A page at `/address`; `least` is the role it takes on the chosen dataset, None for everybody signed in.
     `title` is shown with tr()."""
 
@@ -29,47 +29,51 @@ class Page:
         return self.least is None or (role is not None and includes(role, self.least))
 
 
-PAGES: tuple[Page, ...] = (
+PAGES: tuple[AppPage, ...] = (
     # One's own work first: the first page open to a person is where they land after signing in.
-    Page("overview", say("Overview"), "annotator.web.overview.page", "lead", ":material/dashboard:"),
-    Page("label", say("Label"), "annotator.web.labeling.label_page", "annotator", ":material/edit_note:"),
-    Page(
+    AppPage("overview", say("Overview"), "annotator.web.overview.page", "lead", ":material/dashboard:"),
+    AppPage("label", say("Label"), "annotator.web.labeling.label_page", "annotator", ":material/edit_note:"),
+    AppPage(
         "questions",
         say("Questions"),
         "annotator.web.labeling.questions_page",
         "annotator",
         ":material/help_center:",
     ),
-    Page("guideline", say("Guideline"), "annotator.web.guideline.page", "annotator", ":material/menu_book:"),
-    Page("work", say("My work"), "annotator.web.labeling.work_page", "annotator", ":material/checklist:"),
-    Page("agreement", say("Agreement"), "annotator.web.agreement.page", "lead", ":material/join_inner:"),
-    Page(
+    AppPage(
+        "guideline", say("Guideline"), "annotator.web.guideline.page", "annotator", ":material/menu_book:"
+    ),
+    AppPage("work", say("My work"), "annotator.web.labeling.work_page", "annotator", ":material/checklist:"),
+    AppPage("agreement", say("Agreement"), "annotator.web.agreement.page", "lead", ":material/join_inner:"),
+    AppPage(
         "disagreements",
         say("Disagreements"),
         "annotator.web.adjudication.queue_page",
         "lead",
         ":material/balance:",
     ),
-    Page("quality", say("Quality control"), "annotator.web.quality.page", "lead", ":material/verified:"),
-    Page("pool", say("Pool"), "annotator.web.pooling.page", "lead", ":material/inventory_2:"),
-    Page(
+    AppPage("quality", say("Quality control"), "annotator.web.quality.page", "lead", ":material/verified:"),
+    AppPage("pool", say("Pool"), "annotator.web.pooling.page", "lead", ":material/inventory_2:"),
+    AppPage(
         "assignment",
         say("Assignment"),
         "annotator.web.labeling.assignment_page",
         "lead",
         ":material/assignment_ind:",
     ),
-    Page(
+    AppPage(
         "calibration",
         say("Calibration"),
         "annotator.web.labeling.calibration_page",
         "lead",
         ":material/fact_check:",
     ),
-    Page("releases", say("Releases"), "annotator.web.releases.page", "lead", ":material/publish:"),
-    Page("people", say("People"), "annotator.web.people.page", "lead", ":material/group:"),
-    Page("help", say("Help"), "annotator.web.help_page", None, ":material/help:"),
-    Page("account", say("Account"), "annotator.web.people.account_page", None, ":material/account_circle:"),
+    AppPage("releases", say("Releases"), "annotator.web.releases.page", "lead", ":material/publish:"),
+    AppPage("people", say("People"), "annotator.web.people.page", "lead", ":material/group:"),
+    AppPage("help", say("Help"), "annotator.web.help_page", None, ":material/help:"),
+    AppPage(
+        "account", say("Account"), "annotator.web.people.account_page", None, ":material/account_circle:"
+    ),
 )
 ACCOUNT = PAGES[-1]
 
@@ -79,7 +83,7 @@ def choose_dataset(names: list[str], wanted: str | None) -> str | None:
     return wanted if wanted in names else next(iter(names), None)
 
 
-def list_pages(person: SignedIn, dataset: str | None) -> list[Page]:
+def list_pages(person: SignedIn, dataset: str | None) -> list[AppPage]:
     """The pages open to the person on this dataset; only the account while a one-time password is in use."""
     if person.must_change_password:
         return [ACCOUNT]

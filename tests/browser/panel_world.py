@@ -10,7 +10,7 @@ from annotator.domain.people import OPERATOR
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DocumentRow, DocumentTextRow, QueryRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -59,7 +59,7 @@ def fill_pool(
                     DocumentTextRow(document_pk=key_of(document.pk), sha256="a", text=body, imported_at=NOW)
                 )
                 candidates.append(
-                    Candidate(
+                    PoolCandidate(
                         key_of(query.pk),
                         query.query_id,
                         key_of(document.pk),

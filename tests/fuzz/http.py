@@ -38,7 +38,7 @@ from annotator.domain.people import OPERATOR
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import Candidate, add_candidates, pair_key
+from annotator.storage.pool import PoolCandidate, add_candidates, pair_key
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -208,7 +208,7 @@ class Arena:
                     session.add(DocumentTextRow(document_pk=key_of(document.pk), **words))
                     if number < 3:  # the last is there to be proposed
                         where = (key_of(query.pk), query_id, key_of(document.pk), doc_id)
-                        candidates.append(Candidate(*where, "bm25", number + 1, 9.5))
+                        candidates.append(PoolCandidate(*where, "bm25", number + 1, 9.5))
             add_candidates(session, dataset_pk, name, candidates, now=NOW)
         return {
             pair_key(name, one.query_id, one.doc_id): f"{one.query_id} {one.doc_id}" for one in candidates

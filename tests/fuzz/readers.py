@@ -32,7 +32,7 @@ from annotator.formats.input_tables import read_documents, read_pairs, read_quer
 from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import FORMATS, read_truth
 from annotator.formats.runs import read_run_file
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.text import read_text
 from annotator.importing.provenance import read_provenance
 from annotator.importing.remapping import read_remap
@@ -98,7 +98,7 @@ def _list_formats() -> Iterator[Target]:
 
 def _check_as(name: str | None) -> Read:
     def read(data: bytes, path: Path) -> object:
-        source = Source(str(path), data)
+        source = InputSource(str(path), data)
         report = check_file(source, format_name=name)
         for problem in report.problems:
             check_problem(problem.line, problem.expected, problem.found, data)

@@ -21,7 +21,7 @@ from annotator.releases.releases_sql import list_pseudonyms
 from annotator.releases.service import check_release, publish_release
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.web.agreement.downloads import write_figures
-from annotator.web.agreement.tables import Asked
+from annotator.web.agreement.tables import TableRequest
 from tests.integration.agreement_world import AgreementWorld
 from tests.integration.release_world import EPOCH
 from tests.unit.web.lead_pages import alternatives, run, run_page, words
@@ -286,13 +286,13 @@ def read_files(world: AgreementWorld, found: Mapping[Path_, object]) -> Place:
     pairs = sorted({path[1] for path in found if path[0] == "annotator_pairs"})
     for table in ("coefficients", "annotators", "groups", "periods", "leanings", "grades", "left-out"):
         by = "category" if table == "groups" else None
-        rows = _read_csv(write_figures(world.database, OPERATOR, "d", Asked(table, by)))
+        rows = _read_csv(write_figures(world.database, OPERATOR, "d", TableRequest(table, by)))
         read_page_rows(place, table, rows)
         if table == "left-out":
             _add_left_out(place, found, [(row["reason"], row["judgments"]) for row in rows])
     for pair in pairs[:3]:
         first, second = pair.split(" and ")
-        text = write_figures(world.database, OPERATOR, "d", Asked("confusion", None, first, second))
+        text = write_figures(world.database, OPERATOR, "d", TableRequest("confusion", None, first, second))
         cells = [[int(cell) for cell in list(row.values())[1:]] for row in _read_csv(text)]
         place.add(("annotator_pairs", pair, "confusion"), tuple(map(tuple, cells)))
     place.listed[("annotator_pairs", "*", "confusion")] = len(pairs)

@@ -11,7 +11,7 @@ from annotator.domain.people import Actor
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_rubric, key_of
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DocumentRow, JudgmentRow, PairRow, QueryRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
@@ -51,7 +51,7 @@ class AgreementWorld(JudgedWorld):
             session.add_all(documents.values())
             session.flush()
             found = [
-                Candidate(pk or 0, query_id, documents[query_id, place].pk or 0, f"{query_id}-{place}", "bm25", place, 1.0)
+                PoolCandidate(pk or 0, query_id, documents[query_id, place].pk or 0, f"{query_id}-{place}", "bm25", place, 1.0)
                 for query_id, pk in queries
                 for place in range(PER_QUERY)
             ]  # fmt: skip

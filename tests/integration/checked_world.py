@@ -14,7 +14,7 @@ from annotator.storage.database import Database
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.missing_judgments import derive_work
-from annotator.storage.open_pairs import Worklist
+from annotator.storage.open_pairs import OpenPairsRequest
 from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow
 from tests.integration.labeling_world import World
 
@@ -74,8 +74,8 @@ class CheckedWorld(World):
             derive_current(session, self.dataset_pk, [pair])
             derive_work(session, self.dataset_pk, [pair])
 
-    def worklist(self, actor: Actor, tab: str = "") -> Worklist:
-        return Worklist(self.dataset_pk, key_of(actor.person_id), 2, self.now, tab)
+    def worklist(self, actor: Actor, tab: str = "") -> OpenPairsRequest:
+        return OpenPairsRequest(self.dataset_pk, key_of(actor.person_id), 2, self.now, tab)
 
     def training(self, actor: Actor) -> TrainingState | None:
         """How far the annotator's training is."""

@@ -16,7 +16,7 @@ from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.pool import Candidate, add_candidates, pair_key
+from annotator.storage.pool import PoolCandidate, add_candidates, pair_key
 from annotator.storage.tables import (
     DocumentRow,
     DocumentTextRow,
@@ -93,7 +93,7 @@ class JudgedWorld:
                             document_pk=key_of(document.pk), sha256=sha256, text=text or "", imported_at=NOW
                         )
                     )
-            candidate = Candidate(query_pk, query_id, key_of(document.pk), doc_id, "bm25", rank, 1.5)
+            candidate = PoolCandidate(query_pk, query_id, key_of(document.pk), doc_id, "bm25", rank, 1.5)
             add_candidates(session, self.dataset_pk, self.name, [candidate], now=NOW)
         return pair_key(self.name, query_id, doc_id)
 

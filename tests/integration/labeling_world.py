@@ -9,7 +9,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import Exchange, submit_judgments
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DocumentRow, DocumentTextRow, MembershipRow, PersonRow, QueryRow
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
@@ -48,7 +48,7 @@ class World:
                         )
                     )
                     candidates.append(
-                        Candidate(
+                        PoolCandidate(
                             key_of(query.pk),
                             query.query_id,
                             key_of(document.pk),

@@ -12,7 +12,7 @@ from annotator.guideline.service import Version, publish_version, read_version
 from annotator.importing.report import ImportReport
 from annotator.importing.service import import_documents
 from annotator.storage.database import Database
-from annotator.storage.open_pairs import Worklist
+from annotator.storage.open_pairs import OpenPairsRequest
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)
@@ -36,15 +36,15 @@ class StandardWorld(JudgedWorld):
             self.judge(self.hanako, query_id, doc_id, 2)
         self.judge(self.minjun, "Q1", "d1", 3)
 
-    def worklist(self, actor: Actor) -> Worklist:
+    def worklist(self, actor: Actor) -> OpenPairsRequest:
         values: dict[str, Any] = {
             "dataset_pk": self.dataset_pk,
             "annotator_pk": actor.person_id,
             "now": LATER,
         }
-        named = {field.name for field in fields(Worklist)}
+        named = {field.name for field in fields(OpenPairsRequest)}
         values |= {"overlap": 2} if "overlap" in named else {}
-        return Worklist(**values)
+        return OpenPairsRequest(**values)
 
     def bring(self, texts: dict[str, str], *, dry_run: bool = False) -> ImportReport:
         """Import these documents with these texts."""

@@ -18,7 +18,7 @@ from annotator.formats.format import Format
 from annotator.formats.judgments import read_judgments, write_judgments
 from annotator.formats.losses import find_losses, list_wrong
 from annotator.formats.registry import FORMATS, find_format, read_truth, write_files
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 NASTY = [
     "no", "1e3", "2026-01-01", "null", "~", "true", "12:30", "007", "0x1F", ".5", "-", "? a", "a: b", "a #b", "#a", "'", '"', "\\", "\\n",
@@ -113,13 +113,13 @@ def read_back(known: Format, files: dict[str, bytes]) -> GroundTruth:
     """What the format reads from these files."""
     grades_by = "position" if known.needs_grades_by else None
     if set(files) == {""}:
-        return read_truth(Source("f", files[""]), format_name=known.name, grades_by=grades_by)[1]
+        return read_truth(InputSource("f", files[""]), format_name=known.name, grades_by=grades_by)[1]
     with TemporaryDirectory() as folder:
         for path, data in files.items():
             place = Path(folder) / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(data)
-        return read_truth(Source(folder), format_name=known.name, grades_by=grades_by)[1]
+        return read_truth(InputSource(folder), format_name=known.name, grades_by=grades_by)[1]
 
 
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.adjudication.history_service import iterate_trail, write_csv
-from annotator.agreement.records import Selection
+from annotator.agreement.records import PairSelection
 from annotator.agreement.report import write_estimate_rows
 from annotator.agreement.service import compute_consensus
 from annotator.domain.people import OPERATOR
@@ -84,7 +84,7 @@ def test_every_file_for_people_is_free_of_formulas(database: Database) -> None:
     world.add_decision(lead, "=Q1", FORMULAS[1], 1, rationale="=cmd|' /C calc'!A0")
     world.check_quality(cho, "=Q1", FORMULAS[0], 3, settled=0, note="+1")
     files = {
-        "pairs": write_pairs(database, OPERATOR, "d", Selection(), language="en", now=NOW),
+        "pairs": write_pairs(database, OPERATOR, "d", PairSelection(), language="en", now=NOW),
         "left out": write_left_out(database, OPERATOR, "d", "revised", now=NOW),
         "errors": write_table(database, OPERATOR, "d", "errors", now=NOW),
         "trail": write_csv(iterate_trail(database, OPERATOR, "d", now=NOW)),

@@ -31,7 +31,7 @@ from annotator.adjudication.history_service import iterate_trail, read_timeline,
 from annotator.adjudication.queue_records import QueueFilter
 from annotator.adjudication.queue_service import find_disagreements, list_queue
 from annotator.adjudication.service import Case, adjudicate, hand_out_cases, show_case, show_origin
-from annotator.agreement.records import Selection
+from annotator.agreement.records import PairSelection
 from annotator.agreement.service import (
     compute_consensus,
     iterate_left_out_judgments,
@@ -177,13 +177,13 @@ def _decide_file(world: Looked, lead: Actor) -> str:
 
 WAYS: dict[str, Way] = {
     "pairs behind a figure": lambda w, a: list_pairs_behind(
-        w.database, a, "d", Selection(), limit=50, now=w.now
+        w.database, a, "d", PairSelection(), limit=50, now=w.now
     ),
     "pairs behind a figure, by grade": lambda w, a: list_pairs_behind(
-        w.database, a, "d", Selection("given", ("ann",), grade=2), limit=50, now=w.now
+        w.database, a, "d", PairSelection("given", ("ann",), grade=2), limit=50, now=w.now
     ),
     "pairs behind a figure, whole": lambda w, a: list(
-        iterate_pairs_behind(w.database, a, "d", Selection("differing"), now=w.now)
+        iterate_pairs_behind(w.database, a, "d", PairSelection("differing"), now=w.now)
     ),
     "judgments left out": lambda w, a: list(
         iterate_left_out_judgments(w.database, a, "d", "revised", now=w.now)
@@ -285,7 +285,7 @@ def test_a_candidate_that_the_lead_has_still_to_judge_tells_no_grade(world: Look
 
 def test_a_look_at_what_was_seen_before_writes_nothing(world: Looked) -> None:
     def look() -> None:
-        list_pairs_behind(world.database, world.lea, "d", Selection(), limit=50, now=world.now)
+        list_pairs_behind(world.database, world.lea, "d", PairSelection(), limit=50, now=world.now)
 
     look()
     assert _count_writes(world.database, look) == 0
@@ -293,7 +293,7 @@ def test_a_look_at_what_was_seen_before_writes_nothing(world: Looked) -> None:
 
 def test_a_whole_file_of_pairs_is_noted_with_one_statement(world: Looked) -> None:
     def take() -> None:
-        list(iterate_pairs_behind(world.database, world.lea, "d", Selection(), now=world.now))
+        list(iterate_pairs_behind(world.database, world.lea, "d", PairSelection(), now=world.now))
 
     assert _count_writes(world.database, take) == 1
     assert len(world.list_seen(world.lea)) > 20
@@ -316,7 +316,7 @@ def _count_writes(database: Database, act: Callable[[], object]) -> int:
 
 def test_pairs_behind_a_figure_name_annotators_by_letters_unless_they_were_asked_for(world: Looked) -> None:
     anonymous = list_pairs_behind(
-        world.database, world.lea, "d", Selection("differing"), limit=50, now=world.now
+        world.database, world.lea, "d", PairSelection("differing"), limit=50, now=world.now
     )
     case = show_case(world.database, world.lea, "d", world.keys[world.disputed], now=world.now)
     (found,) = [one for one in anonymous.pairs if one.pair == world.keys[world.disputed]]
@@ -327,7 +327,7 @@ def test_pairs_behind_a_figure_name_annotators_by_letters_unless_they_were_asked
         for one in read_trail(world.database, world.boss, "d", now=world.now).events
     )
     named = list_pairs_behind(
-        world.database, world.lea, "d", Selection("differing", ("ann",)), limit=50, now=world.now
+        world.database, world.lea, "d", PairSelection("differing", ("ann",)), limit=50, now=world.now
     )
     assert all("ann" in dict(one.grades) and "bea" not in dict(one.grades) for one in named.pairs)
     (looked,) = [

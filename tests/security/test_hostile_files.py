@@ -15,7 +15,7 @@ from annotator.dataset.coverage_service import check_file
 from annotator.domain.errors import AnnotatorError, BadInput, ValidationError
 from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import FORMATS, read_truth
-from annotator.formats.source import MAX_LINE, Source
+from annotator.formats.source import MAX_LINE, InputSource
 from annotator.formats.tables import MAX_CELL, read_rows
 from annotator.importing.provenance import read_provenance
 from annotator.importing.sources import read_folder, read_query_source, read_source
@@ -54,8 +54,8 @@ def special_files(folder: Path) -> list[tuple[str, str]]:
 def test_every_way_in_refuses_what_is_no_regular_file_before_it_is_read(tmp_path: Path) -> None:
     for path, kind in special_files(tmp_path):
         ways = (
-            lambda path=path: check_file(Source(path)),
-            lambda path=path: read_truth(Source(path), format_name="law"),
+            lambda path=path: check_file(InputSource(path)),
+            lambda path=path: read_truth(InputSource(path), format_name="law"),
             lambda path=path: read_source(Path(path), encoding=None),
             lambda path=path: read_query_source(Path(path), format_name=None, encoding=None),
             lambda path=path: read_bytes(Path(path)),
@@ -88,7 +88,7 @@ def test_nesting_without_end_is_refused_with_its_line_by_name_and_by_content(
     known: object, tmp_path: Path
 ) -> None:
     name = known.name  # type: ignore[attr-defined]
-    source = Source(str(tmp_path / "f"), DEEP[name].encode())
+    source = InputSource(str(tmp_path / "f"), DEEP[name].encode())
     with pytest.raises(BadInput) as caught:
         read_truth(source, format_name=name, grades_by="all=1" if name == "ranked" else None)
     assert caught.value.problems[0].line == (2 if name == "beir" else 1)
@@ -129,7 +129,7 @@ def test_a_ground_truth_with_such_a_cell_is_told_of_in_the_same_words(tmp_path: 
     path.write_bytes(b'query_id,doc_id,grade,note\nq,d,1,"' + b"x\n" * (MAX_CELL // 2 + 1))
     with path.open("r+b") as file:
         file.truncate(50_000_000_000)
-    (problem,) = check_file(Source(str(path))).problems
+    (problem,) = check_file(InputSource(str(path))).problems
     assert (problem.line, problem.expected) == (2, "cells of at most 32,000,000 characters")
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotator.agreement.diagnosis.drift import Change, complete, find_changes, find_periods
+from annotator.agreement.diagnosis.drift import GradingDrift, complete, find_changes, find_periods
 from annotator.agreement.diagnosis.grade_confusion import Confused, find_confused
 from annotator.agreement.diagnosis.grade_findings import say_categories, say_confused, say_order, say_paradox
 from annotator.agreement.diagnosis.leniency import Lean, find_leaning, leave_one_out
@@ -46,8 +46,8 @@ from annotator.agreement.records import (
     Leaning,
     Measured,
     PairAgreement,
+    PairSelection,
     Period,
-    Selection,
     Value,
     Verdict,
 )
@@ -64,7 +64,7 @@ def diagnose(
     leanings: Sequence[Lean] = (),
     less: Sequence[AgreesLess] = (),
     groups: Sequence[GroupAgreement] = (),
-    changes: Sequence[Change] = (),
+    changes: Sequence[GradingDrift] = (),
     quick: Sequence[Quick] = (),
     failing: Sequence[Failing] = (),
     confused: Confused | None = None,
@@ -76,7 +76,7 @@ def diagnose(
     """The findings. `leanings`: those that are sure; `groups`: by category, or none; `grade_names`: the rubric's
     names of the grades 0 to 3; `rest`: the figures without `constants` (rest.leave_out), which `confused`, `tau`, `extremes`
     and `less` are without too; `tau`: of the order within queries; `simulated`: who is no person."""
-    found = [Finding("verdict", verdict.sentence, Selection() if measured.pairs else None)]
+    found = [Finding("verdict", verdict.sentence, PairSelection() if measured.pairs else None)]
     if simulated:
         found.append(Finding("simulated", _say_simulated(simulated)))
     left_out = () if constants is None else tuple(one.annotator for one in constants.people)
@@ -139,7 +139,7 @@ def assess(
     kappas = measure_against_others(estimates, names)
     leanings = _add_to_leanings(measured.leanings, leave_one_out(judged, len(names)), kappas, names)
     periods: tuple[Period, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[GradingDrift, ...] = ()
     if made_at is not None:
         timed, completed = complete(couples, made_at)
         periods, changes = find_periods(timed, completed, names), find_changes(timed, completed, names)

@@ -38,7 +38,7 @@ TOO_FEW_QUERIES = say("an interval needs pairs of {n} or more queries", n=FEW_QU
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GradingDrift:
     """What changed from the first third of the pairs to the last: the kappa, or how much higher `annotator` grades than
     the others. `ci95` is the difference's. `beginning` and `end`: when the pairs of the first and of the last third were
     completed."""
@@ -156,7 +156,7 @@ def _join_small(number: Ints) -> Ints:
     return joined[number]
 
 
-def find_changes(couples: Couples, completed: Ints, names: Sequence[str]) -> tuple[Change, ...]:
+def find_changes(couples: Couples, completed: Ints, names: Sequence[str]) -> tuple[GradingDrift, ...]:
     """What changed between the first and the last third of the pairs, in the order of time, beyond chance: the kappa,
     and each annotator's leaning. The difference's interval by query must exclude 0, as strictly as so many questions
     call for, and the difference be of some size. Nothing where a third has too few pairs or queries to tell."""
@@ -188,7 +188,7 @@ def _is_enough(first: Estimate, last: Estimate) -> bool:
 
 def _compare(
     who: str | None, first: Estimate, last: Estimate, level: float, spans: tuple[Span, Span]
-) -> Change | None:
+) -> GradingDrift | None:
     difference = subtract(last, first)
     shown = cluster_interval(difference)
     least = KAPPA_CHANGES_BY if who is None else LEANING_CHANGES_BY
@@ -196,7 +196,7 @@ def _compare(
         return None
     if not misses(cluster_interval(difference, level=level), 0.0):
         return None
-    return Change(who, first.value, last.value, shown, *spans)
+    return GradingDrift(who, first.value, last.value, shown, *spans)
 
 
 def _matches_alike(parts: tuple[Couples, Couples], by: float) -> bool:
@@ -211,7 +211,7 @@ def _matches_alike(parts: tuple[Couples, Couples], by: float) -> bool:
     return difference.value * by > 0 and misses(cluster_interval(difference), 0.0)
 
 
-def _is_so_beside_the_same(parts: tuple[Couples, Couples], who: int, one: Change, level: float) -> bool:
+def _is_so_beside_the_same(parts: tuple[Couples, Couples], who: int, one: GradingDrift, level: float) -> bool:
     """Whether the leaning has changed also beside those who judged with the annotator in both parts, each with the same weight in
     both: beside others somebody looks more lenient, or more severe, who grades as before."""
     own = [part.take((part.first == who) | (part.second == who)) for part in parts]
@@ -237,12 +237,12 @@ def _is_so_beside_the_same(parts: tuple[Couples, Couples], who: int, one: Change
 
 
 def _confirm(
-    parts: tuple[Couples, Couples], suspects: list[tuple[int, Change]], level: float
-) -> list[Change]:
+    parts: tuple[Couples, Couples], suspects: list[tuple[int, GradingDrift]], level: float
+) -> list[GradingDrift]:
     """Those who changed, most first. Where one has become lenient all others look severe beside them: so another is named
     only if they changed also beside those who are not named."""
     suspects = sorted(suspects, key=lambda one: (-round(abs(one[1].by), 9), one[1].by < 0, one[0]))
-    found: list[Change] = []
+    found: list[GradingDrift] = []
     for who, one in suspects:
         if found:
             first, last = (estimate_leaning(part, who) for part in parts)

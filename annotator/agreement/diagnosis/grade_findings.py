@@ -16,7 +16,7 @@ from annotator.agreement.records import (
     Finding,
     GroupAgreement,
     Measured,
-    Selection,
+    PairSelection,
     Value,
 )
 from annotator.domain.messages import Message, join, say, say_n
@@ -125,7 +125,7 @@ def say_confused(
         most=found.times,
         times=times,
     )
-    said = [Finding("confused", sentence, Selection("differing", grades=grades))]
+    said = [Finding("confused", sentence, PairSelection("differing", grades=grades))]
     said += [_say_direction(one, grades) for one in found.directions[:MOST_NAMED]]
     said += [_say_concentration(one, grades) for one in found.concentrations[:MOST_NAMED]]
     if found.total >= FEW_DIFFERING and found.far / found.total >= APART_SHARE:
@@ -135,7 +135,7 @@ def say_confused(
             far=found.far,
             times=times,
         )
-        said.append(Finding("apart", sentence, Selection("differing")))
+        said.append(Finding("apart", sentence, PairSelection("differing")))
     return [
         replace(
             one,
@@ -162,7 +162,9 @@ def _say_direction(one: Direction, grades: tuple[int, int]) -> Finding:
             times=one.of - one.higher,
             **figures,
         )
-    return Finding("direction", sentence, Selection("differing", annotators=(one.annotator,), grades=grades))
+    return Finding(
+        "direction", sentence, PairSelection("differing", annotators=(one.annotator,), grades=grades)
+    )
 
 
 def _say_concentration(one: Concentration, grades: tuple[int, int]) -> Finding:
@@ -176,7 +178,7 @@ def _say_concentration(one: Concentration, grades: tuple[int, int]) -> Finding:
         times=one.times,
         elsewhere=one.elsewhere,
     )
-    place = Selection("differing", grades=grades, by="category", value=one.category)
+    place = PairSelection("differing", grades=grades, by="category", value=one.category)
     return Finding("concentrated", sentence, place)
 
 
@@ -203,7 +205,7 @@ def say_order(measured: Measured, tau: float | None, left_out: tuple[str, ...] =
         )
     else:
         return []
-    return [Finding("near", say_without(sentence, left_out), Selection("differing", without=left_out))]
+    return [Finding("near", say_without(sentence, left_out), PairSelection("differing", without=left_out))]
 
 
 def _are_mostly_near(measured: Measured) -> bool:
@@ -233,7 +235,9 @@ def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[Find
             below.append(((kappa.value - target) * group.measured.pairs, group.value or "", group))
     below.sort(key=lambda one: one[:2])
     said = [
-        Finding("category", _say_category(group, target, place), Selection(by=group.by, value=group.value))
+        Finding(
+            "category", _say_category(group, target, place), PairSelection(by=group.by, value=group.value)
+        )
         for place, (_, _, group) in enumerate(below[:MOST_CATEGORIES])
     ]
     if len(below) > MOST_CATEGORIES:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from annotator.agreement.diagnosis.drift import Change
+from annotator.agreement.diagnosis.drift import GradingDrift
 from annotator.agreement.diagnosis.leniency import Lean
 from annotator.agreement.diagnosis.speed import Quick
 from annotator.agreement.diagnosis.unusual_annotators import AgreesLess, Constants, Failing
@@ -27,7 +27,7 @@ from annotator.agreement.records import (
     Leaning,
     Measured,
     PairAgreement,
-    Selection,
+    PairSelection,
 )
 from annotator.domain.messages import Message, join, say
 
@@ -54,7 +54,7 @@ def say_constants(found: Constants, measured: Measured, grade_names: Sequence[st
                 judgments=show_pairs(one.judgments),
                 others=one.others,
             ),
-            Selection("given", (one.annotator,), grade=one.grade),
+            PairSelection("given", (one.annotator,), grade=one.grade),
         )
         for one in people[:MOST_CONSTANT]
     ]
@@ -89,7 +89,7 @@ def say_leanings(leanings: Sequence[Lean], measured: Measured) -> list[Finding]:
         Finding(
             "lenient" if one.leaning.mean > 0 else "severe",
             _say_leaning(one.leaning, measured) if one.than is None else _say_between(one.leaning, one.than),
-            Selection(
+            PairSelection(
                 "differing",
                 annotators=(one.leaning.annotator,)
                 if one.than is None
@@ -165,7 +165,7 @@ def say_agrees_less(found: Sequence[AgreesLess], left_out: tuple[str, ...] = ())
         Finding(
             "less",
             _say_less(one, beside_some=bool(left_out)),
-            Selection("differing", annotators=(one.annotator,), without=left_out),
+            PairSelection("differing", annotators=(one.annotator,), without=left_out),
         )
         for one in found[:MOST_NAMED]
     ]
@@ -205,22 +205,24 @@ def _of_size(one: Leaning) -> Interval | None:
     return one.ci95 if one.ci95 is None or one.mean > 0 else (-one.ci95[1], -one.ci95[0])
 
 
-def say_changes(changes: Sequence[Change]) -> list[Finding]:
+def say_changes(changes: Sequence[GradingDrift]) -> list[Finding]:
     """What is otherwise at the end of the work than at its beginning. Each leads to the pairs of the third of the work that it
     asks to look at: the last, or the first where agreement has risen."""
     return [
         Finding(
             "drift",
             _say_agreement_changed(one),
-            Selection(span=one.end if one.last < one.first else one.beginning),
+            PairSelection(span=one.end if one.last < one.first else one.beginning),
         )
         if one.annotator is None
-        else Finding("drift", _say_leaning_changed(one), Selection(annotators=(one.annotator,), span=one.end))
+        else Finding(
+            "drift", _say_leaning_changed(one), PairSelection(annotators=(one.annotator,), span=one.end)
+        )
         for one in changes
     ]
 
 
-def _say_agreement_changed(one: Change) -> Message:
+def _say_agreement_changed(one: GradingDrift) -> Message:
     figures = {
         "first": f"{one.first:.2f}",
         "last": f"{one.last:.2f}",
@@ -241,7 +243,7 @@ def _say_agreement_changed(one: Change) -> Message:
     )
 
 
-def _say_leaning_changed(one: Change) -> Message:
+def _say_leaning_changed(one: GradingDrift) -> Message:
     figures = {
         "annotator": one.annotator,
         "first": f"{one.first:+.2f}",
@@ -271,8 +273,8 @@ def say_failing(failing: Sequence[Failing]) -> list[Finding]:
     ]
 
 
-def _checked_by(one: Failing) -> Selection:
-    return Selection(one.kind, annotators=(one.annotator,))
+def _checked_by(one: Failing) -> PairSelection:
+    return PairSelection(one.kind, annotators=(one.annotator,))
 
 
 def _say_repeat(one: Failing) -> Message:
@@ -327,7 +329,7 @@ def say_quick(quick: Sequence[Quick]) -> list[Finding]:
                 matching=one.matching,
                 usually=one.usually,
             ),
-            Selection("quick", annotators=(one.annotator,)),
+            PairSelection("quick", annotators=(one.annotator,)),
         )
         for one in quick
     ]
@@ -370,7 +372,7 @@ def say_annotator_pairs(
                     ),
                     left_out,
                 ),
-                Selection("differing", annotators=low.annotators),
+                PairSelection("differing", annotators=low.annotators),
             )
         )
     return found

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from annotator.agreement.records import LeftOutJudgment, PairBehind, Selection
+from annotator.agreement.records import ExcludedJudgment, PairBehind, PairSelection
 from annotator.agreement.service import (
     compare_version,
     iterate_left_out_judgments,
@@ -28,7 +28,7 @@ from annotator.storage.database import Database
 from annotator.web.agreement.links import Parameters, list_parameters, read_selection
 from annotator.web.agreement.report_cache import REPORTS
 from annotator.web.agreement.routes import FIGURES, LEFT_OUT, PAIRS
-from annotator.web.agreement.tables import TABLES, Asked, list_rows
+from annotator.web.agreement.tables import TABLES, TableRequest, list_rows
 from annotator.web.agreement.time_charts import list_since_rows
 from annotator.web.kit.messages import current_language, tr, use_language
 from annotator.web.labeling.api import refuse
@@ -41,7 +41,7 @@ async def get_figures(database: Database, request: Request) -> Response:
     """A table of the page."""
     asked, actor = request.query_params, require_signed_in(request).actor
     try:
-        told = Asked(**{key: asked[key] for key in ("table", "by", "first", "second") if key in asked})
+        told = TableRequest(**{key: asked[key] for key in ("table", "by", "first", "second") if key in asked})
         text = await run_in_threadpool(write_figures, database, actor, asked.get("dataset", ""), told)
     except AnnotatorError as error:
         return refuse(error)
@@ -95,12 +95,12 @@ async def get_since(database: Database, request: Request) -> Response:
     return Response(text, media_type="text/csv", headers=_name_as(f"{dataset}-since-{version}.csv"))
 
 
-def list_figures_address(dataset: str, asked: Asked) -> str:
+def list_figures_address(dataset: str, asked: TableRequest) -> str:
     """The address of a table's file."""
     return f"{FIGURES}?" + urlencode([("dataset", dataset), *asked.list_parameters()])
 
 
-def list_pairs_file_address(dataset: str, selection: Selection) -> str:
+def list_pairs_file_address(dataset: str, selection: PairSelection) -> str:
     """The address of the file of these pairs."""
     told: Parameters = [("dataset", dataset), *list_parameters(selection)]
     return f"{PAIRS}?" + urlencode(told)
@@ -111,7 +111,7 @@ def list_left_out_address(dataset: str, kind: str) -> str:
     return f"{LEFT_OUT}?" + urlencode([("dataset", dataset), ("kind", kind)])
 
 
-def write_figures(database: Database, actor: Actor, dataset: str, asked: Asked) -> str:
+def write_figures(database: Database, actor: Actor, dataset: str, asked: TableRequest) -> str:
     """A table as CSV. NotFound: there is no such table."""
     if asked.table not in TABLES:
         raise NotFound(
@@ -132,7 +132,7 @@ def write_since(database: Database, actor: Actor, dataset: str, version: str) ->
 
 
 def write_pairs(
-    database: Database, actor: Actor, dataset: str, selection: Selection, *, language: str, now: datetime
+    database: Database, actor: Actor, dataset: str, selection: PairSelection, *, language: str, now: datetime
 ) -> Iterator[str]:
     """The list as CSV, piece by piece. What is in it is noted as seen before the first."""
     pairs = iterate_pairs_behind(database, actor, dataset, selection, now=now)
@@ -149,7 +149,7 @@ def write_left_out(
     database: Database, actor: Actor, dataset: str, kind: str, *, now: datetime
 ) -> Iterator[str]:
     """The judgments left out for this reason as CSV, piece by piece."""
-    columns = [one.name for one in fields(LeftOutJudgment)]
+    columns = [one.name for one in fields(ExcludedJudgment)]
     found = iterate_left_out_judgments(database, actor, dataset, kind, now=now)
     return write_sheet(columns, ([getattr(one, name) for name in columns] for one in found))
 

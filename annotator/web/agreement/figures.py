@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotator.agreement.records import (
     AgreementReport,
-    Selection,
+    PairSelection,
     choose_people_by_period,
     rank_groups,
     rank_leanings,
@@ -18,17 +18,17 @@ from annotator.agreement.records import (
 )
 from annotator.web.agreement.downloads import list_figures_address
 from annotator.web.agreement.links import describe_selection, draw_file_link, list_page_address
-from annotator.web.agreement.tables import Asked, Row, list_rows, name_leaning
+from annotator.web.agreement.tables import Row, TableRequest, list_rows, name_leaning
 from annotator.web.kit.heat_map import name_grades
 from annotator.web.kit.messages import join_sentences, tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 
-Ways = Mapping[str, Selection]
+Ways = Mapping[str, PairSelection]
 """The pairs behind the cells of one row, by their column."""
 
 
-def list_ways(report: AgreementReport, asked: Asked, grade_names: Sequence[str] = ()) -> list[Ways]:
+def list_ways(report: AgreementReport, asked: TableRequest, grade_names: Sequence[str] = ()) -> list[Ways]:
     """For each row of the table (`list_rows`) which of its cells lead to pairs; nothing for a table that leads nowhere."""
     write = _WAYS.get(asked.table)
     return write(report, grade_names) if write else []
@@ -49,18 +49,20 @@ def _counts(cell: object) -> bool:
     return isinstance(cell, float) or bool(cell)
 
 
-def _link(dataset: str, column: str, text: str, selection: Selection) -> Link:
+def _link(dataset: str, column: str, text: str, selection: PairSelection) -> Link:
     says = f"{column} {text}: {describe_selection(selection)}"
     return Link(text, list_page_address(dataset, selection), says)
 
 
 def _list_annotators(report: AgreementReport, _names: Sequence[str]) -> list[Ways]:
-    return [{tr("pairs"): Selection(annotators=pair.annotators)} for pair in report.measured.annotator_pairs]
+    return [
+        {tr("pairs"): PairSelection(annotators=pair.annotators)} for pair in report.measured.annotator_pairs
+    ]
 
 
 def _list_groups(report: AgreementReport, _names: Sequence[str]) -> list[Ways]:
-    groups = [Selection(by=group.by, value=group.value) for group in report.groups]
-    return [{tr("pairs"): one} for one in (Selection(), *groups)] if groups else []
+    groups = [PairSelection(by=group.by, value=group.value) for group in report.groups]
+    return [{tr("pairs"): one} for one in (PairSelection(), *groups)] if groups else []
 
 
 def _list_periods(report: AgreementReport, _names: Sequence[str]) -> list[Ways]:
@@ -68,9 +70,9 @@ def _list_periods(report: AgreementReport, _names: Sequence[str]) -> list[Ways]:
         {}
         if period.span is None
         else {
-            tr("pairs"): Selection(span=period.span),
+            tr("pairs"): PairSelection(span=period.span),
             **{
-                name_leaning(one.annotator): Selection(annotators=(one.annotator,), span=period.span)
+                name_leaning(one.annotator): PairSelection(annotators=(one.annotator,), span=period.span)
                 for one in period.leanings
             },
         }
@@ -79,12 +81,14 @@ def _list_periods(report: AgreementReport, _names: Sequence[str]) -> list[Ways]:
 
 
 def _list_leanings(report: AgreementReport, _names: Sequence[str]) -> list[Ways]:
-    return [{tr("comparisons"): Selection(annotators=(one.annotator,))} for one in report.measured.leanings]
+    return [
+        {tr("comparisons"): PairSelection(annotators=(one.annotator,))} for one in report.measured.leanings
+    ]
 
 
 def _list_grades(report: AgreementReport, names: Sequence[str]) -> list[Ways]:
     return [
-        {column: Selection("given", who, grade=grade) for grade, column in enumerate(name_grades(names))}
+        {column: PairSelection("given", who, grade=grade) for grade, column in enumerate(name_grades(names))}
         for who in ((), *((annotator,) for annotator in report.measured.grades_by_annotator))
     ]
 
@@ -103,7 +107,7 @@ MOST_LISTED = 100
 
 def draw_figures(
     report: AgreementReport,
-    asked: Asked,
+    asked: TableRequest,
     label: str,
     grade_names: Sequence[str] = (),
     *,
@@ -125,7 +129,7 @@ def draw_figures(
 
 
 def _draw_rows(
-    report: AgreementReport, asked: Asked, label: str, grade_names: Sequence[str], found: Sequence[Row]
+    report: AgreementReport, asked: TableRequest, label: str, grade_names: Sequence[str], found: Sequence[Row]
 ) -> None:
     """The rows, without the columns in which nothing stands."""
     hidden, which = say_columns(report, asked)
@@ -150,7 +154,7 @@ def _draw_rows(
     draw_link_table(label, columns, cells, roomy=True)
 
 
-def say_columns(report: AgreementReport, asked: Asked) -> tuple[set[str], str]:
+def say_columns(report: AgreementReport, asked: TableRequest) -> tuple[set[str], str]:
     """Return which columns of a table do not stand on the page, since there are too many, and a sentence that says so."""
     if asked.table != "periods":
         return set(), ""
@@ -169,7 +173,7 @@ def say_columns(report: AgreementReport, asked: Asked) -> tuple[set[str], str]:
     return {name_leaning(name) for name in known - told}, join_sentences(said)
 
 
-def choose_rows(report: AgreementReport, asked: Asked, rows: int) -> tuple[list[int], str]:
+def choose_rows(report: AgreementReport, asked: TableRequest, rows: int) -> tuple[list[int], str]:
     """Return which rows of a long table stand on the page, in their order, and a sentence that says so."""
     if asked.table == "annotators":
         pairs = report.measured.annotator_pairs

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.agreement.records import Selection, Span
+from annotator.agreement.records import PairSelection, Span
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import join
 from annotator.web.kit.controls import note_press
@@ -27,7 +27,7 @@ GRADES_TOLD = tuple(map(str, GRADES))
 Parameters = list[tuple[str, str]]
 
 
-def list_parameters(selection: Selection) -> Parameters:
+def list_parameters(selection: PairSelection) -> Parameters:
     """The selection as query parameters, in their order."""
     found = [("pairs", selection.kind), *(("who", name) for name in selection.annotators)]
     found += [("without", name) for name in selection.without]
@@ -43,13 +43,13 @@ def list_parameters(selection: Selection) -> Parameters:
     return found
 
 
-def read_selection(parameters: Parameters) -> Selection | None:
+def read_selection(parameters: Parameters) -> PairSelection | None:
     """The selection that an address names; None where it names none, or one that nobody could have written here."""
     told = dict(parameters)
     kind = told.get("pairs")
     if kind not in KINDS:
         return None
-    return Selection(
+    return PairSelection(
         kind,  # type: ignore[arg-type]
         tuple(value for name, value in parameters if name == "who"),
         _read_grades(told.get("grades")),
@@ -61,7 +61,7 @@ def read_selection(parameters: Parameters) -> Selection | None:
     )
 
 
-def find_selection() -> Selection | None:
+def find_selection() -> PairSelection | None:
     """The selection in the address of this run."""
     return read_selection([(name, value) for name in NAMES for value in st.query_params.get_all(name)])
 
@@ -72,12 +72,12 @@ def find_start() -> int:
     return int(found) if found.isdecimal() and len(found) < 12 else 0
 
 
-def list_page_address(dataset: str, selection: Selection) -> str:
+def list_page_address(dataset: str, selection: PairSelection) -> str:
     """The address of the list of these pairs."""
     return "/agreement?" + urlencode([("dataset", dataset), *list_parameters(selection)])
 
 
-def go_to(selection: Selection) -> None:
+def go_to(selection: PairSelection) -> None:
     """Show the list of these pairs from the next run on. All of its address is set at once: the browser's way back leads
     through every change of it."""
     for name in NAMES:
@@ -87,7 +87,7 @@ def go_to(selection: Selection) -> None:
     st.query_params.update({name: [value for key, value in told if key == name] for name, _ in told})
 
 
-def describe_selection(selection: Selection) -> str:
+def describe_selection(selection: PairSelection) -> str:
     """Which pairs these are, as a heading."""
     said = _describe_kind(selection, selection.annotators)
     if selection.without:
@@ -124,7 +124,7 @@ def _name_some(people: Sequence[str]) -> str:
     return tr("{named} and {n} more", named=named, n=len(people) - MOST_NAMED)
 
 
-def _describe_kind(selection: Selection, people: Sequence[str]) -> str:
+def _describe_kind(selection: PairSelection, people: Sequence[str]) -> str:
     first = people[0] if people else ""
     if selection.kind == "repeat":
         return tr("Pairs that {name} answered otherwise the second time", name=first)
@@ -214,7 +214,7 @@ def write_link(label: str, address: str, *, says: str = "") -> str:
     )
 
 
-def draw_sentence(dataset: str, sentence: str, pairs: Selection | None) -> None:
+def draw_sentence(dataset: str, sentence: str, pairs: PairSelection | None) -> None:
     """A sentence, with the way to the pairs it is about."""
     way = ""
     if pairs is not None:

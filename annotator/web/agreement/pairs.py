@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.agreement.records import PairBehind, Selection
+from annotator.agreement.records import PairBehind, PairSelection
 from annotator.agreement.service import list_pairs_behind
 from annotator.web.agreement.downloads import list_pairs_file_address
 from annotator.web.agreement.links import (
@@ -27,7 +27,7 @@ from annotator.web.page_context import PageContext
 SIZE = 50
 
 
-def draw_pairs(context: PageContext, dataset: str, selection: Selection) -> None:
+def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> None:
     """The list that the address asks for."""
     start = find_start()
     found = list_pairs_behind(
@@ -72,7 +72,7 @@ def _describe(dataset: str, one: PairBehind) -> list[Cell]:
     return [[one.query_id, one.query], document, [*grades, *note], str(one.distance), name_word(one.status)]
 
 
-def _draw_ways(dataset: str, selection: Selection, start: int, total: int) -> None:
+def _draw_ways(dataset: str, selection: PairSelection, start: int, total: int) -> None:
     """Where one is, and the way on."""
     if total <= SIZE:
         return

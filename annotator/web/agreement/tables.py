@@ -220,7 +220,7 @@ def _round(figure: float | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TableRequest:
     """Which table: `by` the field of the groups, `first` and `second` the annotators of a matrix."""
 
     table: str = ""
@@ -254,12 +254,12 @@ def find_pair(report: AgreementReport, first: str, second: str) -> PairAgreement
     return None
 
 
-def _list_confusion(report: AgreementReport, asked: Asked, names: Sequence[str]) -> list[Row]:
+def _list_confusion(report: AgreementReport, asked: TableRequest, names: Sequence[str]) -> list[Row]:
     pair = find_pair(report, asked.first, asked.second)
     return [] if pair is None else list_confusion_rows(pair, names)
 
 
-TABLES: Mapping[str, Callable[[AgreementReport, Asked, Sequence[str]], list[Row]]] = {
+TABLES: Mapping[str, Callable[[AgreementReport, TableRequest, Sequence[str]], list[Row]]] = {
     "coefficients": lambda report, _asked, _names: list_coefficients(report.measured),
     "annotators": lambda report, _asked, _names: list_pair_rows(report),
     "confusion": _list_confusion,
@@ -271,6 +271,6 @@ TABLES: Mapping[str, Callable[[AgreementReport, Asked, Sequence[str]], list[Row]
 }
 
 
-def list_rows(report: AgreementReport, asked: Asked, grade_names: Sequence[str]) -> list[Row]:
+def list_rows(report: AgreementReport, asked: TableRequest, grade_names: Sequence[str]) -> list[Row]:
     """The rows of the table."""
     return TABLES[asked.table](report, asked, grade_names)

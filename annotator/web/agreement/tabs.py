@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.agreement.records import AgreementReport, PairAgreement, Selection, SincePart, SinceVersion
+from annotator.agreement.records import AgreementReport, PairAgreement, PairSelection, SincePart, SinceVersion
 from annotator.agreement.service import compare_version, read_stamp
 from annotator.domain.errors import NotFound
 from annotator.web.agreement import tables as rows
@@ -35,7 +35,7 @@ from annotator.web.agreement.downloads import list_figures_address, list_left_ou
 from annotator.web.agreement.figures import draw_figures
 from annotator.web.agreement.links import draw_file_link, go_to, list_page_address, name_field
 from annotator.web.agreement.routes import SINCE
-from annotator.web.agreement.tables import KINDS, Asked, find_pair
+from annotator.web.agreement.tables import KINDS, TableRequest, find_pair
 from annotator.web.agreement.time_charts import (
     MOST_LINES,
     chart_drift,
@@ -63,7 +63,7 @@ def draw_dataset(report: AgreementReport) -> None:
     """Every coefficient of the dataset, and what makes kappa hard to read."""
     st.header(tr("Every coefficient"))
     draw_note(rows.say_basis(report))
-    draw_figures(report, Asked("coefficients"), tr("Every coefficient"), at_once=True)
+    draw_figures(report, TableRequest("coefficients"), tr("Every coefficient"), at_once=True)
     found = report.measured.paradox
     if found is not None:
         st.text(
@@ -88,18 +88,18 @@ def draw_annotators(report: AgreementReport, grade_names: Sequence[str]) -> None
             chart_matrix(drawn, kind),
             describe_matrix(drawn, kind),
             caption=tr("Every two annotators"),
-            csv=list_figures_address(report.dataset, Asked("annotators")),
+            csv=list_figures_address(report.dataset, TableRequest("annotators")),
             name=f"{report.dataset}-kappa",
             pick=_pick_two,
         )
         _say_of_matrix(pairs)
-        draw_figures(report, Asked("annotators"), tr("Every two annotators as a table"))
+        draw_figures(report, TableRequest("annotators"), tr("Every two annotators as a table"))
     st.header(tr("Two annotators, grade by grade"))
     pair = _choose_two(report)
     if pair is None:
         st.text(tr("These two share no pair."))
         return
-    asked = Asked("confusion", first=pair.annotators[0], second=pair.annotators[1])
+    asked = TableRequest("confusion", first=pair.annotators[0], second=pair.annotators[1])
     draw_report_chart(
         "confusion",
         chart_confusion(pair, grade_names),
@@ -112,7 +112,7 @@ def draw_annotators(report: AgreementReport, grade_names: Sequence[str]) -> None
     st.text(describe_confusion(pair))
     _draw_cells(report.dataset, pair, grade_names)
     if len(pairs) == 1:
-        draw_figures(report, Asked("annotators"), tr("These two in figures"))
+        draw_figures(report, TableRequest("annotators"), tr("These two in figures"))
 
 
 def draw_groups(report: AgreementReport, groupings: Sequence[str]) -> None:
@@ -127,7 +127,7 @@ def draw_groups(report: AgreementReport, groupings: Sequence[str]) -> None:
     if all(group.value is None for group in report.groups):
         st.text(tr("No query has a {field}.", field=name_field(by)))
         return
-    asked = Asked("groups", by=by)
+    asked = TableRequest("groups", by=by)
     draw_report_chart(
         "groups",
         chart_forest(report),
@@ -247,18 +247,18 @@ def _link_cell(dataset: str, pair: PairAgreement, row: int, column: int) -> str 
         row=row,
         column=column,
     )
-    selection = Selection(annotators=pair.annotators, grades=(row, column))
+    selection = PairSelection(annotators=pair.annotators, grades=(row, column))
     return Link(f"{count:,}", list_page_address(dataset, selection), says)
 
 
 def _pick_two(cell: Mapping[str, Any]) -> None:
-    go_to(Selection(annotators=tuple(sorted((str(cell["row"]), str(cell["column"]))))))
+    go_to(PairSelection(annotators=tuple(sorted((str(cell["row"]), str(cell["column"]))))))
 
 
 def _pick_cell(pair: PairAgreement, cell: Mapping[str, Any]) -> None:
     row, column = int(cell["row"]), int(cell["column"])
     if pair.confusion[row][column]:
-        go_to(Selection(annotators=pair.annotators, grades=(row, column)))
+        go_to(PairSelection(annotators=pair.annotators, grades=(row, column)))
 
 
 def _pick_group(report: AgreementReport, cell: Mapping[str, Any]) -> None:
@@ -266,10 +266,10 @@ def _pick_group(report: AgreementReport, cell: Mapping[str, Any]) -> None:
     if place is None:
         return
     if int(place) < 0:
-        go_to(Selection())
+        go_to(PairSelection())
         return
     group = list_drawn(report.groups)[int(place)]
-    go_to(Selection(by=group.by, value=group.value))
+    go_to(PairSelection(by=group.by, value=group.value))
 
 
 def draw_time(report: AgreementReport) -> None:
@@ -280,7 +280,7 @@ def draw_time(report: AgreementReport) -> None:
             tr("The judgments do not span enough time, or are too few, to compare one period with another.")
         )
         return
-    csv = list_figures_address(report.dataset, Asked("periods"))
+    csv = list_figures_address(report.dataset, TableRequest("periods"))
     if any(one.kappa.value is not None for one in report.periods):
         draw_report_chart(
             "drift",
@@ -313,7 +313,7 @@ def draw_time(report: AgreementReport) -> None:
                 )
             )
     draw_note(tr("A click on a point shows its pairs."))
-    draw_figures(report, Asked("periods"), tr("The periods as a table"))
+    draw_figures(report, TableRequest("periods"), tr("The periods as a table"))
 
 
 def draw_grades(report: AgreementReport, grade_names: Sequence[str]) -> None:
@@ -333,7 +333,7 @@ def draw_grades(report: AgreementReport, grade_names: Sequence[str]) -> None:
             chart_grades(counts, grade_names),
             describe_grades(counts, grade_names),
             caption=tr("Grades by annotator"),
-            csv=list_figures_address(report.dataset, Asked("grades")),
+            csv=list_figures_address(report.dataset, TableRequest("grades")),
             name=f"{report.dataset}-grades",
             pick=_pick_grade,
         )
@@ -345,13 +345,13 @@ def draw_grades(report: AgreementReport, grade_names: Sequence[str]) -> None:
                     all=len(counts),
                 )
             )
-        draw_figures(report, Asked("grades"), tr("The grades as a table"), grade_names)
+        draw_figures(report, TableRequest("grades"), tr("The grades as a table"), grade_names)
     if report.measured.leanings:
         st.header(tr("How annotators lean"))
         draw_note(
             tr("How much higher somebody grades than the others on the same pairs, with 95 % intervals.")
         )
-        draw_figures(report, Asked("leanings"), tr("The leanings as a table"), at_once=True)
+        draw_figures(report, TableRequest("leanings"), tr("The leanings as a table"), at_once=True)
 
 
 def draw_left_out(report: AgreementReport) -> None:
@@ -384,13 +384,13 @@ def _pick_period(report: AgreementReport, cell: Mapping[str, Any]) -> None:
     place = cell.get("at")
     span = None if place is None else report.periods[int(place)].span
     if span is not None:
-        go_to(Selection(annotators=(str(cell["name"]),) if "name" in cell else (), span=span))
+        go_to(PairSelection(annotators=(str(cell["name"]),) if "name" in cell else (), span=span))
 
 
 def _pick_grade(cell: Mapping[str, Any]) -> None:
     if cell.get("place") is not None:
         who = (str(cell["whose"]),) if cell["whose"] else ()
-        go_to(Selection("given", who, grade=int(cell["place"])))
+        go_to(PairSelection("given", who, grade=int(cell["place"])))
 
 
 KEY, KEPT = "since", "since version"

@@ -21,7 +21,7 @@ from annotator.web.labeling.api import refuse
 from annotator.web.session import require_signed_in
 
 if TYPE_CHECKING:
-    from annotator.guideline.service import GradeChange, Line, LineDiff, StandardChange
+    from annotator.guideline.service import DiffLine, GradeChange, LineDiff, StandardChange
 
 
 def routes(database: Database) -> list[Route]:
@@ -114,7 +114,7 @@ def _diff(diff: "LineDiff") -> dict[str, Any]:
     return {"lines": [_line(line) for line in diff.lines], "cut": diff.cut}
 
 
-def _line(line: "Line") -> dict[str, Any]:
+def _line(line: "DiffLine") -> dict[str, Any]:
     """`parts` (joined: the text) where the changed words are known; `skipped`: how many lines "…" stands for."""
     parts = [{"text": part.text, "changed": part.changed} for part in line.parts]
     return {"kind": line.kind, "text": line.text, "parts": parts, "skipped": line.skipped}

@@ -16,7 +16,7 @@ import streamlit as st
 from annotator.adjudication.queue_records import QueueFilter
 from annotator.adjudication.records import CAUSE_NAMES
 from annotator.guideline.feedback_service import list_lessons
-from annotator.guideline.records import AskedQuestion, Lesson, Taught, Worklist
+from annotator.guideline.records import AskedQuestion, GuidelineWorklist, Lesson, Taught
 from annotator.guideline.service import write_examples
 from annotator.web.adjudication.queue_url import QueueAddress, write_address
 from annotator.web.agreement.links import write_link
@@ -197,7 +197,7 @@ def link_case(dataset: str, case: Taught | AskedQuestion) -> str:
     return write_link(case.title or case.doc_id, address)
 
 
-def _draw_nothing(context: "PageContext", found: Worklist) -> None:
+def _draw_nothing(context: "PageContext", found: GuidelineWorklist) -> None:
     if found.decided:
         said = tr_n(
             "{n:,} dispute is decided. It has nothing that the guideline could say.",

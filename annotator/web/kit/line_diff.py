@@ -13,12 +13,12 @@ from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 
 if TYPE_CHECKING:
-    from annotator.guideline.service import Comparison, Line
+    from annotator.guideline.service import DiffLine, GuidelineComparison
 
 SIGNS = {"same": " ", "removed": "−", "added": "+"}
 
 
-def draw_comparison(found: "Comparison") -> None:
+def draw_comparison(found: "GuidelineComparison") -> None:
     """The title, the grades and the guideline, as far as they differ."""
     if found.is_empty:
         draw_note(tr("Nothing differs."))
@@ -40,7 +40,7 @@ def draw_comparison(found: "Comparison") -> None:
             draw_note(tr("The beginning of what changed; there is more."))
 
 
-def draw_lines(label: str, lines: Sequence["Line"]) -> None:
+def draw_lines(label: str, lines: Sequence["DiffLine"]) -> None:
     """The lines of a comparison."""
     st.html(_block(label, [_line(line) for line in lines]))
 
@@ -52,7 +52,7 @@ def _block(label: str, rows: Sequence[str]) -> str:
     )
 
 
-def _line(line: "Line") -> str:
+def _line(line: "DiffLine") -> str:
     if line.skipped:
         told = tr_n("{n:,} unchanged line", "{n:,} unchanged lines", line.skipped)
         if line.kind != "same":

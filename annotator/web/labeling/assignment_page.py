@@ -15,9 +15,9 @@ from annotator.dataset.service import Dataset, change_settings, write_setting
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.overlap import DISTANCES, MOST, say_overlap
 from annotator.labeling.assignment_service import (
+    AssignmentStatus,
     Judgments,
-    Selection,
-    Standing,
+    QuerySelection,
     WaitingPerson,
     WaitingQuery,
     assign,
@@ -37,7 +37,7 @@ from annotator.web.people.expertise import ask_expertise, say_expertise
 from annotator.web.people.page import choose_people
 
 
-def draw_people(found: Standing) -> None:
+def draw_people(found: AssignmentStatus) -> None:
     """Everybody, with what they judge, what is left for them and what they hold."""
     for person in choose_people(found.people, lambda one: (one.username, one.name)):
         with st.container(horizontal=True, vertical_alignment="center", border=True):
@@ -74,7 +74,7 @@ def _give() -> None:
             give = st.form_submit_button(tr("Give"), type="primary")
             back = st.form_submit_button(tr("Take back"))
     listed = tuple(line.strip() for line in ids.splitlines() if line.strip())
-    chosen = Selection(listed or None, category, language)
+    chosen = QuerySelection(listed or None, category, language)
     if give or back:
         act = assign if give else take_back
         _do(lambda: act(context.database, context.actor, dataset, people, chosen, now=context.now))
@@ -105,7 +105,7 @@ def _change(username: str) -> None:
         _hand_on(context, dataset, found, person)
 
 
-def _hand_on(context: PageContext, dataset: str, found: Standing, person: WaitingPerson) -> None:
+def _hand_on(context: PageContext, dataset: str, found: AssignmentStatus, person: WaitingPerson) -> None:
     with st.form("hand on"):
         st.text(_say_given(person))
         others = [
@@ -121,7 +121,7 @@ def _hand_on(context: PageContext, dataset: str, found: Standing, person: Waitin
         )
 
 
-def _read(context: PageContext) -> tuple[str, Standing]:
+def _read(context: PageContext) -> tuple[str, AssignmentStatus]:
     dataset = require_dataset(context)
     return dataset, show_assignment(context.database, context.actor, dataset, now=context.now)
 
@@ -168,7 +168,7 @@ SHOWN_QUERIES = 100
 SHOWN_PEOPLE = 5
 
 
-def draw_waiting(found: Standing) -> None:
+def draw_waiting(found: AssignmentStatus) -> None:
     """Those that too few people may judge come first."""
     if not found.queries:
         st.text(tr("No pair lacks a judgment."))
@@ -223,7 +223,7 @@ def _name_first(names: Sequence[str]) -> str:
 MANY_CATEGORIES = 24
 
 
-def draw_overlap(context: PageContext, dataset: str, found: Standing) -> None:
+def draw_overlap(context: PageContext, dataset: str, found: AssignmentStatus) -> None:
     """The rules as they are, and what they come to."""
     st.text(tr(found.rules))
     st.text(_say_judgments(found.judgments))
@@ -389,7 +389,7 @@ def draw(context: PageContext) -> None:
     draw_waiting(found)
 
 
-def _warn(found: Standing) -> None:
+def _warn(found: AssignmentStatus) -> None:
     if not found.stuck:
         return
     st.warning(
@@ -406,7 +406,7 @@ def _warn(found: Standing) -> None:
     )
 
 
-def _draw_people(context: PageContext, found: Standing) -> None:
+def _draw_people(context: PageContext, found: AssignmentStatus) -> None:
     if not found.people:
         st.text(tr("Nobody labels here yet."))
         draw_link(context, "people")

@@ -21,7 +21,7 @@ from annotator.labeling.calibration_service import (
     unmark_pair,
 )
 from annotator.labeling.my_work_service import compute_times
-from annotator.labeling.records import KINDS, AnnotatorResult, Candidate, MarkedPair, Times
+from annotator.labeling.records import KINDS, AnnotatorResult, CheckCandidate, MarkedPair, Times
 from annotator.labeling.service import read_whole_text
 from annotator.web.kit.charts import AMBER, TEAL, VIOLET, space_percent
 from annotator.web.kit.figures import show_difference, show_median, show_number, show_share
@@ -189,7 +189,7 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
         )
 
 
-def _draw_candidate(context: PageContext, dataset: str, chosen: Candidate) -> None:
+def _draw_candidate(context: PageContext, dataset: str, chosen: CheckCandidate) -> None:
     st.html(f'<p class="annotator-query" dir="auto">{escape(chosen.query)}</p>')
     known = [
         tr("yours to judge first")
@@ -215,7 +215,7 @@ def _draw_candidate(context: PageContext, dataset: str, chosen: Candidate) -> No
     )
 
 
-def _name(one: Candidate) -> str:
+def _name(one: CheckCandidate) -> str:
     status = f"{name_word(one.status)} {one.grade}" if one.grade is not None else name_word(one.status)
     return f"{one.query_id} · {one.doc_id} ({status})"
 

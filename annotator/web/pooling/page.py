@@ -6,7 +6,7 @@ Also shows what annotators' proposals add to the pool: in total, per query, and 
 import streamlit as st
 
 from annotator.overview.service import show_overview
-from annotator.pooling.proposals_service import Proposal, QueryGain, list_proposals
+from annotator.pooling.proposals_service import DocumentProposal, QueryGain, list_proposals
 from annotator.pooling.service import Pool, PoolPair, show_pool
 from annotator.web.kit.charts import chart_statuses, describe_statuses
 from annotator.web.kit.controls import heed_address
@@ -59,7 +59,7 @@ def _say_gain(total: QueryGain) -> str:
     )
 
 
-def _describe_proposal(item: Proposal) -> dict[str, object]:
+def _describe_proposal(item: DocumentProposal) -> dict[str, object]:
     relevant = {True: tr("yes"), False: tr("no"), None: tr("not judged yet")}[item.relevant]
     return {
         tr("query"): item.query_id,

@@ -93,7 +93,7 @@ AMOUNTS = {"share": say("a share"), "number": say("a number")}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DrawFormValues:
     """What the form says. `size`: the number of pairs, or None: the share `rate`."""
 
     annotator: str
@@ -172,7 +172,7 @@ def choose_size(status: QualityStatus) -> int | None:
     return min(status.population, status.drawn + max(0, status.further - status.waiting))
 
 
-def _ask(experts: Sequence[QualityExpert], status: QualityStatus, place: str) -> Asked:
+def _ask(experts: Sequence[QualityExpert], status: QualityStatus, place: str) -> DrawFormValues:
     told = {one.username: one for one in sort_experts(experts)}
     latest = status.draws[-1].annotator if status.draws else None
     who = st.selectbox(
@@ -230,7 +230,7 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, place: str) ->
             key=f"seed {place}",
             help=tr("The same settled pairs and the same seed give the same sample."),
         )
-    return Asked(str(who), percent / 100, None if size is None else int(size), int(seed), new_round)
+    return DrawFormValues(str(who), percent / 100, None if size is None else int(size), int(seed), new_round)
 
 
 def _ask_round(status: QualityStatus, place: str) -> bool:
@@ -255,7 +255,7 @@ def _say_expert(one: QualityExpert) -> str:
     return tr("{name}: {judged}, can check {n}", name=name, judged=judged, n=show_number(one.available))
 
 
-def _preview(context: PageContext, dataset: str, asked: Asked) -> QualityPreview | None:
+def _preview(context: PageContext, dataset: str, asked: DrawFormValues) -> QualityPreview | None:
     try:
         return preview_sample(
             context.database,
@@ -272,7 +272,7 @@ def _preview(context: PageContext, dataset: str, asked: Asked) -> QualityPreview
         return None
 
 
-def _draw_button(dataset: str, asked: Asked, found: QualityPreview, place: str) -> None:
+def _draw_button(dataset: str, asked: DrawFormValues, found: QualityPreview, place: str) -> None:
     if not found.pairs:
         return
     label = tr_n("Draw {n:,} pair", "Draw {n:,} pairs", found.pairs)
@@ -283,12 +283,12 @@ def _draw_button(dataset: str, asked: Asked, found: QualityPreview, place: str) 
     st.button(label, type="primary", key=f"draw {place}", on_click=_draw, args=(dataset, asked))
 
 
-def confirm_dialog(dataset: str, asked: Asked, label: str) -> None:
+def confirm_dialog(dataset: str, asked: DrawFormValues, label: str) -> None:
     """Open the dialog that asks whether a new round shall begin. `label`: of its button."""
     st.dialog(tr("Begin a new round?"))(_confirm)(dataset, asked, label)
 
 
-def _confirm(dataset: str, asked: Asked, label: str) -> None:
+def _confirm(dataset: str, asked: DrawFormValues, label: str) -> None:
     require_context()
     st.text(
         tr(
@@ -304,7 +304,7 @@ def _confirm(dataset: str, asked: Asked, label: str) -> None:
             st.rerun()
 
 
-def _draw(dataset: str, asked: Asked) -> None:
+def _draw(dataset: str, asked: DrawFormValues) -> None:
     """Draw what the form said. Runs before the page is drawn again."""
     context = find_context()
     if context is None:

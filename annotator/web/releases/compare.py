@@ -17,7 +17,7 @@ from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
-    from annotator.releases.published_service import Change, ReleaseDiff
+    from annotator.releases.published_service import QrelChange, ReleaseDiff
     from annotator.releases.service import Release
 
 
@@ -115,7 +115,7 @@ def _draw_kind(name: str, kind: str, diff: "ReleaseDiff") -> None:
             _say_rest(total, diff, len(rows))
 
 
-def _row(change: "Change") -> tuple[object, ...]:
+def _row(change: "QrelChange") -> tuple[object, ...]:
     reason = name_word(change.reason or "")
     if change.kind == "changed":
         return change.query_id, change.doc_id, change.old, change.new, reason

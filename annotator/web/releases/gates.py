@@ -14,7 +14,7 @@ from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
-    from annotator.releases.gates import Gate
+    from annotator.releases.gates import ReleaseGate
 
 NAMES = {
     "kappa": say("Cohen's κ reaches its target"),
@@ -44,7 +44,7 @@ COLUMNS = {
 PAIR = (say("query"), say("document"))
 
 
-def draw_gates(context: PageContext, gates: "Sequence[Gate]") -> None:
+def draw_gates(context: PageContext, gates: "Sequence[ReleaseGate]") -> None:
     """Each gate with what it requires and what was measured; where it is not met, what is missing and the links to
     the work."""
     st.html(_summarise(gates))
@@ -61,7 +61,7 @@ def draw_gates(context: PageContext, gates: "Sequence[Gate]") -> None:
                 _draw_examples(gate)
 
 
-def draw_kept_gates(gates: "Sequence[Gate]") -> None:
+def draw_kept_gates(gates: "Sequence[ReleaseGate]") -> None:
     """The gates of a release that is out: nothing is to be done about them any more."""
     if not gates:
         st.text(tr("This release keeps no gates."))
@@ -70,17 +70,17 @@ def draw_kept_gates(gates: "Sequence[Gate]") -> None:
             st.html(_describe(gate))
 
 
-def name_gate(gate: "Gate") -> str:
+def name_gate(gate: "ReleaseGate") -> str:
     """The gate in words."""
     return tr(NAMES.get(gate.name, gate.name))
 
 
-def name_state(gate: "Gate") -> str:
+def name_state(gate: "ReleaseGate") -> str:
     """Whether it is met, or went out all the same."""
     return tr("met") if gate.met else tr("not met, overridden") if gate.override else tr("not met")
 
 
-def say_measured(gate: "Gate") -> str:
+def say_measured(gate: "ReleaseGate") -> str:
     """What was measured; in words where there is no figure, never as a bare 0."""
     if gate.measured is None:
         return tr("not done") if gate.name == "quality_control" else tr("undefined")
@@ -102,7 +102,7 @@ def say_measured(gate: "Gate") -> str:
     return tr("{n:,.0f} stale", n=figure) if gate.name == "stale" else f"{figure:g}"
 
 
-def say_required(gate: "Gate") -> str:
+def say_required(gate: "ReleaseGate") -> str:
     """What it takes."""
     if gate.name == "kappa":
         return tr("at least {figure:g}", figure=gate.required)
@@ -111,7 +111,7 @@ def say_required(gate: "Gate") -> str:
     return f"{gate.required:g}"
 
 
-def _summarise(gates: "Sequence[Gate]") -> str:
+def _summarise(gates: "Sequence[ReleaseGate]") -> str:
     met = sum(gate.met for gate in gates)
     said = tr("{met} of {gates} gates are met.", met=met, gates=len(gates))
     if met < len(gates):
@@ -119,7 +119,7 @@ def _summarise(gates: "Sequence[Gate]") -> str:
     return f'<p class="annotator-step">{escape(said)}</p>'
 
 
-def _describe(gate: "Gate") -> str:
+def _describe(gate: "ReleaseGate") -> str:
     state = name_state(gate)
     kind = "met" if gate.met else "unmet"
     said = tr(
@@ -142,7 +142,7 @@ def _describe(gate: "Gate") -> str:
     )
 
 
-def _draw_examples(gate: "Gate") -> None:
+def _draw_examples(gate: "ReleaseGate") -> None:
     first = tr("The first {n} of them", n=len(gate.examples))
     columns = [tr(name) for name in COLUMNS.get(gate.name, PAIR)]
     rows = [[tr(cell) for cell in row] for row in gate.examples]

@@ -32,7 +32,7 @@ from annotator.web.releases.qrels import draw_qrels
 from annotator.web.releases.texts import draw_published
 
 if TYPE_CHECKING:
-    from annotator.releases.gates import Gate
+    from annotator.releases.gates import ReleaseGate
     from annotator.releases.published_service import ReleaseDiff
     from annotator.releases.service import ReleaseCheck
 
@@ -240,7 +240,7 @@ def choose_version(suggested: str, called_for: str | None, published: Sequence[s
     return suggested if called_for is None or called_for in published else called_for
 
 
-def _ask_reason(gate: "Gate", place: str) -> str:
+def _ask_reason(gate: "ReleaseGate", place: str) -> str:
     reason = st.text_input(
         tr("Reason to publish although this is not met: {gate}", gate=name_gate(gate)),
         key=f"reason {place} {gate.name}",

@@ -13,7 +13,7 @@ from annotator.domain.errors import AnnotatorError, NotFound
 from annotator.domain.people import Actor
 from annotator.people.service import require_role
 from annotator.storage.database import Database
-from annotator.storage.document_text import ShownDocument, find_shown
+from annotator.storage.document_text import DocumentBeginning, find_shown
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.web.labeling.api import refuse
 from annotator.web.rendering.documents import LONGEST, Rendered, render_document
@@ -50,7 +50,7 @@ def _render(database: Database, actor: Actor, dataset: str, pair: str) -> Render
     return render_document(shown.text, shown.media_type, doc_id=shown.doc_id)
 
 
-def _find(database: Database, actor: Actor, dataset: str, pair: str) -> ShownDocument:
+def _find(database: Database, actor: Actor, dataset: str, pair: str) -> DocumentBeginning:
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "annotator")

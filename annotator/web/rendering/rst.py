@@ -86,7 +86,7 @@ def make_state_classes() -> tuple[Any, ...]:
 def _block_class() -> Any:
     from docutils.parsers.rst import Directive
 
-    class Block(Directive):  # type: ignore[misc]
+    class AnyDirective(Directive):  # type: ignore[misc]
         """Any directive at all."""
 
         optional_arguments = 1
@@ -97,7 +97,7 @@ def _block_class() -> Any:
         def run(self) -> list[Any]:
             return _show(self)
 
-    return Block
+    return AnyDirective
 
 
 def _show(block: Any) -> list[Any]:

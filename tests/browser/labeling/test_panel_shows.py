@@ -159,7 +159,7 @@ def test_what_was_put_off_comes_back_unanswered_with_its_note_and_the_end_of_the
 
 def fill_pool_again(database: Database) -> None:
     from annotator.storage.lookup import find_dataset
-    from annotator.storage.pool import Candidate, add_candidates
+    from annotator.storage.pool import PoolCandidate, add_candidates
     from annotator.storage.tables import DocumentRow, QueryRow
 
     with database.write() as session:
@@ -169,7 +169,7 @@ def fill_pool_again(database: Database) -> None:
         session.add(document)
         session.flush()
         assert query is not None
-        candidate = Candidate(key_of(query.pk), query.query_id, key_of(document.pk), "new", "s")
+        candidate = PoolCandidate(key_of(query.pk), query.query_id, key_of(document.pk), "new", "s")
         add_candidates(session, dataset_pk, "demo", [candidate], now=datetime(2026, 1, 3, tzinfo=UTC))
 
 

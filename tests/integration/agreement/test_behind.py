@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import case, select, update
 from sqlmodel import col
 
-from annotator.agreement.records import AgreementReport, PairsBehind, Selection
+from annotator.agreement.records import AgreementReport, PairsBehind, PairSelection
 from annotator.agreement.service import (
     compute_agreement,
     list_pairs_behind,
@@ -48,7 +48,7 @@ def world(database: Database) -> JudgedWorld:
     return made
 
 
-def find(world: JudgedWorld, selection: Selection, **asked: int) -> PairsBehind:
+def find(world: JudgedWorld, selection: PairSelection, **asked: int) -> PairsBehind:
     return list_pairs_behind(
         world.database, OPERATOR, "d", selection, limit=asked.pop("limit", 50), **asked, now=NOW
     )
@@ -60,14 +60,14 @@ def names(found: PairsBehind) -> list[tuple[str, str]]:
 
 def test_every_cell_of_every_confusion_matrix_opens_as_many_pairs_as_it_counts(world: JudgedWorld) -> None:
     report = compute_agreement(world.database, OPERATOR, "d", resamples=0)
-    assert find(world, Selection()).total == report.measured.pairs == 7
+    assert find(world, PairSelection()).total == report.measured.pairs == 7
     for pair in report.measured.annotator_pairs:
-        assert find(world, Selection(annotators=pair.annotators)).total == pair.pairs
+        assert find(world, PairSelection(annotators=pair.annotators)).total == pair.pairs
         differing = sum(map(sum, pair.confusion)) - sum(pair.confusion[at][at] for at in range(4))
-        assert find(world, Selection("differing", pair.annotators)).total == differing
+        assert find(world, PairSelection("differing", pair.annotators)).total == differing
         for row, counts in enumerate(pair.confusion):
             for column, count in enumerate(counts):
-                found = find(world, Selection(annotators=pair.annotators, grades=(row, column)))
+                found = find(world, PairSelection(annotators=pair.annotators, grades=(row, column)))
                 assert (found.total, len(found.pairs)) == (count, count)
 
 
@@ -86,7 +86,7 @@ def test_every_group_opens_as_many_pairs_as_it_counts(world: JudgedWorld, by: st
     report = compute_agreement(world.database, OPERATOR, "d", by=by, resamples=0)
     assert len(report.groups) >= 2
     for group in report.groups:
-        selection = Selection(by=by, value=group.value)
+        selection = PairSelection(by=by, value=group.value)
         assert find(world, selection).total == group.measured.pairs
         for pair in group.measured.annotator_pairs:
             both = replace(selection, annotators=pair.annotators)
@@ -105,11 +105,11 @@ def test_every_bar_of_grades_opens_as_many_pairs_as_it_counts(world: JudgedWorld
     assert sum(map(sum, given.values())) == 16, "also what nobody else judged counts"
     for name, counts in given.items():
         for grade, count in enumerate(counts):
-            found = find(world, Selection("given", (name,), grade=grade))
+            found = find(world, PairSelection("given", (name,), grade=grade))
             assert (found.total, len(found.pairs)) == (count, count)
             assert all((name, grade) in one.grades for one in found.pairs)
     for grade, count in enumerate(map(sum, zip(*given.values(), strict=True))):
-        found = find(world, Selection("given", grade=grade))
+        found = find(world, PairSelection("given", grade=grade))
         assert sum(told == grade for one in found.pairs for _, told in one.grades) == count
         assert all(grade in dict(one.grades).values() for one in found.pairs)
 
@@ -117,18 +117,18 @@ def test_every_bar_of_grades_opens_as_many_pairs_as_it_counts(world: JudgedWorld
 def test_every_period_opens_as_many_pairs_as_it_counts(database: Database) -> None:
     world, report = _measure_long_work(database)
     assert len(report.periods) >= 3
-    listed = [names(find(world, Selection(span=period.span), limit=500)) for period in report.periods]
+    listed = [names(find(world, PairSelection(span=period.span), limit=500)) for period in report.periods]
     assert [len(some) for some in listed] == [period.pairs for period in report.periods]
     assert len({name for some in listed for name in some}) == report.measured.pairs == 144
     for period in report.periods:
         assert period.leanings
         for one in period.leanings:
-            found = find(world, Selection(annotators=(one.annotator,), span=period.span), limit=500)
+            found = find(world, PairSelection(annotators=(one.annotator,), span=period.span), limit=500)
             assert sum(len(pair.grades) - 1 for pair in found.pairs) == one.couples
-        both = find(world, Selection("differing", ("ann", "민준"), span=period.span), limit=500)
+        both = find(world, PairSelection("differing", ("ann", "민준"), span=period.span), limit=500)
         assert both.total == sum(
             dict(pair.grades)["ann"] != dict(pair.grades)["민준"]
-            for pair in find(world, Selection(span=period.span), limit=500).pairs
+            for pair in find(world, PairSelection(span=period.span), limit=500).pairs
         )
 
 
@@ -156,12 +156,12 @@ def _measure_long_work(database: Database) -> tuple[JudgedWorld, AgreementReport
 
 
 def test_the_furthest_apart_come_first_then_the_order_of_the_queries(world: JudgedWorld) -> None:
-    found = find(world, Selection())
+    found = find(world, PairSelection())
     assert [(one.query_id, one.doc_id, one.distance) for one in found.pairs] == [
         ("Q1", "d1", 3), ("Q2", "d6", 2), ("Q1", "d3", 1), ("Q2", "d1", 1), ("Q2", "d7", 1), ("Q1", "d2", 0),
         ("Q2", "d5", 0),
     ]  # fmt: skip
-    assert [one.distance for one in find(world, Selection(annotators=("花子", "ann"))).pairs] == [1, 1, 1]
+    assert [one.distance for one in find(world, PairSelection(annotators=("花子", "ann"))).pairs] == [1, 1, 1]
     assert found.pairs[1].grades == (("ann", 1), ("花子", 0), ("민준", 2))
     assert [(one.status, one.case) for one in found.pairs][0::5] == [
         ("disagreement", True),
@@ -170,53 +170,59 @@ def test_the_furthest_apart_come_first_then_the_order_of_the_queries(world: Judg
 
 
 def test_pages_follow_each_other_and_all_say_the_total(world: JudgedWorld) -> None:
-    whole = names(find(world, Selection()))
-    pages = [find(world, Selection(), limit=3, offset=offset) for offset in (0, 3, 6, 9)]
+    whole = names(find(world, PairSelection()))
+    pages = [find(world, PairSelection(), limit=3, offset=offset) for offset in (0, 3, 6, 9)]
     assert [name for page in pages for name in names(page)] == whole
     assert {page.total for page in pages} == {7}
 
 
 def test_grades_that_met_are_found_in_either_order_but_for_two_annotators(world: JudgedWorld) -> None:
-    assert names(find(world, Selection(grades=(2, 1)))) == [("Q2", "d6"), ("Q1", "d3"), ("Q2", "d7")]
-    assert names(find(world, Selection(grades=(1, 1)))) == [("Q1", "d3"), ("Q1", "d2")]
-    assert names(find(world, Selection(annotators=("花子",), grades=(1, 2)))) == [("Q1", "d3"), ("Q2", "d7")]
-    assert names(find(world, Selection(annotators=("花子",), grades=(1, 1)))) == [("Q1", "d3")]
-    assert names(find(world, Selection(annotators=("ann", "민준"), grades=(2, 1)))) == [("Q1", "d3")]
-    assert names(find(world, Selection(annotators=("ann", "민준"), grades=(1, 2)))) == [("Q2", "d6")]
+    assert names(find(world, PairSelection(grades=(2, 1)))) == [("Q2", "d6"), ("Q1", "d3"), ("Q2", "d7")]
+    assert names(find(world, PairSelection(grades=(1, 1)))) == [("Q1", "d3"), ("Q1", "d2")]
+    assert names(find(world, PairSelection(annotators=("花子",), grades=(1, 2)))) == [
+        ("Q1", "d3"),
+        ("Q2", "d7"),
+    ]
+    assert names(find(world, PairSelection(annotators=("花子",), grades=(1, 1)))) == [("Q1", "d3")]
+    assert names(find(world, PairSelection(annotators=("ann", "민준"), grades=(2, 1)))) == [("Q1", "d3")]
+    assert names(find(world, PairSelection(annotators=("ann", "민준"), grades=(1, 2)))) == [("Q2", "d6")]
 
 
 def test_differing_pairs_of_one_annotator_are_those_where_somebody_gave_another_grade(
     world: JudgedWorld,
 ) -> None:
-    assert names(find(world, Selection("differing", ("花子",)))) == [
+    assert names(find(world, PairSelection("differing", ("花子",)))) == [
         ("Q2", "d6"), ("Q1", "d3"), ("Q2", "d7"),
     ]  # fmt: skip
-    assert find(world, Selection("differing", by="category", value="법")).total == 3
+    assert find(world, PairSelection("differing", by="category", value="법")).total == 3
 
 
 def test_pairs_without_somebody_are_those_that_the_others_judged_and_name_who_is_left_out(
     world: JudgedWorld,
 ) -> None:
-    assert names(find(world, Selection("differing", without=("花子",)))) == [
+    assert names(find(world, PairSelection("differing", without=("花子",)))) == [
         ("Q1", "d1"), ("Q1", "d3"), ("Q2", "d1"), ("Q2", "d6"),
     ]  # fmt: skip
-    assert names(find(world, Selection("differing", ("ann",), without=("花子", "민준")))) == []
-    assert names(find(world, Selection("differing", grades=(1, 2), without=("민준",)))) == [
+    assert names(find(world, PairSelection("differing", ("ann",), without=("花子", "민준")))) == []
+    assert names(find(world, PairSelection("differing", grades=(1, 2), without=("민준",)))) == [
         ("Q1", "d3"),
         ("Q2", "d7"),
     ]
-    told = find(world, Selection("differing", without=("花子",))).pairs[1].grades
+    told = find(world, PairSelection("differing", without=("花子",))).pairs[1].grades
     assert [name for name, _ in told if name == "花子"] == ["花子"], (
         "named in the address, so in the list and the trail"
     )
     with pytest.raises(NotFound):
-        find(world, Selection("differing", without=("nobody",)))
+        find(world, PairSelection("differing", without=("nobody",)))
 
 
 def test_a_group_by_an_attribute_of_the_documents_or_by_what_queries_lack(world: JudgedWorld) -> None:
-    assert names(find(world, Selection(by="document:area", value="north"))) == [("Q1", "d1"), ("Q2", "d1")]
-    assert find(world, Selection(annotators=("花子",), by="document:area", value="north")).total == 0
-    assert names(find(world, Selection(by="team", value=None))) == [
+    assert names(find(world, PairSelection(by="document:area", value="north"))) == [
+        ("Q1", "d1"),
+        ("Q2", "d1"),
+    ]
+    assert find(world, PairSelection(annotators=("花子",), by="document:area", value="north")).total == 0
+    assert names(find(world, PairSelection(by="team", value=None))) == [
         ("Q2", "d6"), ("Q2", "d1"), ("Q2", "d7"), ("Q2", "d5"),
     ]  # fmt: skip
 
@@ -225,13 +231,13 @@ def test_what_does_not_count_is_in_no_list(world: JudgedWorld) -> None:
     late = world.person("late")
     world.judge(late, "Q1", "d4", None)
     world.judge(late, "Q1", "d4", 1, purpose="conditional")
-    assert find(world, Selection()).total == 7
+    assert find(world, PairSelection()).total == 7
     with world.database.write() as session:
         session.execute(
             update(PairRow).where(col(PairRow.key) == pair_key("d", "Q1", "d1")).values(retired_at=NOW)
         )
-    assert find(world, Selection()).total == 6
-    assert ("Q1", "d1") not in names(find(world, Selection()))
+    assert find(world, PairSelection()).total == 6
+    assert ("Q1", "d1") not in names(find(world, PairSelection()))
 
 
 def test_a_lead_reads_nothing_of_a_pair_that_they_have_still_to_judge(world: JudgedWorld) -> None:
@@ -241,7 +247,7 @@ def test_a_lead_reads_nothing_of_a_pair_that_they_have_still_to_judge(world: Jud
         session.execute(update(PairRow).where(col(PairRow.key).in_([d1, d2])).values(lacking=1))
 
     def hidden() -> list[str]:
-        found = list_pairs_behind(world.database, lead, "d", Selection(), limit=50, now=NOW)
+        found = list_pairs_behind(world.database, lead, "d", PairSelection(), limit=50, now=NOW)
         assert (found.total, len(found.pairs)) == (7, 7)
         gone = [one for one in found.pairs if one.hidden]
         assert all(
@@ -251,7 +257,7 @@ def test_a_lead_reads_nothing_of_a_pair_that_they_have_still_to_judge(world: Jud
         return sorted({d1, d2} - {one.pair for one in found.pairs})
 
     assert hidden() == sorted([d1, d2])
-    assert not any(one.hidden for one in find(world, Selection()).pairs), "the operator judges nothing"
+    assert not any(one.hidden for one in find(world, PairSelection()).pairs), "the operator judges nothing"
     world.judge(lead, "Q1", "d2", 1)
     with world.database.write() as session:
         session.execute(update(PairRow).where(col(PairRow.key).in_([d1, d2])).values(lacking=1))
@@ -282,7 +288,7 @@ def test_a_pair_drawn_for_a_lead_in_quality_control_is_hidden_until_it_is_answer
     def hidden(who: Actor) -> int:
         return sum(
             one.hidden
-            for one in list_pairs_behind(world.database, who, "d", Selection(), limit=50, now=NOW).pairs
+            for one in list_pairs_behind(world.database, who, "d", PairSelection(), limit=50, now=NOW).pairs
         )
 
     assert (hidden(lead), hidden(OPERATOR)) == (1, 0)
@@ -312,7 +318,7 @@ def test_repeats_answered_otherwise_and_wrong_gold_pairs_are_listed_with_both_an
                 )
             )
         world.judge(person, "Q1", doc_id, again, purpose="repeat")
-    found = find(world, Selection("repeat", ("ann",)))
+    found = find(world, PairSelection("repeat", ("ann",)))
     assert [(one.doc_id, one.distance, str(one.note)) for one in found.pairs] == [
         ("d1", 2, "first 0, then 2"), ("d3", 0, "first 2, then unrateable"),
     ]  # fmt: skip
@@ -323,13 +329,13 @@ def test_repeats_answered_otherwise_and_wrong_gold_pairs_are_listed_with_both_an
             explanation="why", now=now,
         )  # fmt: skip
         world.judge(person, "Q2", doc_id, given, purpose="gold")
-    (only,) = find(world, Selection("gold", ("ann",))).pairs
+    (only,) = find(world, PairSelection("gold", ("ann",))).pairs
     assert (only.doc_id, only.distance, str(only.note)) == ("g1", 2, "right: 3, given: 1")
-    assert find(world, Selection("gold", ("花子",))) == PairsBehind(0, ())
+    assert find(world, PairSelection("gold", ("花子",))) == PairsBehind(0, ())
 
 
 def test_quick_judgments_are_those_far_below_ones_own_median(world: JudgedWorld) -> None:
-    assert find(world, Selection("quick", ("ann",))).total == 0, "of too few nothing is usual"
+    assert find(world, PairSelection("quick", ("ann",))).total == 0, "of too few nothing is usual"
     with world.database.read() as session:
         person = find_actor(session, "ann")
     for at in range(40):
@@ -343,7 +349,7 @@ def test_quick_judgments_are_those_far_below_ones_own_median(world: JudgedWorld)
                 col(CurrentJudgmentRow.seconds) < 5, col(CurrentJudgmentRow.annotator_pk) == person.person_id
             )
         ).all()
-    found = find(world, Selection("quick", ("ann",)))
+    found = find(world, PairSelection("quick", ("ann",)))
     assert found.total == len(quick) >= 5
     assert [one.distance for one in found.pairs] == sorted(
         (one.distance for one in found.pairs), reverse=True
@@ -353,13 +359,13 @@ def test_quick_judgments_are_those_far_below_ones_own_median(world: JudgedWorld)
 def test_only_leads_ask_and_what_there_is_not_is_refused(world: JudgedWorld) -> None:
     nobody = world.person("newcomer")
     with pytest.raises(NotAllowed):
-        list_pairs_behind(world.database, nobody, "d", Selection(), limit=50, now=NOW)
+        list_pairs_behind(world.database, nobody, "d", PairSelection(), limit=50, now=NOW)
     with pytest.raises(NotFound, match="no person"):
-        find(world, Selection(annotators=("nobody",)))
+        find(world, PairSelection(annotators=("nobody",)))
     for wrong in (
-        Selection("sorted"), Selection("gold"), Selection(annotators=("ann", "民준", "花子")),  # type: ignore[arg-type]
-        Selection(grades=(0, 4)), Selection(by="colour", value="x"), Selection("given", ("ann",)),
-        Selection("given", ("ann",), grade=4), Selection("given", ("ann", "花子"), grade=1),
+        PairSelection("sorted"), PairSelection("gold"), PairSelection(annotators=("ann", "民준", "花子")),  # type: ignore[arg-type]
+        PairSelection(grades=(0, 4)), PairSelection(by="colour", value="x"), PairSelection("given", ("ann",)),
+        PairSelection("given", ("ann",), grade=4), PairSelection("given", ("ann", "花子"), grade=1),
     ):  # fmt: skip
         with pytest.raises(ValidationError):
             find(world, wrong)

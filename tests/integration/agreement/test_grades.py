@@ -11,7 +11,7 @@ from sqlalchemy import select, text, update
 from sqlmodel import col
 
 from annotator.agreement.grades_sql import Grades, read_grades
-from annotator.agreement.records import Selection, Value
+from annotator.agreement.records import PairSelection, Value
 from annotator.agreement.service import compute_agreement, list_groupings, list_pairs_behind, read_stamp
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, ValidationError
@@ -128,7 +128,7 @@ def test_of_an_imported_judgment_nobody_claims_the_guideline_nor_a_time_that_its
         assert [(one.value, one.measured.pairs) for one in groups] == expected
         for value, pairs in expected:
             for names in ((), ("ann d",), ("ann d", "bo d")):
-                selection = Selection(kind="shared", annotators=names, by=by, value=value)
+                selection = PairSelection(kind="shared", annotators=names, by=by, value=value)
                 behind = list_pairs_behind(database, OPERATOR, "d", selection, limit=9, now=NOW)
                 assert (behind.total, len(behind.pairs)) == (pairs, pairs)
 

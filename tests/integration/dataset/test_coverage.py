@@ -10,7 +10,7 @@ from annotator.dataset.records import Coverage
 from annotator.dataset.service import change_settings, show_dataset
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.overview.service import show_overview
 from annotator.releases.service import check_release, publish_release
 from annotator.storage.database import Database
@@ -119,7 +119,7 @@ def test_overview_gate_and_check_say_the_same_of_what_a_further_column_requires(
     published = publish_release(
         database, lead, "d", "1.0.0", exports_dir=tmp_path, now=NOW, overrides=waived
     ).path
-    checked = check_file(Source(str(published / "assay.yaml")), requirements=wanted).coverage
+    checked = check_file(InputSource(str(published / "assay.yaml")), requirements=wanted).coverage
     assert checked is not None
     assert [row for row in overview.rows if row.met is not None] == [
         row for row in checked.rows if row.met is not None

@@ -15,7 +15,7 @@ from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, Not
 from annotator.domain.people import OPERATOR, Actor
 from annotator.formats import registry
 from annotator.formats.registry import FORMATS, Format, read_truth
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.importing.report import ImportReport
 from annotator.importing.service import import_judgments, import_qrels
 from annotator.labeling.service import compute_progress, submit_judgments
@@ -311,7 +311,7 @@ def test_every_format_can_be_imported_and_the_same_again_changes_nothing(
 ) -> None:
     (path,) = SAMPLES.glob(f"{known.name}.nasty*")
     grades_by = "all=2" if known.read_graded else None
-    _, truth = read_truth(Source(str(path)), format_name=known.name, grades_by=grades_by)
+    _, truth = read_truth(InputSource(str(path)), format_name=known.name, grades_by=grades_by)
     world = JudgedWorld(database)
     for query in truth.queries:
         world.query(query.query_id, query.text)

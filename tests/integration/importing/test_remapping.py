@@ -31,7 +31,7 @@ from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
 from annotator.storage.imported_grades import ImportedQrel, list_suggestions
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -554,7 +554,7 @@ class Small:
             add_candidates(
                 session, self.pk, self.name,
                 [
-                    Candidate(key_of(queries[query].pk), f"Q{query}", key_of(documents[doc_id].pk), doc_id, "s", 1)
+                    PoolCandidate(key_of(queries[query].pk), f"Q{query}", key_of(documents[doc_id].pk), doc_id, "s", 1)
                     for query, doc_id in chosen
                 ],
                 now=NOW,

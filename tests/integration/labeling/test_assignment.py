@@ -14,7 +14,7 @@ from annotator.domain.errors import NotAllowed, NotFound, StateError, Validation
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.assignment_service import (
     Judgments,
-    Selection,
+    QuerySelection,
     assign,
     list_left,
     preview_overlap,
@@ -31,7 +31,7 @@ from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow
 from tests.integration.assignment_world import AssignmentWorld, find_pk
 from tests.integration.labeling_world import NOW
 
-HOWTO = Selection(category="howto")
+HOWTO = QuerySelection(category="howto")
 
 
 @pytest.fixture
@@ -49,11 +49,11 @@ def _find(world: AssignmentWorld, username: str) -> Actor:
         return find_actor(session, username)
 
 
-def _ids(*names: str) -> Selection:
-    return Selection(query_ids=names)
+def _ids(*names: str) -> QuerySelection:
+    return QuerySelection(query_ids=names)
 
 
-def _give(world: AssignmentWorld, people: list[str], chosen: Selection) -> Any:
+def _give(world: AssignmentWorld, people: list[str], chosen: QuerySelection) -> Any:
     return assign(world.database, OPERATOR, "d", people, chosen, now=world.now)
 
 
@@ -87,18 +87,18 @@ class TestGiving:
         done = _give(world, ["kim", "花子"], _ids("Q0", "Q2"))
         assert (done.queries, done.people, done.changed) == (2, ("kim", "花子"), 4)
         assert _give(world, ["kim"], HOWTO).changed == 1
-        assert _give(world, ["kim"], Selection(category="howto", language="ko")).queries == 1
+        assert _give(world, ["kim"], QuerySelection(category="howto", language="ko")).queries == 1
         assert _given(world) == {"Q0": ("kim", "花子"), "Q1": ("kim",), "Q2": ("kim", "花子"), "Q3": ()}
 
     def test_one_unknown_query_or_person_and_nothing_is_given(self, world: AssignmentWorld) -> None:
         with pytest.raises(NotFound, match="no query with the id Q8, Q9"):
             _give(world, ["kim"], _ids("Q0", "Q9", "Q8"))
         with pytest.raises(NotFound, match="no query of that category"):
-            _give(world, ["kim"], Selection(category="判例", language="ko"))
+            _give(world, ["kim"], QuerySelection(category="判例", language="ko"))
         with pytest.raises(StateError, match="nobody has no role on this dataset"):
             _give(world, ["kim", "nobody"], HOWTO)
         with pytest.raises(ValidationError, match="Choose queries, a category or a language"):
-            _give(world, ["kim"], Selection())
+            _give(world, ["kim"], QuerySelection())
         with pytest.raises(ValidationError, match="Choose at least one person"):
             _give(world, [], HOWTO)
         assert set(_given(world).values()) == {()}
@@ -132,7 +132,9 @@ class TestGiving:
         _give(world, ["kim", "花子"], HOWTO)
         assert take_back(world.database, OPERATOR, "d", ["kim"], _ids("Q0"), now=NOW).changed == 1
         assert _given(world)["Q0"] == ("花子",)
-        assert take_back(world.database, OPERATOR, "d", ["kim", "花子"], Selection(), now=NOW).changed == 3
+        assert (
+            take_back(world.database, OPERATOR, "d", ["kim", "花子"], QuerySelection(), now=NOW).changed == 3
+        )
         assert set(_given(world).values()) == {()}
 
     def test_taking_back_names_somebody_and_frees_the_pairs_of_who_has_them_no_more(

@@ -14,7 +14,7 @@ from annotator.storage.adjudication_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import AssignmentRow, LeaseRow, RepeatRow
 from annotator.storage.lookup import find_dataset, find_person, key_of
-from annotator.storage.open_pairs import Worklist
+from annotator.storage.open_pairs import OpenPairsRequest
 from annotator.storage.tables import CurrentJudgmentRow, DocumentRow, PairRow, QueryRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
@@ -47,7 +47,7 @@ def busy(world: JudgedWorld, who: Actor, *, minutes: float = 0) -> list[str]:
             key_of(pk): query_id
             for pk, query_id in session.execute(select(col(QueryRow.pk), col(QueryRow.query_id)))
         }
-        worklist = Worklist(
+        worklist = OpenPairsRequest(
             key_of(row.pk), who.person_id or 0, row.overlap, LATER + timedelta(minutes=minutes)
         )
         return sorted(queries[pk] for pk in list_busy_queries(session, worklist, row, queries))

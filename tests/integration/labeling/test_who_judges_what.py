@@ -9,7 +9,7 @@ from sqlmodel import col
 from annotator.agreement.service import compute_agreement
 from annotator.dataset.service import change_settings
 from annotator.domain.people import OPERATOR, Actor
-from annotator.labeling.assignment_service import Selection, assign, show_assignment
+from annotator.labeling.assignment_service import QuerySelection, assign, show_assignment
 from annotator.overview.service import show_overview
 from annotator.people.service import change_person
 from annotator.releases.service import check_release
@@ -17,7 +17,7 @@ from annotator.storage.database import Database
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.missing_judgments import derive_work
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import CurrentJudgmentRow, DocumentRow, JudgmentRow, PairRow, QueryRow
 from tests.integration.assignment_world import AssignmentWorld
 from tests.integration.labeling_world import NOW, World
@@ -97,7 +97,7 @@ def _add_pairs(database: Database) -> None:
         session.flush()
         documents = session.scalars(select(DocumentRow).order_by(col(DocumentRow.pk)).limit(100)).all()
         candidates = [
-            Candidate(key_of(query.pk), "Q99", key_of(document.pk), document.doc_id, "bm25")
+            PoolCandidate(key_of(query.pk), "Q99", key_of(document.pk), document.doc_id, "bm25")
             for document in documents
         ]
         add_candidates(session, dataset_pk, "d", candidates, now=NOW)
@@ -154,7 +154,7 @@ def test_nobody_is_handed_a_query_outside_their_expertise_or_given_to_others(dat
     world = AssignmentWorld(database)
     narrow, other = world.person("narrow"), world.person("other")
     change_person(database, OPERATOR, "narrow", dataset="d", expertise={"languages": ["ja"]}, now=NOW)
-    assign(database, OPERATOR, "d", ["other"], Selection(("Q2",)), now=NOW)
+    assign(database, OPERATOR, "d", ["other"], QuerySelection(("Q2",)), now=NOW)
     assert (
         len(world.judge(narrow, pairs=MANY)) == 3
     )  # Q0 alone: Q1 is Korean, Q2 is another's, Q3 in no language
@@ -170,7 +170,7 @@ def test_nobody_runs_dry_while_a_pair_is_left_that_they_may_do(database: Databas
     people = {username: world.person(username) for username in ("a", "b", "c", "e")}
     change_person(database, OPERATOR, "a", dataset="d", expertise={"categories": ["howto"]}, now=NOW)
     change_person(database, OPERATOR, "b", dataset="d", expertise={"languages": ["ja"]}, now=NOW)
-    assign(database, OPERATOR, "d", ["c", "e"], Selection(("Q1",)), now=NOW)
+    assign(database, OPERATOR, "d", ["c", "e"], QuerySelection(("Q1",)), now=NOW)
     grades = iter(range(10_000))
     while _take_turns(world, people, grades):
         pass

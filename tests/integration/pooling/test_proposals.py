@@ -10,7 +10,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import list_judgments
 from annotator.pooling.proposals_service import (
     PROPOSED,
-    FoundDocuments,
+    SearchResults,
     list_proposals,
     propose,
     read_document,
@@ -46,7 +46,7 @@ def world(database: Database) -> World:
     return made
 
 
-def search(world: World, actor: Actor, text: str, query_id: str = "Q0") -> FoundDocuments:
+def search(world: World, actor: Actor, text: str, query_id: str = "Q0") -> SearchResults:
     """What is found once the search is ready."""
     asked: dict[str, Any] = {"query_id": query_id, "limit": 10, "now": world.now}
     for _ in range(3):
@@ -66,7 +66,7 @@ def suggest(
     return propose(world.database, actor, "d", query_id=query_id, doc_id=doc_id, event=event, now=world.now)
 
 
-def states(found: FoundDocuments) -> dict[str, tuple[str, bool]]:
+def states(found: SearchResults) -> dict[str, tuple[str, bool]]:
     return {item.doc_id: (item.state, item.pair is not None) for item in found.documents}
 
 

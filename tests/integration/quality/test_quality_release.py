@@ -11,7 +11,7 @@ import pytest
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import GateNotMet
 from annotator.domain.people import OPERATOR
-from annotator.releases.records import Gate
+from annotator.releases.records import ReleaseGate
 from annotator.releases.service import check_release, publish_release, verify_release
 from annotator.storage.database import Database
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
@@ -22,7 +22,7 @@ def world(database: Database) -> ReleaseWorld:
     return ReleaseWorld(database)
 
 
-def find_gate(world: ReleaseWorld, name: str) -> Gate:
+def find_gate(world: ReleaseWorld, name: str) -> ReleaseGate:
     return {gate.name: gate for gate in check_release(world.database, world.lead, world.name).gates}[name]
 
 

@@ -19,7 +19,7 @@ from annotator.storage.imported_grades import bring_in
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow, ProposalRow
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.pair_states import list_pair_states
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DocumentRow, JudgmentRow, PairRow, QueryRow
 from tests.integration.quality_world import QualityWorld
 
@@ -50,7 +50,7 @@ class SettledWorld(QualityWorld):
             document = DocumentRow.model_validate({"dataset_pk": pk, "doc_id": "d"})
             session.add_all([query, document])
             session.flush()
-            pool = [Candidate(key_of(query.pk), "q", key_of(document.pk), "d", "s")]
+            pool = [PoolCandidate(key_of(query.pk), "q", key_of(document.pk), "d", "s")]
             add_candidates(session, pk, "other", pool, now=self.now)
             other = session.scalars(select(PairRow).where(col(PairRow.dataset_pk) == pk)).one()
             self.keys[key_of(other.pk)] = other.key

@@ -5,7 +5,7 @@ import pytest
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.releases.published_service import (
-    Change,
+    QrelChange,
     QrelRow,
     TracedImport,
     browse_qrels,
@@ -62,14 +62,14 @@ def test_two_releases_compared(world: PublishedWorld) -> None:
     assert (diff.queries_added, diff.queries_removed) == (("new",), ("gone",))
     assert diff.texts_changed == (("استعلام", "قديم", "جديد"),)
     assert diff.changes == (
-        Change("added", "new", "y", None, 1),
-        Change("changed", "질의", "a", 3, 0, "revision"),
-        Change("renamed", "질의", "new/é", 2, 2, "remap", "old/é"),
-        Change("removed", "질의", "page", 1, None, "remap"),
-        Change("added", "질의", "page#1", None, 3, "remap"),
-        Change("changed", "질의", "文書 1", 1, 2, "adjudication"),
-        Change("grounds", "استعلام", "same_100%", 2, 2, "further judgment"),
-        Change("removed", "gone", "x", 0, None),
+        QrelChange("added", "new", "y", None, 1),
+        QrelChange("changed", "질의", "a", 3, 0, "revision"),
+        QrelChange("renamed", "질의", "new/é", 2, 2, "remap", "old/é"),
+        QrelChange("removed", "질의", "page", 1, None, "remap"),
+        QrelChange("added", "질의", "page#1", None, 3, "remap"),
+        QrelChange("changed", "질의", "文書 1", 1, 2, "adjudication"),
+        QrelChange("grounds", "استعلام", "same_100%", 2, 2, "further judgment"),
+        QrelChange("removed", "gone", "x", 0, None),
     )
     assert (diff.whole, diff.advice, diff.scale_changed) == ({"new": 1, "gone": 1}, "minor", False)
     few = compare_releases(world.database, OPERATOR, "d", "1.0.0", "1.1.0", keep=1, now=NOW)
@@ -117,7 +117,7 @@ def test_releases_made_before_texts_and_grounds_were_recorded_are_compared_by_th
         "1.0.0", [("b", "d", 2, {}), ("a", "d", 2, {}), ("b", "e", 1, {})], texts={"b": "x", "a": "y"}, hour=2
     )
     diff = compare_releases(database, OPERATOR, "d", "0.9.0", "1.0.0", now=NOW)
-    assert diff.changes == (Change("changed", "b", "d", 1, 2, None),)
+    assert diff.changes == (QrelChange("changed", "b", "d", 1, 2, None),)
     assert (diff.texts_changed, diff.queries_added) == ((), ())
 
 

@@ -17,7 +17,7 @@ from annotator.domain.people import OPERATOR
 from annotator.guideline.service import publish_version, read_version
 from annotator.importing.remapping_service import remap_documents
 from annotator.importing.service import import_documents, import_qrels
-from annotator.releases.gates import Gate
+from annotator.releases.gates import ReleaseGate
 from annotator.releases.service import (
     Release,
     check_release,
@@ -173,7 +173,7 @@ def bring_texts(world: ReleaseWorld, folder: Path, texts: dict[str, str], *, now
     import_documents(world.database, OPERATOR, world.name, path, now=now)
 
 
-def find_stale(world: ReleaseWorld) -> Gate:
+def find_stale(world: ReleaseWorld) -> ReleaseGate:
     gates = check_release(world.database, world.lead, world.name).gates
     return next(gate for gate in gates if gate.name == "stale")
 

@@ -11,7 +11,7 @@ from annotator.adjudication.bulk_service import order_documents
 from annotator.domain.errors import BadInput, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
 from annotator.formats.registry import read_truth, write_files
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.importing.service import import_qrels
 from annotator.releases.service import check_release, publish_release, verify_release
 from annotator.storage.adjudication_tables import AuditEventRow, DocumentOrderRow
@@ -154,7 +154,7 @@ def test_a_release_written_as_another_ranked_file_keeps_the_order(
 ) -> None:
     bring(world, source)
     folder = publish(world, lead, tmp_path)
-    known, truth = read_truth(Source(str(folder / "ranked.json")), grades_by="all=1")
+    known, truth = read_truth(InputSource(str(folder / "ranked.json")), grades_by="all=1")
     assert write_files(known, truth)[""] == (folder / "ranked.json").read_bytes()
 
 

@@ -26,7 +26,7 @@ from annotator.domain.errors import (
 from annotator.domain.people import OPERATOR, Actor
 from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import find_format, read_truth
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.releases import service
 from annotator.releases.files import TRUTH_FILES
 from annotator.releases.service import (
@@ -191,7 +191,7 @@ def test_a_release_says_who_made_it_and_under_which_licence(world: ReleaseWorld,
     assert "| licence | CC BY 4.0 |" in (made.path / "DATASHEET.md").read_text("utf-8")
     for name in ("nablarch", "law", "law-compact", "assay"):
         path = made.path / TRUTH_FILES[name]
-        _, truth = read_truth(Source(str(path)), format_name=name)
+        _, truth = read_truth(InputSource(str(path)), format_name=name)
         assert {key: truth.metadata[key] for key in said} == said, name
     assert verify_release(made.path).whole
     change_settings(world.database, OPERATOR, world.name, {"licence": "none"}, now=datetime.now(UTC))
@@ -377,7 +377,7 @@ def test_our_own_readers_read_every_file_back(world: ReleaseWorld, tmp_path: Pat
         known = find_format(name)
         if known.needs_grades_by:
             continue
-        truth = known.read(Source(str(made.path / path)))
+        truth = known.read(InputSource(str(made.path / path)))
         zero = {("Q1", "Q1/zero", 0)} if name in ("trec", "beir") else set()
         assert {(qrel.query_id, qrel.doc_id, qrel.grade) for qrel in truth.qrels} == graded | zero
 

@@ -17,7 +17,7 @@ from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.pair_states import PairState, list_pair_states
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DocumentRow, JudgmentRow, PersonRow, QueryRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -38,7 +38,7 @@ def dataset_pk(database: Database) -> int:
         session.add_all([query, *documents, *people])
         session.flush()
         pool = [
-            Candidate(key_of(query.pk), "q", key_of(document.pk), document.doc_id, "s")
+            PoolCandidate(key_of(query.pk), "q", key_of(document.pk), document.doc_id, "s")
             for document in documents
         ]
         add_candidates(session, pk, "d", pool, now=NOW)

@@ -25,7 +25,7 @@ from tests.integration.labeling_world import NOW, World
 
 Act = Callable[[Database, Actor, str], object]
 EVENT = {"id": str(UUID(int=1)), "grade": 1}
-CHOSEN = assignment.Selection(query_ids=("Q0",))
+CHOSEN = assignment.QuerySelection(query_ids=("Q0",))
 
 FOR_ANNOTATORS: dict[str, Act] = {
     "submit_judgments": lambda d, a, p: labeling.submit_judgments(

@@ -19,7 +19,7 @@ from annotator import __version__
 from annotator.settings import Settings
 from annotator.storage.database import Database, Probe
 from annotator.web import health
-from annotator.web.gate import Gate
+from annotator.web.gate import RequestGate
 
 FINE = {"status": "ok", "database": "ok", "version": __version__}
 
@@ -40,7 +40,7 @@ def browser(database: Database) -> Iterator[TestClient]:
     """Somebody who is not signed in."""
     app = Starlette(
         routes=health.routes(database),
-        middleware=[Middleware(Gate, database=database, settings=Settings())],
+        middleware=[Middleware(RequestGate, database=database, settings=Settings())],
     )
     with TestClient(app) as client:
         yield client

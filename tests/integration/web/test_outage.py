@@ -32,7 +32,7 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web import auth
 from annotator.web.adjudication import api as adjudication_api
-from annotator.web.gate import Gate
+from annotator.web.gate import RequestGate
 from annotator.web.labeling import api as labeling_api
 from annotator.web.outage import LINE_SECONDS, OutageLog
 from tests.integration.web.test_health import locked_from_outside
@@ -62,7 +62,7 @@ class TestLockedFromOutside:
                 *labeling_api.routes(database),
                 *adjudication_api.routes(database),
             ],
-            middleware=[Middleware(Gate, database=database, settings=Settings())],
+            middleware=[Middleware(RequestGate, database=database, settings=Settings())],
         )
         with TestClient(app, follow_redirects=False, cookies={"annotator_session": token}) as client:
             yield client
@@ -141,7 +141,7 @@ class TestNotReachable:
         lost = Database("postgresql://nobody:hunter2@127.0.0.1:1/none")
         app = Starlette(
             routes=[*auth.routes(lost, Settings()), *labeling_api.routes(lost)],
-            middleware=[Middleware(Gate, database=lost, settings=Settings())],
+            middleware=[Middleware(RequestGate, database=lost, settings=Settings())],
         )
         with TestClient(app, follow_redirects=False, cookies={"annotator_session": "t"}) as client:
             yield client

@@ -28,7 +28,7 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.tables import KnownDeviceRow
 from annotator.web import auth
-from annotator.web.gate import Gate
+from annotator.web.gate import RequestGate
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 PASSWORD = "correct horse 電池"
@@ -210,7 +210,7 @@ class TestTheForm:
         """Behind a proxy that is trusted, as uvicorn has it by FORWARDED_ALLOW_IPS."""
         app = Starlette(
             routes=auth.routes(database, Settings()),
-            middleware=[Middleware(Gate, database=database, settings=Settings())],
+            middleware=[Middleware(RequestGate, database=database, settings=Settings())],
         )
         proxied = ProxyHeadersMiddleware(app, trusted_hosts="10.0.0.1")
         return TestClient(proxied, follow_redirects=False, client=(peer, 5_000))  # type: ignore[arg-type]

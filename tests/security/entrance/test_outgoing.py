@@ -18,7 +18,7 @@ from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.web.navigation import PAGES, Page
+from annotator.web.navigation import PAGES, AppPage
 from annotator.web.serve import CLOSED, make_config
 from tests.browser.conftest import PASSWORD, Server, find_free_port
 from tests.security.entrance.conftest import Attacker
@@ -68,7 +68,7 @@ def open_stream(port: int, origin: str, cookie: str) -> bytes:
         return wire.recv(12)
 
 
-def list_open_pages(role: str) -> list[Page]:
+def list_open_pages(role: str) -> list[AppPage]:
     return [page for page in PAGES if page.is_open_to(role)]
 
 

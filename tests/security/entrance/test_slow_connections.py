@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 
 from annotator.storage.database import Database
 from annotator.web import serve
-from annotator.web.connections import LimitedProtocol, Limits
+from annotator.web.connections import ConnectionLimits, LimitedProtocol
 from tests.browser.conftest import Server, find_free_port
 
 SLOW_BODY = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 500\r\n\r\nusername=a"
@@ -27,19 +27,19 @@ HALF_HEAD = b"GET /login HTTP/1.1\r\nHost: x\r\nX-Slow: "
 
 def use_short_limits() -> None:
     """For an attack that need not last a minute."""
-    LimitedProtocol.limits = Limits(
+    LimitedProtocol.limits = ConnectionLimits(
         head_seconds=0.5, body_seconds=0.5, longest_body_seconds=5.0, answered_body_seconds=0.2, stalled_seconds=0.5
     )  # fmt: skip
 
 
 def use_small_numbers() -> None:
     """Few may wait, and for long."""
-    LimitedProtocol.limits = Limits(waiting_of_one_address=5)
+    LimitedProtocol.limits = ConnectionLimits(waiting_of_one_address=5)
 
 
 def have_few_files() -> None:
     """As little as a system gives, and no more to be had."""
-    LimitedProtocol.limits = Limits(waiting_of_one_address=5)
+    LimitedProtocol.limits = ConnectionLimits(waiting_of_one_address=5)
     resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
 
 

@@ -16,7 +16,7 @@ from streamlit.web.server.starlette import starlette_websocket
 from annotator.domain.people import OPERATOR, SignedIn
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.gate import Gate
+from annotator.web.gate import RequestGate
 from tests.browser.conftest import NOW, Server, SignIn
 from tests.security.entrance.conftest import Attacker
 
@@ -93,7 +93,7 @@ def test_behind_a_proxy_with_https_the_origin_is_the_one_that_the_browser_sees(
         await receive()
         await send({"type": "websocket.accept", "subprotocol": "streamlit"})
 
-    class Anybody(Gate):
+    class Anybody(RequestGate):
         async def _find(self, _connection: HTTPConnection) -> SignedIn | None:
             return SignedIn(OPERATOR, "Ada", (), False, NOW)
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from annotator.adjudication.policies import find_obstacle, preview, say_changed
-from annotator.adjudication.records import POLICIES, POLICY_NAMES, Candidate, check_policy, choose_grade
+from annotator.adjudication.records import POLICIES, POLICY_NAMES, PolicyCandidate, check_policy, choose_grade
 from annotator.domain.errors import ValidationError
 from annotator.domain.settling import Reason
 
-TASTE = Candidate(1, "k1", Reason.DIFFER, True, (1, 2), "0-aa", None, 0)
+TASTE = PolicyCandidate(1, "k1", Reason.DIFFER, True, (1, 2), "0-aa", None, 0)
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,15 @@
 """The open disputes added up from how many there are of each kind."""
 
 from annotator.adjudication.queue_service import add_up
-from annotator.adjudication.queue_sql import Counted
+from annotator.adjudication.queue_sql import OpenDisagreementCount
 from annotator.domain.settling import Reason
 
 
 def test_kinds_with_the_same_grades_and_reasons_are_added_up_and_a_dispute_counts_for_each_reason() -> None:
     both = int(Reason.DIFFER | Reason.QUESTION)
     kinds = [
-        Counted(both, 0, 1, taste=True, flips=False, disputes=3), Counted(both, 0, 1, taste=False, flips=True, disputes=4),
-        Counted(int(Reason.UNRATEABLE), None, 2, taste=False, flips=False, disputes=5),
+        OpenDisagreementCount(both, 0, 1, taste=True, flips=False, disputes=3), OpenDisagreementCount(both, 0, 1, taste=False, flips=True, disputes=4),
+        OpenDisagreementCount(int(Reason.UNRATEABLE), None, 2, taste=False, flips=False, disputes=5),
     ]  # fmt: skip
     found = add_up(kinds, by_category={None: 12}, assigned={"lea": 2}, due=1)
     assert {reason: n for reason, n in found.by_reason.items() if n} == {

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from annotator.agreement.consensus_records import Consensus, EstimatedAnnotator, EstimatedPair, Match
+from annotator.agreement.consensus_records import Consensus, DecisionMatch, EstimatedAnnotator, EstimatedPair
 from annotator.agreement.records import (
     AgreementReport,
+    ExclusionCount,
     Finding,
     GroupAgreement,
     Leaning,
-    LeftOut,
     Measured,
     PairAgreement,
     Paradox,
@@ -81,7 +81,7 @@ REPORT = AgreementReport(
         Period("2026-03-16", "2026-03-22", 65, Value(-0.2, (-0.7, 0.1)), 0.4),
         Period("2026-03-23", "2026-03-29", 30, Value(0.4), 0.6),
     ),
-    left_out=(LeftOut("unrateable", "said to be unrateable", 12), LeftOut("single", "the only one", 7)),
+    left_out=(ExclusionCount("unrateable", "said to be unrateable", 12), ExclusionCount("single", "the only one", 7)),
     outdated=3,
 )  # fmt: skip
 EMPTY = AgreementReport(
@@ -98,7 +98,7 @@ ESTIMATES = Consensus(
     annotators=(
         EstimatedAnnotator(PEOPLE[0], 9, 0.9, ((1.0, 0.0, 0.0, 0.0), None, (0.0, 0.1, 0.9, 0.0), (0.0, 0.0, 0.5, 0.5))),
     ),
-    matches=(Match("majority", 0, 0, 1), Match("median", 0, 0, 1), Match("Dawid and Skene", 1, 0, 0)),
+    matches=(DecisionMatch("majority", 0, 0, 1), DecisionMatch("median", 0, 0, 1), DecisionMatch("Dawid and Skene", 1, 0, 0)),
     shares=(0.4, 0.3, 0.2, 0.1),
     iterations=12,
     converged=True,

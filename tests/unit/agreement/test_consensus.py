@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from annotator.agreement.consensus import JudgedPair, compare_estimates, find_majority
+from annotator.agreement.consensus import ConsensusPair, compare_estimates, find_majority
 from annotator.agreement.consensus_records import EstimatedPair
 from annotator.agreement.dawid_skene import estimate
 from annotator.agreement.html_report import say_estimates, show_share
@@ -15,9 +15,9 @@ NAMES = {10: "高橋", 20: "고양이", 30: "<zoë>"}
 
 def make(
     number: int, grades: Sequence[int | None], settled: int | None = None, by: str = "disagreement"
-) -> JudgedPair:
+) -> ConsensusPair:
     given = {key: grade for key, grade in zip(NAMES, grades, strict=True) if grade is not None}
-    return JudgedPair(f"q{number}", f"d{number}", given, settled, by)
+    return ConsensusPair(f"q{number}", f"d{number}", given, settled, by)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,9 @@ def test_the_formulas_are_the_published_ones_step_by_step() -> None:
     [[], [make(1, (2, None, None))], [make(1, (2, 2, 2))], [make(n, (n % 4, n % 4, None)) for n in range(9)]],
     ids=["nothing", "one judgment", "one pair", "all agree"],
 )
-def test_small_and_uniform_data_give_estimates_or_say_that_there_is_nothing(pairs: list[JudgedPair]) -> None:
+def test_small_and_uniform_data_give_estimates_or_say_that_there_is_nothing(
+    pairs: list[ConsensusPair],
+) -> None:
     found = compare_estimates("d", pairs, NAMES)
     assert found.converged
     assert all(
@@ -131,7 +133,7 @@ def test_small_and_uniform_data_give_estimates_or_say_that_there_is_nothing(pair
 def test_a_pair_judged_by_two_thousand_does_not_underflow() -> None:
     random = np.random.default_rng(2)
     pairs = [
-        JudgedPair(
+        ConsensusPair(
             f"q{n}", "d", dict(enumerate(random.integers(0, 4, size=2000).tolist())), None, "disagreement"
         )
         for n in range(12)

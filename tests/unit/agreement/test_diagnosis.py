@@ -7,7 +7,7 @@ import numpy as np
 from annotator.agreement.diagnosis.assess import assess
 from annotator.agreement.judgment_table import sort_judged
 from annotator.agreement.measure import measure
-from annotator.agreement.records import Finding, Selection
+from annotator.agreement.records import Finding, PairSelection
 
 NAMES = ("김", "高橋", "zoë")
 GRADES = ("무관", "약간", "높음", "완벽")
@@ -67,7 +67,7 @@ def test_the_verdict_comes_first_then_that_judgments_are_simulated() -> None:
 
 
 def test_the_verdict_is_about_all_shared_pairs() -> None:
-    assert _find(SAME * 12)[0].pairs == Selection()
+    assert _find(SAME * 12)[0].pairs == PairSelection()
 
 
 def test_a_prevailing_grade_is_told_from_a_bad_rubric() -> None:
@@ -89,7 +89,7 @@ def test_the_grades_confused_most_are_named_as_the_rubric_names_them() -> None:
     grades = SAME * 10 + [(1, 2)] * 6 + [(2, 1)] * 3 + [(0, 1)] * 2
     found = _pick(_find(grades), "confused")
     assert "1 (약간) and 2 (높음): 9 of the 11 times that two annotators differ" in found.sentence
-    assert found.pairs == Selection("differing", grades=(1, 2))
+    assert found.pairs == PairSelection("differing", grades=(1, 2))
     assert "confused" not in _diagnose(SAME * 12)
 
 
@@ -104,7 +104,7 @@ def test_an_annotator_who_grades_higher_is_named_once_of_two() -> None:
     grades = [(0, 1), (1, 2), (2, 2), (2, 3)] * 12
     found = _find(grades, queries=16)
     assert "高橋 grades higher than 김 on the same pairs, by 0.75" in _pick(found, "lenient").sentence
-    assert _pick(found, "lenient").pairs == Selection("differing", annotators=("高橋", "김"))
+    assert _pick(found, "lenient").pairs == PairSelection("differing", annotators=("高橋", "김"))
     assert [finding for finding in found if finding.kind == "severe"] == []
     assert "grades higher" not in _diagnose([(0, 1), (1, 0), (2, 2), (3, 3)] * 12)
 
@@ -126,7 +126,7 @@ def test_who_gives_the_higher_of_the_confused_grades_is_named() -> None:
     assert [finding.sentence for finding in found] == [
         "Between 1 and 2, 高橋 gives the higher grade: 30 of the 32 times that they and another confuse the two."
     ]
-    assert found[0].pairs == Selection("differing", annotators=("高橋",), grades=(1, 2))
+    assert found[0].pairs == PairSelection("differing", annotators=("高橋",), grades=(1, 2))
     assert "gives the" not in _diagnose(SAME * 12 + [(1, 2)] * 16 + [(2, 1)] * 16)
     assert "gives the" not in _diagnose(SAME * 12 + [(1, 2)] * 9)
 
@@ -142,7 +142,7 @@ def test_the_annotators_who_agree_least_are_named() -> None:
     found = _pick(_find([(0, 0, 1), (1, 1, 0), (2, 2, 2), (3, 3, 3)] * 12, queries=13), "least")
     assert "agree least are 高橋 and zoë (0.33" in found.sentence
     assert "most 김 and 高橋 (1.00" in found.sentence
-    assert found.pairs == Selection("differing", annotators=("高橋", "zoë"))
+    assert found.pairs == PairSelection("differing", annotators=("高橋", "zoë"))
 
 
 def test_annotator_pairs_without_variation_are_said_to_be_left_out() -> None:

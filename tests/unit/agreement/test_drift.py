@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from annotator.agreement.diagnosis.drift import Change, complete, find_changes, find_periods
+from annotator.agreement.diagnosis.drift import GradingDrift, complete, find_changes, find_periods
 from annotator.agreement.judgment_pairs import list_couples
 from annotator.agreement.judgment_table import Ints, sort_judged
 from annotator.agreement.records import Period
@@ -28,7 +28,7 @@ def _on_days(days: list[int], *, at_once: bool = False) -> tuple[Period, ...]:
     return _cut(Work(judged, made_at, np.zeros(len(pair))))
 
 
-def _changes(work: Work, names: tuple[str, ...] = NAMES) -> tuple[Change, ...]:
+def _changes(work: Work, names: tuple[str, ...] = NAMES) -> tuple[GradingDrift, ...]:
     return find_changes(*complete(list_couples(work.judged), work.made_at), names)
 
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from annotator.agreement.diagnosis.assess import assess
-from annotator.agreement.diagnosis.drift import Change
+from annotator.agreement.diagnosis.drift import GradingDrift
 from annotator.agreement.diagnosis.grade_findings import say_categories
 from annotator.agreement.diagnosis.leniency import Lean
 from annotator.agreement.diagnosis.people_findings import say_changes, say_failing, say_leanings, say_quick
 from annotator.agreement.diagnosis.speed import Quick
 from annotator.agreement.diagnosis.unusual_annotators import Failing
 from annotator.agreement.measure import measure
-from annotator.agreement.records import GroupAgreement, Interval, Leaning, Measured, Selection, Value
+from annotator.agreement.records import GroupAgreement, Interval, Leaning, Measured, PairSelection, Value
 from annotator.labeling.records import AnnotatorResult, Consistency, GoldResult
 from tests.unit.agreement.simulated import Faults, simulate
 
@@ -45,7 +45,7 @@ def test_a_category_surely_below_the_target_is_told_with_its_pairs() -> None:
         "In c1 agreement is below its target of 0.7: Cohen's kappa is 0.40 [0.30, 0.50] over 100 pairs. Read its "
         "disagreements first."
     )
-    assert (found.kind, found.pairs) == ("category", Selection(by="category", value="c1"))
+    assert (found.kind, found.pairs) == ("category", PairSelection(by="category", value="c1"))
 
 
 @pytest.mark.parametrize("near", [(0.6, (0.4, 0.75)), (0.6, (0.51, 0.69)), (0.6, None)])
@@ -87,7 +87,7 @@ def _of_alpha(alpha: float) -> Measured:
 def test_who_leans_is_told_with_what_alpha_would_be_without_them() -> None:
     leaning = Leaning("a", 100, -0.5, (-0.7, -0.3), alpha_without=0.65, pairs_without=40)
     (found,) = say_leanings([Lean(leaning)], _of_alpha(0.6))
-    assert (found.kind, found.pairs) == ("severe", Selection("differing", annotators=("a",)))
+    assert (found.kind, found.pairs) == ("severe", PairSelection("differing", annotators=("a",)))
     assert found.sentence == (
         "a grades lower than the others on the same pairs, by 0.50 [0.30, 0.70] grades on average; ordinal alpha of the "
         "others alone is 0.65 over the 40 pairs that they share, with a 0.60 over 100 pairs. Compare how they read the "
@@ -113,12 +113,12 @@ def test_what_changed_is_said_with_its_direction(
 ) -> None:
     ci95 = (last - first - 0.1, last - first + 0.1)
     beginning, end = (1_767_225_600, 1_768_003_199), (1_769_904_000, 1_770_000_000)
-    (found,) = say_changes([Change(who, first, last, ci95, beginning, end)])
+    (found,) = say_changes([GradingDrift(who, first, last, ci95, beginning, end)])
     assert found.kind == "drift" and found.sentence.startswith(said)
     assert f"a change of {last - first:+.2f} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]" in found.sentence
     assert "(until 2026-01-09)" in found.sentence and "(since 2026-02-01)" in found.sentence
     looked_at = end if who or last < first else beginning
-    assert found.pairs == Selection(annotators=(who,) if who else (), span=looked_at)
+    assert found.pairs == PairSelection(annotators=(who,) if who else (), span=looked_at)
 
 
 def test_failed_checks_point_to_the_pairs_that_were_answered_wrong() -> None:
@@ -130,12 +130,12 @@ def test_failed_checks_point_to_the_pairs_that_were_answered_wrong() -> None:
     assert repeat.sentence.startswith(
         "a gave the same answer again on 4 of 10 repeats only (40 %, 95 % interval 12 % to 74 %)"
     )
-    assert repeat.pairs == Selection("repeat", annotators=("a",))
+    assert repeat.pairs == PairSelection("repeat", annotators=("a",))
     assert (
         "b answered 3 of 10 gold pairs right (30 %" in gold.sentence
         and "less the right ones is -0.50" in gold.sentence
     )
-    assert gold.pairs == Selection("gold", annotators=("b",))
+    assert gold.pairs == PairSelection("gold", annotators=("b",))
     assert "the right ones" not in bare.sentence
 
 
@@ -145,7 +145,7 @@ def test_quick_judgments_point_to_themselves() -> None:
         "a judged 21 pairs in less than 4.5 seconds each (18.2 is usual for them), and matches the others there less: "
         "41 % of the comparisons, 83 % elsewhere. Look at these pairs."
     )
-    assert (found.kind, found.pairs) == ("quick", Selection("quick", annotators=("a",)))
+    assert (found.kind, found.pairs) == ("quick", PairSelection("quick", annotators=("a",)))
 
 
 def test_all_signals_come_together_in_one_assessment_in_the_order_of_their_weight() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from annotator.agreement import intervals as agreement_intervals
 from annotator.agreement.intervals import (
-    Block,
+    CountBlock,
     Resamples,
     find_tail,
     interval,
@@ -15,8 +15,8 @@ from annotator.agreement.intervals import (
 )
 
 
-def _block(queries: list[int], features: list[list[float]]) -> Block:
-    return Block(np.array(queries), np.array(features, dtype=float))
+def _block(queries: list[int], features: list[list[float]]) -> CountBlock:
+    return CountBlock(np.array(queries), np.array(features, dtype=float))
 
 
 def test_a_query_is_drawn_or_left_out_as_a_whole() -> None:
@@ -49,7 +49,7 @@ def test_a_large_dataset_is_resampled_in_pieces_that_miss_nothing(monkeypatch: p
 
 def test_the_draws_of_a_mean_spread_as_theory_says() -> None:
     values = np.random.default_rng(0).normal(size=400)
-    block = Block(np.arange(400), np.column_stack([values, np.ones(400)]))
+    block = CountBlock(np.arange(400), np.column_stack([values, np.ones(400)]))
     (sums,) = resample_sums([block], resamples=4000, seed=0)
     spread = float(np.std(sums[:, 0] / sums[:, 1]))
     assert spread == pytest.approx(values.std() / 20, rel=0.05)
@@ -78,7 +78,7 @@ def test_undefined_resamples_are_left_out_until_they_are_the_most() -> None:
 
 def test_nothing_to_resample_is_no_error() -> None:
     assert resample_sums([], resamples=10, seed=0) == []
-    (sums,) = resample_sums([Block(np.zeros(0, dtype=np.int64), np.zeros((0, 3)))], resamples=2, seed=0)
+    (sums,) = resample_sums([CountBlock(np.zeros(0, dtype=np.int64), np.zeros((0, 3)))], resamples=2, seed=0)
     assert sums.tolist() == [[0, 0, 0], [0, 0, 0]]
 
 

@@ -8,7 +8,7 @@ import pytest
 from annotator.agreement.diagnosis.assess import Assessment, assess
 from annotator.agreement.judgment_table import Judged, sort_judged
 from annotator.agreement.measure import measure
-from annotator.agreement.records import Finding, GroupAgreement, Selection
+from annotator.agreement.records import Finding, GroupAgreement, PairSelection
 from tests.unit.agreement.simulated import Faults, Work, simulate
 
 GRADES = ("none", "some", "high", "full")
@@ -34,7 +34,7 @@ def _say(kind: str, faults: Faults | None = None, *, people: int = 4, **size: ob
 def test_a_constant_annotator_is_named_with_what_the_others_gave(seed: int) -> None:
     (found,) = _say("constant", Faults(constant={1: 0}), seed=seed)
     assert found.sentence.startswith("p001 gave 0 (none) in 9")
-    assert found.pairs == Selection("given", ("p001",), grade=0)
+    assert found.pairs == PairSelection("given", ("p001",), grade=0)
     (together,) = _say("constants", Faults(constant={1: 0}), seed=seed)
     assert re.search("1 annotator, 2[0-9] % of the judgments of shared pairs", together.sentence)
     assert "Ordinal alpha of all others is" in together.sentence and "over 600 pairs" in together.sentence
@@ -95,7 +95,7 @@ def test_higher_than_one_of_the_others_names_that_one(seed: int) -> None:
         "p001 grades higher than p002" in found[0].sentence
         or "p002 grades lower than p001" in found[0].sentence
     )
-    assert found[0].pairs == Selection("differing", annotators=("p001", "p002"))
+    assert found[0].pairs == PairSelection("differing", annotators=("p001", "p002"))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -139,7 +139,7 @@ def test_who_guesses_agrees_less_and_is_the_only_one_named(seed: int) -> None:
     assert found.sentence.startswith(
         "p002 agrees less than the others do: Cohen's kappa with all of them together is"
     )
-    assert found.pairs == Selection("differing", annotators=("p002",))
+    assert found.pairs == PairSelection("differing", annotators=("p002",))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -159,7 +159,7 @@ def test_beside_a_constant_annotator_who_agrees_less_is_told_with_whom_and_over_
         "all of them together", "all others but those who give one grade almost throughout"
     )
     assert beside.sentence == told.replace("that of everybody", "that of everybody but those")
-    assert beside.pairs == Selection("differing", annotators=("p002",), without=("p004",))
+    assert beside.pairs == PairSelection("differing", annotators=("p002",), without=("p004",))
 
 
 # who agrees least and most

@@ -11,7 +11,7 @@ from annotator.dataset.coverage_service import list_facts, read_requirements
 from annotator.dataset.records import Coverage, CoverageRow, QueryFacts
 from annotator.domain.ground_truth import GroundTruth, JudgmentLine, Qrel, Query
 from annotator.formats.registry import read_truth
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 NABLARCH = Path(__file__).parents[3] / "datasets" / "nablarch" / "queries.yaml"
 
@@ -278,7 +278,7 @@ def test_a_grade_above_3_counts_as_3_and_a_query_without_qrels_is_counted() -> N
 def test_the_50_nablarch_queries_against_the_design_they_come_from() -> None:
     """Two of the five categories have another mix of languages than the design says, and all have fewer short and
     long queries; what annotation adds is missing."""
-    _, truth = read_truth(Source(str(NABLARCH)))
+    _, truth = read_truth(InputSource(str(NABLARCH)))
     coverage = measure_coverage(list_facts(truth), read_requirements("nablarch"))
     met = {row.name for row in coverage.rows if row.met}
     assert met == {"queries", "queries per category", "languages in handler_queue", "languages in api_usage", "languages in configuration"}  # fmt: skip

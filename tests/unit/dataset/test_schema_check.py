@@ -10,7 +10,7 @@ from annotator.dataset.schema_check import has_schema, join_problems, list_schem
 from annotator.domain.errors import FormatError, ValidationError
 from annotator.formats.format import Format
 from annotator.formats.registry import FORMATS, find_format
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 SAMPLES = Path(__file__).parents[3] / "annotator" / "formats" / "samples"
 
@@ -29,7 +29,7 @@ def list_places(problems: list[FormatError]) -> list[tuple[int | None, str | Non
 
 
 def test_the_schema_names_place_line_expected_and_found() -> None:
-    found = list_schema_problems(Source("bad.json", BAD_LAW.encode()), find_format("law"))
+    found = list_schema_problems(InputSource("bad.json", BAD_LAW.encode()), find_format("law"))
     assert list_places(found) == [
         (3, "queries[0].ground_truth['가 to be 나'].relevance"),
         (4, "queries[0].ground_truth.b.relevance"),
@@ -46,7 +46,7 @@ def test_the_schema_names_place_line_expected_and_found() -> None:
 
 
 def test_reader_and_schema_together_name_each_place_once() -> None:
-    report = check_file(Source("bad.json", BAD_LAW.encode()), format_name="law")
+    report = check_file(InputSource("bad.json", BAD_LAW.encode()), format_name="law")
     places = list_places(list(report.problems))
     assert len(places) == len(set(places)) == 9
     assert (6, "queries[1].query_id") in places  # only the reader knows that it was given before
@@ -65,7 +65,7 @@ def test_what_only_the_schema_finds_is_named_too() -> None:
 def test_what_stands_without_quotes_in_yaml_is_taken_either_way() -> None:
     text = "queries:\n  - {id: 007, query: no, expected_docs: [{doc_id: 1e3, relevance: 3, description: 2026-01-01}]}\n"
     text += "  - {id: 5, query: 12, category: true, metadata: ~}\n"
-    source = Source("x.yaml", text.encode())
+    source = InputSource("x.yaml", text.encode())
     assert list_schema_problems(source, find_format("nablarch")) == []
     assert check_file(source).valid
 
@@ -75,7 +75,7 @@ def test_what_stands_without_quotes_in_yaml_is_taken_either_way() -> None:
 )
 def test_every_sample_is_as_its_schema_says(known: Format) -> None:
     for path in SAMPLES.glob(f"{known.name}.*"):
-        assert check_file(Source(str(path)), format_name=known.name).problems == ()
+        assert check_file(InputSource(str(path)), format_name=known.name).problems == ()
 
 
 def test_the_formats_with_a_schema_are_those_of_whole_files() -> None:
@@ -95,29 +95,29 @@ def test_the_formats_with_a_schema_are_those_of_whole_files() -> None:
     ],
 )
 def test_what_is_no_good_json_is_named_by_its_reader_alone(content: bytes) -> None:
-    source = Source("x.json", content)
+    source = InputSource("x.json", content)
     assert list_schema_problems(source, find_format("law")) == []
     assert len(check_file(source, format_name="law").problems) == 1
 
 
 def test_a_file_that_shows_no_format_is_invalid_and_one_that_cannot_be_read_refused(tmp_path: Path) -> None:
-    report = check_file(Source("x.json", b"[1]"))
+    report = check_file(InputSource("x.json", b"[1]"))
     assert (report.format, report.valid) == (None, False)
     assert "it could be law, law-compact, ranked" in str(report.problems[0])
-    assert "an empty file" in str(check_file(Source("x.yaml", b"")).problems[0])
+    assert "an empty file" in str(check_file(InputSource("x.yaml", b"")).problems[0])
     with pytest.raises(ValidationError, match="No such file"):
-        check_file(Source(str(tmp_path / "none")))
+        check_file(InputSource(str(tmp_path / "none")))
 
 
 def test_a_file_of_a_thousand_problems_has_them_all() -> None:
     queries = [{"query_id": f"Q{place}", "query_text": 5} for place in range(1000)]
-    report = check_file(Source("x.json", json.dumps({"queries": queries}).encode()), format_name="law")
+    report = check_file(InputSource("x.json", json.dumps({"queries": queries}).encode()), format_name="law")
     assert len(report.problems) == 1000
 
 
 def test_a_document_that_is_listed_twice_is_reported_once() -> None:
     content = b'[{"query": "x", "relevant_documents": ["a", "b", "a"]}]'
-    (problem,) = check_file(Source("x.json", content)).problems
+    (problem,) = check_file(InputSource("x.json", content)).problems
     assert "[0].relevant_documents[2] to be given once in a query" in problem.expected
 
 
@@ -136,7 +136,7 @@ def test_a_document_that_is_listed_twice_is_reported_once() -> None:
 )
 def test_a_comment_in_json_is_named_as_one(name: str, content: bytes, line: int) -> None:
     form = "jsonl" if name.endswith("l") else None if content.lstrip()[:1] == b"/" else "law"
-    (problem,) = check_file(Source(name, content), format_name=form).problems
+    (problem,) = check_file(InputSource(name, content), format_name=form).problems
     assert (problem.line, "no comments" in problem.expected, "a comment" in problem.found) == (
         line,
         True,

@@ -10,8 +10,8 @@ from annotator.domain.settling import (
     Dispute,
     Reason,
     Settlement,
+    SettlementFacts,
     Stage,
-    Standing,
     find_dispute,
     find_stage,
     settle,
@@ -31,7 +31,7 @@ def answers(*grades: int | None) -> list[tuple[int | None, datetime]]:
 
 @pytest.mark.parametrize("grades", [(), (2,), (None,), (2, 2), (None, None), (0, 0, 0)])
 def test_where_nobody_differs_there_is_no_dispute(grades: tuple[int | None, ...]) -> None:
-    assert find_dispute(Standing(answers(*grades))) is None
+    assert find_dispute(SettlementFacts(answers(*grades))) is None
 
 
 @pytest.mark.parametrize(
@@ -40,13 +40,13 @@ def test_where_nobody_differs_there_is_no_dispute(grades: tuple[int | None, ...]
 def test_grades_that_differ_are_a_dispute_from_the_first_that_does(
     grades: tuple[int, ...], low: int, high: int, since: int
 ) -> None:
-    assert find_dispute(Standing(answers(*grades))) == Dispute(
+    assert find_dispute(SettlementFacts(answers(*grades))) == Dispute(
         True, Reason.DIFFER, Reason.DIFFER, low, high, high - low, at(since)
     )
 
 
 def test_the_order_of_the_answers_is_their_time() -> None:
-    found = find_dispute(Standing([(1, at(9)), (2, at(3)), (2, at(5))]))
+    found = find_dispute(SettlementFacts([(1, at(9)), (2, at(3)), (2, at(5))]))
     assert found is not None
     assert found.since == at(9)
 
@@ -55,13 +55,13 @@ def test_the_order_of_the_answers_is_their_time() -> None:
 def test_a_grade_and_cannot_be_rated_are_a_dispute_as_between_neighbours(
     grades: tuple[int | None, ...], since: int
 ) -> None:
-    assert find_dispute(Standing(answers(*grades))) == Dispute(
+    assert find_dispute(SettlementFacts(answers(*grades))) == Dispute(
         True, Reason.UNRATEABLE, Reason.UNRATEABLE, None, None, 1, at(since)
     )
 
 
 def test_both_reasons_may_hold() -> None:
-    found = find_dispute(Standing(answers(0, None, 3)))
+    found = find_dispute(SettlementFacts(answers(0, None, 3)))
     assert found == Dispute(
         True, Reason.DIFFER | Reason.UNRATEABLE, Reason.DIFFER | Reason.UNRATEABLE, 0, 3, 3, at(1)
     )
@@ -69,26 +69,26 @@ def test_both_reasons_may_hold() -> None:
 
 @pytest.mark.parametrize("decided", [2, 0, "unrateable"])
 def test_a_decision_closes_it_and_keeps_why_it_was_one(decided: Decided) -> None:
-    found = find_dispute(Standing(answers(0, 2), decided=decided, decided_at=at(9)))
+    found = find_dispute(SettlementFacts(answers(0, 2), decided=decided, decided_at=at(9)))
     assert found == Dispute(False, Reason.DIFFER, NOTHING, 0, 2, 2, at(1))
 
 
 def test_a_decision_stays_in_the_queue_when_annotators_have_come_to_agree() -> None:
-    found = find_dispute(Standing(answers(2, 2), decided=1, decided_at=at(9)))
+    found = find_dispute(SettlementFacts(answers(2, 2), decided=1, decided_at=at(9)))
     assert found == Dispute(False, NOTHING, NOTHING, None, None, 0, at(9))
 
 
 def test_quality_control_reopens_with_the_grade_that_it_contradicts() -> None:
-    found = find_dispute(Standing(answers(2, 2), settled=2, errors=[(0, at(7))]))
+    found = find_dispute(SettlementFacts(answers(2, 2), settled=2, errors=[(0, at(7))]))
     assert found == Dispute(True, Reason.QUALITY, Reason.QUALITY, 0, 2, 2, at(7))
 
 
 def test_quality_control_that_agrees_by_now_is_no_reason() -> None:
-    assert find_dispute(Standing(answers(2, 2), settled=2, errors=[(2, at(7))])) is None
+    assert find_dispute(SettlementFacts(answers(2, 2), settled=2, errors=[(2, at(7))])) is None
 
 
 def test_an_error_on_what_nobody_has_settled_any_more_is_a_reason() -> None:
-    found = find_dispute(Standing([], errors=[(2, at(7))]))
+    found = find_dispute(SettlementFacts([], errors=[(2, at(7))]))
     assert found == Dispute(True, Reason.QUALITY, Reason.QUALITY, None, None, 0, at(7))
 
 
@@ -104,7 +104,7 @@ def test_an_error_on_what_nobody_has_settled_any_more_is_a_reason() -> None:
 def test_what_comes_after_a_decision_opens_the_pair_again_since_then(
     reason: Reason, fields: dict[str, object]
 ) -> None:
-    pair = Standing(answers(1, 2), decided=2, decided_at=at(9), **fields)  # type: ignore[arg-type]
+    pair = SettlementFacts(answers(1, 2), decided=2, decided_at=at(9), **fields)  # type: ignore[arg-type]
     found = find_dispute(pair)
     assert found is not None
     assert (found.open, found.reasons, found.since) == (True, Reason.DIFFER | reason, at(11))
@@ -114,18 +114,18 @@ def test_what_comes_after_a_decision_opens_the_pair_again_since_then(
 @pytest.mark.parametrize(
     ("pair", "taste"),
     [
-        (Standing(answers(1, 2)), True),
-        (Standing(answers(2, 3)), True),
-        (Standing(answers(0, 1)), False),
-        (Standing(answers(1, 3)), False),
-        (Standing(answers(1, 2, None)), False),
-        (Standing(answers(1, 2), questions=[at(3)]), False),
-        (Standing(answers(2, None)), False),
-        (Standing(answers(2, 2), decided=1, decided_at=at(3)), False),
+        (SettlementFacts(answers(1, 2)), True),
+        (SettlementFacts(answers(2, 3)), True),
+        (SettlementFacts(answers(0, 1)), False),
+        (SettlementFacts(answers(1, 3)), False),
+        (SettlementFacts(answers(1, 2, None)), False),
+        (SettlementFacts(answers(1, 2), questions=[at(3)]), False),
+        (SettlementFacts(answers(2, None)), False),
+        (SettlementFacts(answers(2, 2), decided=1, decided_at=at(3)), False),
     ],
 )
 def test_neighbouring_grades_on_one_side_of_relevance_are_a_matter_of_taste(
-    pair: Standing, taste: bool
+    pair: SettlementFacts, taste: bool
 ) -> None:
     found = find_dispute(pair)
     assert found is not None
@@ -166,6 +166,6 @@ def test_a_pair_is_at_one_stage(
 
 def test_an_error_that_a_lead_has_decided_on_still_says_why_the_pair_was_in_the_queue() -> None:
     found = find_dispute(
-        Standing(answers(2, 2), decided=2, decided_at=at(9), settled=2, answered_errors=[(0, at(7))])
+        SettlementFacts(answers(2, 2), decided=2, decided_at=at(9), settled=2, answered_errors=[(0, at(7))])
     )
     assert found == Dispute(False, Reason.QUALITY, NOTHING, 0, 2, 2, at(9))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.registry import find_format, read_truth
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 
 class Item(NamedTuple):
@@ -163,17 +163,17 @@ QUERIES = (
 )
 
 
-def read(name: str, source: Source) -> GroundTruth:
+def read(name: str, source: InputSource) -> GroundTruth:
     """The truth of a file; a ranked one with grade 1 throughout."""
     grades_by = "all=1" if find_format(name).needs_grades_by else None
     return read_truth(source, format_name=name, grades_by=grades_by)[1]
 
 
-def put(name: str, data: bytes, folder: Path) -> Source:
+def put(name: str, data: bytes, folder: Path) -> InputSource:
     """The file, called `bad.` and the format's first suffix."""
     path = folder / f"bad{find_format(name).suffixes[0]}"
     path.write_bytes(data)
-    return Source(str(path))
+    return InputSource(str(path))
 
 
 def line_of(text: str, mark: str, nth: int = 1) -> int:

@@ -6,7 +6,7 @@ import yaml
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.registry import detect_format, find_format, read_truth, write_files
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 BAD = """\
 expected:
@@ -31,7 +31,7 @@ expected:
 
 def test_every_bad_place_is_named_with_its_line() -> None:
     with pytest.raises(BadInput) as caught:
-        read_truth(Source("e.yaml", BAD.encode()), format_name="assay")
+        read_truth(InputSource("e.yaml", BAD.encode()), format_name="assay")
     assert [str(problem).removeprefix("e.yaml:") for problem in caught.value.problems] == [
         "6: expected expected[0].reference.paths[1].path to be given once in a query, found 'a.ts'",
         "7: expected expected[0].reference.paths[2].relevance to be a grade 0, 1, 2 or 3, found nothing",
@@ -54,14 +54,14 @@ def test_every_bad_place_is_named_with_its_line() -> None:
     ],
 )
 def test_a_plain_path_is_relevance_1(name: str, text: str) -> None:
-    known, truth = read_truth(Source("x", text.encode()))
+    known, truth = read_truth(InputSource("x", text.encode()))
     assert known.name == name
     assert [(qrel.doc_id, qrel.grade) for qrel in truth.qrels] == [("src/a.ts", 1), ("b.ts", 3)]
 
 
 def test_keys_of_the_reference_go_back_where_they_were() -> None:
     text = "suite: s\nexpected:\n- id: q\n  owner: [あ]\n  reference:\n    symbols: [f]\n    paths: []\n"
-    known, truth = read_truth(Source("x", text.encode()))
+    known, truth = read_truth(InputSource("x", text.encode()))
     assert truth.metadata == {"suite": "s"}
     assert truth.queries[0].metadata == {"owner": ["あ"], "(reference)": {"symbols": ["f"]}}
     assert yaml.safe_load(write_files(known, truth)[""]) == yaml.safe_load(text)
@@ -78,7 +78,7 @@ def test_a_key_whose_place_is_taken_comes_back_too(name: str) -> None:
     written = write_files(known, truth)
     (item,) = yaml.safe_load(written[""])["expected"] if name == "assay" else yaml.safe_load(written[""])
     assert item["id"] == "q"
-    assert known.read(Source("f", written[""])) == truth
+    assert known.read(InputSource("f", written[""])) == truth
 
 
 @pytest.mark.parametrize("name", ["assay", "assay-queries"])
@@ -98,4 +98,4 @@ def test_a_grade_above_3_is_refused(name: str) -> None:
 )
 def test_other_yaml_is_not_taken_for_these(text: str) -> None:
     with pytest.raises(ValidationError, match="does not say which format"):
-        detect_format(Source("x.yaml", text.encode()))
+        detect_format(InputSource("x.yaml", text.encode()))

@@ -8,7 +8,7 @@ import pytest
 from annotator.domain.errors import AnnotatorError, BadInput, ValidationError
 from annotator.formats import json_text, source, yaml_text
 from annotator.formats.registry import FORMATS, find_format, read_truth
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from tests.unit.formats.small_files import QUERIES, WRITERS, Asked, Item, line_of, put, read
 
 NAMES = [known.name for known in FORMATS]
@@ -73,7 +73,9 @@ def test_bytes_in_another_encoding_are_refused_with_their_line(name: str, tmp_pa
 def test_the_encoding_that_is_named_is_read(name: str, tmp_path: Path) -> None:
     text = WRITERS[name]((Asked("Q1", (Item("検", "3"),)),))
     place = put(name, text.encode("cp932"), tmp_path)
-    assert read(name, Source(place.path, encoding="cp932")) == read(name, Source("f", text.encode()))
+    assert read(name, InputSource(place.path, encoding="cp932")) == read(
+        name, InputSource("f", text.encode())
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -89,7 +91,7 @@ def test_nul_characters_are_refused_with_their_line(name: str, tmp_path: Path) -
 def test_a_bom_and_crlf_change_nothing(name: str, tmp_path: Path) -> None:
     text = WRITERS[name](QUERIES)
     windows = b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()
-    assert read(name, put(name, windows, tmp_path)) == read(name, Source("f", text.encode()))
+    assert read(name, put(name, windows, tmp_path)) == read(name, InputSource("f", text.encode()))
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -293,7 +295,7 @@ def refuse_folder(folder: Path, **changes: str | bytes | None) -> list[str]:
     place = folder / "set"
     write_folder(place, **changes)
     with pytest.raises(AnnotatorError) as caught:
-        read_truth(Source(str(place)))
+        read_truth(InputSource(str(place)))
     return [
         line.removeprefix(f"{place}/")
         for line in "\n".join(map(str, caught.value.problems)).replace(f"{place}: ", "").split("\n")
@@ -310,7 +312,7 @@ def write_folder(place: Path, **changes: str | bytes | None) -> None:
 
 def test_a_good_folder_is_read_with_its_documents(tmp_path: Path) -> None:
     write_folder(tmp_path)
-    known, truth = read_truth(Source(str(tmp_path)))
+    known, truth = read_truth(InputSource(str(tmp_path)))
     assert known.name == "beir"
     assert [(query.query_id, query.text) for query in truth.queries] == [("Q1", "検索"), ("Q2", "또")]
     assert [document.title for document in truth.documents] == ["題"]
@@ -374,7 +376,7 @@ def test_a_link_out_of_the_folder_is_refused_and_not_read(name: str, tmp_path: P
     (place / name).unlink(missing_ok=True)
     (place / name).symlink_to(outside)
     with pytest.raises(BadInput) as caught:
-        read_truth(Source(str(place)))
+        read_truth(InputSource(str(place)))
     (said, *_) = [str(problem) for problem in caught.value.problems]
     assert f"expected {name} to be a file within the folder" in said
     assert "password" not in str(caught.value)
@@ -388,17 +390,17 @@ def test_a_folder_of_qrels_that_lies_elsewhere_is_refused(tmp_path: Path) -> Non
     write_folder(place, **{"qrels/test.tsv": None})
     (place / "qrels").symlink_to(outside)
     with pytest.raises(BadInput, match=r"expected qrels/test\.tsv to be a file within the folder"):
-        read_truth(Source(str(place)))
+        read_truth(InputSource(str(place)))
 
 
 @pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "qrels/../../secret", "qrels/.."])
 def test_a_path_out_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValidationError, match="expected files within the folder"):
-        Source(str(tmp_path)).child(name)
+        InputSource(str(tmp_path)).child(name)
 
 
 def test_a_folder_where_a_file_should_be_is_refused(tmp_path: Path) -> None:
     write_folder(tmp_path)
     (tmp_path / "qrels" / "more.tsv").mkdir()
     with pytest.raises(BadInput, match=r"expected qrels/more\.tsv to be a file within the folder"):
-        read_truth(Source(str(tmp_path)))
+        read_truth(InputSource(str(tmp_path)))

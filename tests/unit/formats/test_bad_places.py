@@ -4,7 +4,7 @@ import pytest
 
 from annotator.domain.errors import BadInput
 from annotator.formats.registry import FORMATS, find_format, read_truth
-from annotator.formats.source import MAX_LINE, Source
+from annotator.formats.source import MAX_LINE, InputSource
 from annotator.formats.tree import MAX_TEXT
 
 OWN = ("nablarch", "law", "law-compact", "ranked", "trec")
@@ -112,7 +112,7 @@ GOOD = {
 
 def read(name: str, data: bytes) -> None:
     known = find_format(name)
-    read_truth(Source("f", data), format_name=name, grades_by="all=1" if known.needs_grades_by else None)
+    read_truth(InputSource("f", data), format_name=name, grades_by="all=1" if known.needs_grades_by else None)
 
 
 def complaints(name: str, data: bytes) -> list[str]:

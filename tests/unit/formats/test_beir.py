@@ -8,16 +8,16 @@ import pytest
 from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import Document, GroundTruth, Qrel, Query
 from annotator.formats.registry import find_format, read_truth, write_files
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 BEIR = find_format("beir")
 
 
-def put(folder: Path, files: dict[str, bytes]) -> Source:
+def put(folder: Path, files: dict[str, bytes]) -> InputSource:
     for path, data in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
-    return Source(str(folder))
+    return InputSource(str(folder))
 
 
 def test_fields_and_metadata_of_queries_and_documents_stand_in_metadata(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_other_splits_are_read_after_test_and_keep_their_name(tmp_path: Path) ->
 
 
 def test_a_single_file_of_qrels_is_read_and_known_by_its_header() -> None:
-    known, truth = read_truth(Source("x", 'query-id\tcorpus-id\tscore\nか゛\t"d\t1"\t0\n'.encode()))
+    known, truth = read_truth(InputSource("x", 'query-id\tcorpus-id\tscore\nか゛\t"d\t1"\t0\n'.encode()))
     assert known is BEIR
     assert truth.queries == (Query("か゛", ""),)
     assert truth.qrels == (Qrel("か゛", "d\t1", 0),)
@@ -101,4 +101,4 @@ def test_a_single_split_says_on_which_line_each_query_begins() -> None:
     data = b"query-id\tcorpus-id\tscore\nQ1\ta\t1\nQ1\tb\t0\nQ2\ta\t3\n"
     lines = find_format("beir").find_query_lines
     assert lines is not None
-    assert lines(Source("test.tsv", data)) == [2, 4]
+    assert lines(InputSource("test.tsv", data)) == [2, 4]

@@ -12,7 +12,7 @@ from annotator.domain.errors import BadInput, ValidationError
 from annotator.formats.grade_scale import GradeScale, parse_mapping
 from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import read_truth
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 LAW: Any = {
     "queries": [
@@ -44,8 +44,8 @@ FILES = {
 }
 
 
-def source(name: str, mapping: str | None = None) -> Source:
-    return Source("f", FILES[name].encode(), scale=GradeScale(parse_mapping(mapping)))
+def source(name: str, mapping: str | None = None) -> InputSource:
+    return InputSource("f", FILES[name].encode(), scale=GradeScale(parse_mapping(mapping)))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -69,7 +69,7 @@ def test_unknown_grades_are_refused_with_the_values_their_counts_and_the_option(
 
 
 def test_a_query_whose_only_document_is_no_grade_stays_a_query() -> None:
-    found = Source("f", b"Q1 0 a -2\nQ2 0 a 1\n", scale=GradeScale(parse_mapping("-2=unrateable")))
+    found = InputSource("f", b"Q1 0 a -2\nQ2 0 a 1\n", scale=GradeScale(parse_mapping("-2=unrateable")))
     _, truth = read_truth(found, format_name="trec")
     assert ([query.query_id for query in truth.queries], len(truth.qrels)) == (["Q1", "Q2"], 1)
 

@@ -8,7 +8,7 @@ from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats import law
 from annotator.formats.registry import write_files
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 
 def write(truth: GroundTruth, *, list_grade_0: bool = False) -> bytes:
@@ -33,7 +33,7 @@ BAD = """\
 
 def test_every_bad_place_is_named_with_its_line() -> None:
     with pytest.raises(BadInput) as caught:
-        law.read(Source("q.json", BAD.encode()))
+        law.read(InputSource("q.json", BAD.encode()))
     assert [str(problem).removeprefix("q.json:") for problem in caught.value.problems] == [
         "3: expected queries[0].ground_truth.제17조.relevance to be a grade 0, 1, 2 or 3, found 4",
         "4: expected queries[0].ground_truth[''] to be an id: a text that is not empty, found ''",
@@ -65,7 +65,7 @@ def test_every_bad_place_is_named_with_its_line() -> None:
 )
 def test_a_file_of_another_shape_is_refused(text: str, message: str) -> None:
     with pytest.raises(BadInput) as caught:
-        law.read(Source("f", text.encode()))
+        law.read(InputSource("f", text.encode()))
     assert str(caught.value) == message
 
 
@@ -94,7 +94,7 @@ def test_the_second_annotators_grade_is_read_and_written_back_also_where_the_fir
         "d": {"relevance": 1, "annotator_1": None, "annotator_2": None},
     }
     queries = [{"query_id": "Q", "query_text": "t", "ground_truth": judged}]
-    truth = law.read(Source("f", json.dumps({"queries": queries}).encode()))
+    truth = law.read(InputSource("f", json.dumps({"queries": queries}).encode()))
     assert [qrel.annotator_grades for qrel in truth.qrels] == [
         (("annotator_2", 1),),
         (("annotator_2", 2),),

@@ -8,7 +8,7 @@ from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats import law, law_compact
 from annotator.formats.registry import detect_format, write_files
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 
 def test_grades_stand_alone_and_grade_0_only_when_asked_for() -> None:
@@ -22,14 +22,14 @@ def test_grades_stand_alone_and_grade_0_only_when_asked_for() -> None:
 def test_neither_form_is_read_as_the_other() -> None:
     truth = GroundTruth((Query("Q", "17조"),), (Qrel("Q", "a", 3),))
     full, compact = (write_files(known, truth)[""] for known in (law.FORMAT, law_compact.FORMAT))
-    assert detect_format(Source("f", full)) is law.FORMAT
-    assert detect_format(Source("f", compact)) is law_compact.FORMAT
+    assert detect_format(InputSource("f", full)) is law.FORMAT
+    assert detect_format(InputSource("f", compact)) is law_compact.FORMAT
     with pytest.raises(BadInput, match="a mapping with relevance, found 3"):
-        law.read(Source("f", compact))
+        law.read(InputSource("f", compact))
     with pytest.raises(BadInput, match="a grade 0, 1, 2 or 3, found a mapping"):
-        law_compact.read(Source("f", full))
+        law_compact.read(InputSource("f", full))
 
 
 def test_a_total_of_the_file_s_own_is_kept() -> None:
     text = b'{"queries": [{"query_id": "Q", "query_text": "t", "ground_truth": {}, "total_relevant": 7}]}'
-    assert law_compact.read(Source("f", text)).queries[0].metadata == {"total_relevant": 7}
+    assert law_compact.read(InputSource("f", text)).queries[0].metadata == {"total_relevant": 7}

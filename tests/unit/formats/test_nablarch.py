@@ -7,7 +7,7 @@ from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats import nablarch
 from annotator.formats.registry import write_files
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 
 def write(truth: GroundTruth, *, list_grade_0: bool = False) -> bytes:
@@ -42,7 +42,7 @@ queries:
 
 def test_every_bad_place_is_named_with_its_line() -> None:
     with pytest.raises(BadInput) as caught:
-        nablarch.read(Source("q.yaml", BAD.encode()))
+        nablarch.read(InputSource("q.yaml", BAD.encode()))
     assert [str(problem).removeprefix("q.yaml:") for problem in caught.value.problems] == [
         "7: expected queries[0].expected_docs[0].relevance to be a grade 0, 1, 2 or 3, found '4'",
         "8: expected queries[0].expected_docs[1].doc_id to be given once in a query, found 'd1'",
@@ -74,13 +74,13 @@ def test_every_bad_place_is_named_with_its_line() -> None:
 )
 def test_a_file_of_another_shape_is_refused(text: str, message: str) -> None:
     with pytest.raises(BadInput) as caught:
-        nablarch.read(Source("f", text.encode()))
+        nablarch.read(InputSource("f", text.encode()))
     assert str(caught.value) == message
 
 
 def test_unquoted_ids_are_taken_as_they_are_written() -> None:
     text = b"queries:\n  - {id: 007, query: no, expected_docs: [{doc_id: 1e3, relevance: 3}]}"
-    truth = nablarch.read(Source("f", text))
+    truth = nablarch.read(InputSource("f", text))
     assert [(query.query_id, query.text) for query in truth.queries] == [("007", "no")]
     assert truth.qrels[0].doc_id == "1e3"
 

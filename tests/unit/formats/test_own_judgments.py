@@ -9,7 +9,7 @@ from annotator.domain.ground_truth import GroundTruth, JudgmentLine
 from annotator.formats.grade_scale import GradeScale
 from annotator.formats.losses import find_losses
 from annotator.formats.registry import FORMATS, find_format, read_truth
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 CELLS = {
     "d1": {"grade": 2, "annotator_1": "unrateable", "annotator_2": 2},
@@ -37,7 +37,9 @@ def write(name: str) -> bytes:
 
 def read(name: str, data: bytes | None = None) -> GroundTruth:
     scale = GradeScale({"-1": "unrateable"})
-    return read_truth(Source("f", write(name) if data is None else data, scale=scale), format_name=name)[1]
+    return read_truth(InputSource("f", write(name) if data is None else data, scale=scale), format_name=name)[
+        1
+    ]
 
 
 @pytest.mark.parametrize("name", ["law", "csv", "jsonl"])

@@ -7,7 +7,7 @@ import pytest
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.registry import detect_format, find_format, read_truth, write_files
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.writer import write_file
 
 TRUTH = GroundTruth(
@@ -24,7 +24,7 @@ TRUTH = GroundTruth(
 
 def said(name: str, text: str) -> list[str]:
     with pytest.raises(BadInput) as caught:
-        read_truth(Source("f", text.encode()), format_name=name)
+        read_truth(InputSource("f", text.encode()), format_name=name)
     return [str(problem).removeprefix("f:") for problem in caught.value.problems]
 
 
@@ -32,7 +32,7 @@ def said(name: str, text: str) -> list[str]:
 def test_everything_comes_back_with_names_that_mean_something_else(name: str) -> None:
     known = find_format(name)
     files = write_files(known, TRUTH)
-    assert read_truth(Source("f", files[""])) == (known, TRUTH)
+    assert read_truth(InputSource("f", files[""])) == (known, TRUTH)
 
 
 def test_a_csv_has_only_the_columns_that_are_used() -> None:
@@ -82,7 +82,7 @@ def test_what_json_cannot_hold_is_refused(value: object) -> None:
     ],
 )
 def test_other_names_of_columns_are_known(text: str) -> None:
-    _, truth = read_truth(Source("f", text.encode()))
+    _, truth = read_truth(InputSource("f", text.encode()))
     assert truth.qrels == (Qrel("q", "d", 2),)
     assert truth.queries[-1].text == "t"
 
@@ -93,21 +93,21 @@ def test_a_second_name_for_what_is_there_is_metadata_of_the_qrel(name: str) -> N
         text = "query_id,doc_id,grade,relevance,query,text\nq,d,2,high,t,document's\nq,e,1,low,,another's\n"
     else:
         text = '{"query_id": "q", "doc_id": "d", "grade": 2, "relevance": "high", "query": "t", "text": "document\'s"}\n'
-    _, truth = read_truth(Source("f", text.encode()))
+    _, truth = read_truth(InputSource("f", text.encode()))
     assert truth.queries == (Query("q", "t"),)
     assert truth.qrels[0] == Qrel("q", "d", 2, metadata={"relevance": "high", "text": "document's"})
 
 
 def test_what_is_said_of_a_query_on_any_row_counts_for_all() -> None:
     text = "query_id,doc_id,grade,query,category\nq,d,1,,\nr,d,1,u,\nq,e,1,t,\nq,f,1,,c\n"
-    _, truth = read_truth(Source("f", text.encode()))
+    _, truth = read_truth(InputSource("f", text.encode()))
     assert truth.queries == (Query("q", "t", category="c"), Query("r", "u"))
     assert [qrel.query_id for qrel in truth.qrels] == ["q", "r", "q", "q"]
 
 
 def test_rows_of_a_query_share_its_id_and_empty_metadata_costs_nothing() -> None:
     text = "query_id,doc_id,grade\n" + "".join(f"query-{n % 2},d{n},1\n" for n in range(6))
-    _, truth = read_truth(Source("f", text.encode()))
+    _, truth = read_truth(InputSource("f", text.encode()))
     assert len({id(qrel.query_id) for qrel in truth.qrels}) == 2
     assert len({id(qrel.metadata) for qrel in truth.qrels}) == 1
 
@@ -156,7 +156,7 @@ def test_judgments_are_told_from_qrels() -> None:
     line = '{"query_id": "q", "doc_id": "d", "annotator": "kim", "grade": 1}\n'
     for name, text in (("csv", table), ("jsonl", line)):
         with pytest.raises(ValidationError, match="does not say which format"):
-            detect_format(Source("f", text.encode()))
+            detect_format(InputSource("f", text.encode()))
         (problem,) = said(name, text)
         assert "import judgments" in problem
 
@@ -174,4 +174,4 @@ def test_judgments_are_told_from_qrels() -> None:
 )
 def test_other_tables_are_not_taken_for_qrels(text: str) -> None:
     with pytest.raises(ValidationError, match="does not say which format"):
-        detect_format(Source("f", text.encode()))
+        detect_format(InputSource("f", text.encode()))

@@ -8,13 +8,13 @@ from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats import ranked
 from annotator.formats.registry import read_truth, write_files
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 TEXT = '[{"query": "顧客満足度", "relevant_documents": ["a", "b", "c"], "language": "ja", "team": 1}, {"query": "x", "relevant_documents": ["a"]}]'
 
 
 def read(grades_by: str | None) -> GroundTruth:
-    return read_truth(Source("r.json", TEXT.encode()), grades_by=grades_by)[1]
+    return read_truth(InputSource("r.json", TEXT.encode()), grades_by=grades_by)[1]
 
 
 def write(truth: GroundTruth) -> list[dict[str, object]]:
@@ -43,7 +43,7 @@ def test_all_gives_every_document_the_same_grade() -> None:
 def read_list(length: int, grades_by: str) -> list[int]:
     doc_ids = json.dumps([f"d{number}" for number in range(length)])
     data = f'[{{"query": "x", "relevant_documents": {doc_ids}}}]'.encode()
-    return [qrel.grade for qrel in read_truth(Source("r.json", data), grades_by=grades_by)[1].qrels]
+    return [qrel.grade for qrel in read_truth(InputSource("r.json", data), grades_by=grades_by)[1].qrels]
 
 
 def test_places_give_each_document_the_grade_of_its_step() -> None:
@@ -79,7 +79,7 @@ def test_a_list_converted_by_any_rule_comes_back_in_its_order() -> None:
     doc_ids = ["z", "a", "m", "b", "y", "c", "x"]
     data = json.dumps([{"query": "x", "relevant_documents": doc_ids}]).encode()
     for rule in ("position", "all=1", "all=3", "places=3:3,6:2,10:1"):
-        truth = read_truth(Source("r.json", data), grades_by=rule)[1]
+        truth = read_truth(InputSource("r.json", data), grades_by=rule)[1]
         assert write(truth) == [{"query": "x", "relevant_documents": doc_ids}]
 
 

@@ -15,11 +15,11 @@ from annotator.formats.registry import (
     write_files,
     write_table,
 )
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 
 def detect(data: bytes, path: str = "x") -> str:
-    return detect_format(Source(path, data)).name
+    return detect_format(InputSource(path, data)).name
 
 
 def test_names_are_unique_and_findable() -> None:
@@ -43,12 +43,12 @@ def test_content_that_does_not_tell_is_answered_with_the_candidates_of_its_suffi
 
 def test_grades_by_is_refused_for_a_format_with_grades() -> None:
     with pytest.raises(ValidationError, match="--grades-by is for files without grades; trec holds its own"):
-        read_truth(Source("f", b"q 0 d 1\n"), grades_by="position")
+        read_truth(InputSource("f", b"q 0 d 1\n"), grades_by="position")
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(ValidationError, match="expected a file of the format law, found a folder"):
-        read_truth(Source(str(tmp_path)), format_name="law")
+        read_truth(InputSource(str(tmp_path)), format_name="law")
 
 
 def test_the_page_on_files_shows_the_table() -> None:

@@ -10,7 +10,7 @@ from annotator.cli.main import app
 from annotator.dataset.coverage_service import check_file
 from annotator.domain.errors import ValidationError
 from annotator.formats.released_law import has_mixed_places
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.importing.qrel_plan import name_annotators, read_qrel_source
 
 JUDGED = {"a": {"relevance": 2, "annotator_1": 2, "annotator_2": 1}}
@@ -30,7 +30,7 @@ def say(*annotators: str, path: str = "law.json") -> str:
 
 def test_the_places_of_a_release_with_three_annotators_are_no_two_people(tmp_path: Path) -> None:
     path = put(tmp_path, say("annotator_1", "annotator_2", "annotator_3"))
-    report = check_file(Source(str(path)))
+    report = check_file(InputSource(str(path)))
     assert (report.valid, report.agreement, report.differing, report.mixed_annotators) == (
         True,
         None,
@@ -58,7 +58,7 @@ def test_the_places_of_a_release_with_three_annotators_are_no_two_people(tmp_pat
 )
 def test_other_files_have_two_annotators(tmp_path: Path, manifest: str) -> None:
     path = put(tmp_path, manifest)
-    assert not has_mixed_places(Source(str(path)))
-    assert check_file(Source(str(path))).agreement is not None
+    assert not has_mixed_places(InputSource(str(path)))
+    assert check_file(InputSource(str(path))).agreement is not None
     file = read_qrel_source(path, format_name=None, encoding=None, grades_by=None)
     assert len(name_annotators(file, {})) == 2

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from annotator.dataset.coverage_service import check_file
 from annotator.formats.file_warnings import say_repeated_texts
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.importing.conversion_service import prepare_conversion
 from annotator.importing.sources import read_query_source
 
@@ -14,7 +14,7 @@ RANKED = json.dumps(QUERIES).encode()
 
 
 def test_check_tells_the_text_and_its_places() -> None:
-    report = check_file(Source("r.json", RANKED), format_name="ranked")
+    report = check_file(InputSource("r.json", RANKED), format_name="ranked")
     assert report.valid
     assert report.repeated_texts == (("検索", (1, 3)),)
     assert list(say_repeated_texts(report.file, report.repeated_texts)) == [
@@ -28,7 +28,7 @@ def test_a_format_with_ids_may_have_a_text_twice() -> None:
             {"query_id": name, "query_text": "x", "ground_truth": {"d": {"relevance": 1}}} for name in "ab"
         ]
     }
-    report = check_file(Source("l.json", json.dumps(law).encode()), format_name="law")
+    report = check_file(InputSource("l.json", json.dumps(law).encode()), format_name="law")
     assert (report.valid, report.repeated_texts) == (True, ())
 
 
@@ -36,7 +36,7 @@ def test_conversion_and_import_tell_it_too(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_bytes(RANKED)
     target = str(tmp_path / "out.jsonl")
-    prepared = prepare_conversion(Source(str(path)), target, target_format="jsonl", grades_by="all=1")
+    prepared = prepare_conversion(InputSource(str(path)), target, target_format="jsonl", grades_by="all=1")
     assert any("stands 2 times" in note for note in prepared.notes)
     _, notes = read_query_source(path, format_name=None, encoding=None)
     assert any("stands 2 times" in note for note in notes)

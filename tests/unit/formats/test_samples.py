@@ -7,7 +7,7 @@ import pytest
 from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.format import Format
 from annotator.formats.registry import FORMATS, detect_format, find_format, read_truth, write_files
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 SAMPLES = Path(__file__).parents[3] / "annotator" / "formats" / "samples"
 GOLDEN = Path(__file__).parents[2] / "golden" / "formats"
@@ -21,7 +21,7 @@ def format_of(file: Path) -> Format:
     return find_format(file.name.split(".")[0])
 
 
-def read(known: Format, source: Source) -> GroundTruth:
+def read(known: Format, source: InputSource) -> GroundTruth:
     grades_by = "position" if known.needs_grades_by else None
     return read_truth(source, format_name=known.name, grades_by=grades_by)[1]
 
@@ -44,19 +44,19 @@ def test_every_format_has_a_nasty_sample() -> None:
 def test_a_sample_is_recognised_by_its_content(file: Path, tmp_path: Path) -> None:
     nameless = tmp_path / "without a suffix"
     nameless.symlink_to(file)
-    assert detect_format(Source(str(nameless))) is format_of(file)
+    assert detect_format(InputSource(str(nameless))) is format_of(file)
 
 
 @names
 def test_what_is_written_reads_back_as_it_was(file: Path, tmp_path: Path) -> None:
     known = format_of(file)
-    truth = read(known, Source(str(file)))
+    truth = read(known, InputSource(str(file)))
     written = write_files(known, truth, list_grade_0=True)
     for path, data in written.items():
         place = tmp_path / "again" / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(data)
-    again = read(known, Source(str(tmp_path / "again")))
+    again = read(known, InputSource(str(tmp_path / "again")))
     assert again == truth
     assert write_files(known, again, list_grade_0=True) == written
 
@@ -64,7 +64,7 @@ def test_what_is_written_reads_back_as_it_was(file: Path, tmp_path: Path) -> Non
 @names
 def test_a_sample_is_written_as_the_golden_files(file: Path) -> None:
     known = format_of(file)
-    written = write_files(known, read(known, Source(str(file))), list_grade_0=True)
+    written = write_files(known, read(known, InputSource(str(file))), list_grade_0=True)
     assert written == list_content(GOLDEN / file.name)
 
 
@@ -73,7 +73,7 @@ def test_a_sample_is_written_as_the_golden_files(file: Path) -> None:
 )
 def test_the_evaluators_own_sample_comes_back_byte_for_byte(file: Path) -> None:
     known = format_of(file)
-    assert write_files(known, read(known, Source(str(file)))) == list_content(file)
+    assert write_files(known, read(known, InputSource(str(file)))) == list_content(file)
 
 
 @files
@@ -81,16 +81,16 @@ def test_a_bom_and_crlf_change_nothing(file: Path) -> None:
     known = format_of(file)
     plain = file.read_bytes().replace(b"\r\n", b"\n")
     windows = b"\xef\xbb\xbf" + plain.replace(b"\n", b"\r\n")
-    assert read(known, Source("f", windows)) == read(known, Source("f", plain))
-    assert detect_format(Source("f", windows)) is known
+    assert read(known, InputSource("f", windows)) == read(known, InputSource("f", plain))
+    assert detect_format(InputSource("f", windows)) is known
 
 
 @files
 def test_another_encoding_is_read_when_it_is_named(file: Path) -> None:
     known = format_of(file)
     utf16 = file.read_bytes().decode("utf-8").encode("utf-16")
-    assert read(known, Source("f", utf16, "utf-16")) == read(known, Source(str(file)))
-    assert detect_format(Source("f", utf16, "utf-16")) is known
+    assert read(known, InputSource("f", utf16, "utf-16")) == read(known, InputSource(str(file)))
+    assert detect_format(InputSource("f", utf16, "utf-16")) is known
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_another_encoding_is_read_when_it_is_named(file: Path) -> None:
 def test_the_lines_of_queries_are_where_they_stand(file: Path) -> None:
     known = format_of(file)
     assert known.find_query_lines is not None
-    truth = read(known, Source(str(file)))
-    lines = known.find_query_lines(Source(str(file)))
+    truth = read(known, InputSource(str(file)))
+    lines = known.find_query_lines(InputSource(str(file)))
     assert len(lines) == len(truth.queries)
     assert lines == sorted(lines)
     source = file.read_bytes().decode().split("\n")

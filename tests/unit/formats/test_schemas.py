@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from annotator.domain.errors import BadInput, NotFound
 from annotator.formats.format import list_schemas, read_schema
 from annotator.formats.registry import FORMATS
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.formats.yaml_text import load_yaml, resolve
 from tests.unit.formats.small_files import QUERIES, WRITERS, Asked, Item, read
 
@@ -37,7 +37,7 @@ def is_valid(schema: str, values: list[Any]) -> bool:
 
 def is_read(name: str, data: bytes) -> bool:
     try:
-        read(name, Source("f", data))
+        read(name, InputSource("f", data))
     except BadInput:
         return False
     return True
@@ -206,7 +206,7 @@ def test_a_line_of_beir_is_judged_alike(file: str, line: str, good: bool, tmp_pa
     (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "t"}\n')
     (tmp_path / file).write_text(f"{line}\n")
     try:
-        read("beir", Source(str(tmp_path)))
+        read("beir", InputSource(str(tmp_path)))
         found = True
     except BadInput:
         found = False

@@ -9,7 +9,7 @@ import pytest
 from annotator.dataset.coverage_service import check_file
 from annotator.formats.file_warnings import say_wrong_counts
 from annotator.formats.registry import read_truth
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.importing.conversion_service import prepare_conversion, write_conversion
 from annotator.importing.qrel_plan import match_qrels, read_qrel_source
 from annotator.importing.sources import read_query_source
@@ -41,7 +41,7 @@ def compact(total: Any) -> bytes:
 
 
 def find(content: bytes, name: str) -> list[tuple[int | None, str, str, int]]:
-    _, truth = read_truth(Source("file", content), format_name=name)
+    _, truth = read_truth(InputSource("file", content), format_name=name)
     return [(one.line, one.place, one.stated, one.counted) for one in truth.wrong_counts]
 
 
@@ -67,7 +67,7 @@ def test_a_wrong_count_is_told_with_both_numbers_and_its_line(
 
 
 def test_check_leaves_the_file_valid_and_names_the_count() -> None:
-    report = check_file(Source("file.yaml", NABLARCH), format_name="nablarch")
+    report = check_file(InputSource("file.yaml", NABLARCH), format_name="nablarch")
     assert report.valid
     assert list(map(str, report.wrong_counts)) == [
         "file.yaml:3: dataset.total_queries says 50, counted: 1 query"
@@ -77,7 +77,9 @@ def test_check_leaves_the_file_valid_and_names_the_count() -> None:
 def test_a_conversion_says_so_before_the_count_is_written_anew(tmp_path: Path) -> None:
     source = tmp_path / "in.yaml"
     source.write_bytes(NABLARCH)
-    prepared = prepare_conversion(Source(str(source)), str(tmp_path / "out.yaml"), target_format="nablarch")
+    prepared = prepare_conversion(
+        InputSource(str(source)), str(tmp_path / "out.yaml"), target_format="nablarch"
+    )
     assert any("total_queries says 50, counted: 1 query" in note for note in prepared.notes)
     write_conversion(prepared)
     assert "total_queries: 1\n" in (tmp_path / "out.yaml").read_text("utf-8")
@@ -118,6 +120,6 @@ def test_an_import_of_qrels_says_so(tmp_path: Path) -> None:
 def test_of_many_wrong_counts_the_first_are_named_and_the_others_counted() -> None:
     query = {"query_text": "x", "ground_truth": {"d": {"relevance": 1}}, "total_relevant": 9}
     queries = [{**query, "query_id": f"Q{place}"} for place in range(7)]
-    _, truth = read_truth(Source("f", json.dumps({"queries": queries}).encode()), format_name="law")
+    _, truth = read_truth(InputSource("f", json.dumps({"queries": queries}).encode()), format_name="law")
     said = list(say_wrong_counts(truth.wrong_counts))
     assert (len(said), said[-1]) == (6, "f: 2 more counts are wrong: annotator check lists all")

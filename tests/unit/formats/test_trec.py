@@ -7,7 +7,7 @@ from annotator.domain.ground_truth import GroundTruth, Qrel, Query, Run, RunEntr
 from annotator.formats import trec
 from annotator.formats.registry import write_files
 from annotator.formats.runs import keep_tags, read_run_file, require_system
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 
 def read_run(data: bytes, path: str, *, system: str | None = None) -> Run:
@@ -28,7 +28,7 @@ def messages(error: BadInput) -> list[str]:
 def test_every_bad_line_of_qrels_is_named() -> None:
     text = "q 0 a 3\nq 0 a 2\nq 0 b 4\nq 0 c -1\nq 0 d\nq 0 e f 1\nq 0 g 2.0\n"
     with pytest.raises(BadInput) as caught:
-        trec.read(Source("f", text.encode()))
+        trec.read(InputSource("f", text.encode()))
     assert messages(caught.value) == [
         "2: expected each document of a query once (first on line 1), found a",
         "3: expected a grade 0, 1, 2 or 3, found '4'",
@@ -42,7 +42,7 @@ def test_every_bad_line_of_qrels_is_named() -> None:
 @pytest.mark.parametrize("text", ["", "\n \n"])
 def test_an_empty_file_is_no_qrels_and_no_run(text: str) -> None:
     with pytest.raises(BadInput, match="found an empty file"):
-        trec.read(Source("f", text.encode()))
+        trec.read(InputSource("f", text.encode()))
     with pytest.raises(BadInput, match="found an empty file"):
         read_run(text.encode(), "f")
 
@@ -56,7 +56,7 @@ def test_an_id_with_white_space_is_refused_with_the_id(bad: str) -> None:
 
 
 def test_a_full_width_space_does_not_separate_fields() -> None:
-    assert trec.read(Source("f", "q 0 a　b 1".encode())).qrels == (Qrel("q", "a　b", 1),)
+    assert trec.read(InputSource("f", "q 0 a　b 1".encode())).qrels == (Qrel("q", "a　b", 1),)
 
 
 def test_grade_0_is_always_written() -> None:

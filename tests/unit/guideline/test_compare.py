@@ -7,7 +7,7 @@ import pytest
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
 from annotator.guideline.compare import (
     MOST_CHARACTERS,
-    Line,
+    DiffLine,
     compare_lines,
     compare_standards,
     propose_change,
@@ -20,7 +20,7 @@ def change(rubric: Rubric, grade: int, **fields: object) -> Rubric:
     return replace(rubric, grades=grades)
 
 
-def marked(line: Line) -> str:
+def marked(line: DiffLine) -> str:
     return "".join(f"[{part.text}]" if part.changed else part.text for part in line.parts) or line.text
 
 
@@ -73,7 +73,7 @@ def test_texts_that_are_too_unlike_are_cut_and_say_so() -> None:
     after = "\n".join(f"new {number} {'y' * 80}" for number in range(5_000))
     found = compare_lines(f"head\n{before}\ntail", f"head\n{after}\ntail")
     assert found.cut
-    assert found.lines[0] == Line("same", "head")
+    assert found.lines[0] == DiffLine("same", "head")
     skipped = {(line.kind, line.skipped) for line in found.lines if line.skipped}
     assert skipped == {("removed", 4_800), ("added", 4_800)}
     assert sum(len(line.text) for line in found.lines) <= MOST_CHARACTERS

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from annotator.cli.main import app
 from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, GateNotMet, ValidationError
 from annotator.formats.registry import FORMATS, find_format, read_truth, write_files
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 
 LAW = {
     "version": "1.0",
@@ -61,13 +61,13 @@ def test_each_loss_is_said_before_the_file_is(law: Path, tmp_path: Path) -> None
     assert any("1 note left out" in line for line in lines)
     assert any("grade 0 left out" in line for line in lines)
     assert lines[-1].startswith(f"{tmp_path / 'nablarch.yaml'}: nablarch, ")
-    _, truth = read_truth(Source(str(tmp_path / "nablarch.yaml")))
+    _, truth = read_truth(InputSource(str(tmp_path / "nablarch.yaml")))
     assert [(qrel.doc_id, qrel.grade) for qrel in truth.qrels] == [("법률 제17조", 3)]
 
 
 def test_grade_0_is_listed_when_asked_for(law: Path, tmp_path: Path) -> None:
     run("convert", str(law), str(tmp_path / "nablarch.yaml"), "--list-grade-0")
-    _, truth = read_truth(Source(str(tmp_path / "nablarch.yaml")))
+    _, truth = read_truth(InputSource(str(tmp_path / "nablarch.yaml")))
     assert [qrel.grade for qrel in truth.qrels] == [3, 0]
 
 
@@ -78,7 +78,7 @@ def test_the_bytes_are_those_that_the_format_writes(law: Path, tmp_path: Path) -
         if known.name == "trec":
             continue
         assert done.exit_code == 0, done.exception
-        _, truth = read_truth(Source(str(law)))
+        _, truth = read_truth(InputSource(str(law)))
         for path, data in write_files(known, truth).items():
             assert (target / path if path else target).read_bytes() == data
 
@@ -118,7 +118,7 @@ def test_a_target_that_is_there_stays_unless_it_may_be_overwritten(law: Path, tm
 
 def test_a_file_may_be_written_over_itself(law: Path) -> None:
     assert run("convert", str(law), str(law), "--to", "law", "--overwrite").exit_code == 0
-    assert read_truth(Source(str(law)))[1].queries[0].query_id == "Q 1"
+    assert read_truth(InputSource(str(law)))[1].queries[0].query_id == "Q 1"
 
 
 def test_a_ranked_file_needs_a_rule_for_its_grades(ranked: Path, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_queries_of_another_file_give_texts_and_for_ranked_ids(ranked: Path, tmp
     )
     assert (tmp_path / "x.qrels").read_text(encoding="utf-8").startswith("S-7 ")
     assert run("convert", str(tmp_path / "x.qrels"), str(tmp_path / "law.json"), *queries).exit_code == 0
-    (query,) = read_truth(Source(str(tmp_path / "law.json")))[1].queries
+    (query,) = read_truth(InputSource(str(tmp_path / "law.json")))[1].queries
     assert (query.query_id, query.text, query.language) == ("S-7", "顧客満足度", "ja")
 
 
@@ -216,7 +216,7 @@ def test_a_ranked_file_is_checked_without_a_rule(ranked: Path) -> None:
 
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
 def test_every_format_can_be_checked(known: object, law: Path, tmp_path: Path) -> None:
-    truth = read_truth(Source(str(law)))[1]
+    truth = read_truth(InputSource(str(law)))[1]
     name = known.name  # type: ignore[attr-defined]
     if name == "trec":
         return

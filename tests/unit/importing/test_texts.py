@@ -6,7 +6,7 @@ import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
-from annotator.formats.source import Source
+from annotator.formats.source import InputSource
 from annotator.importing.conversion_service import read_query_file, supply_texts
 
 IDS_ONLY = GroundTruth((Query("Q1", ""), Query("Q2", "自分の文")), (Qrel("Q1", "d", 3), Qrel("Q2", "d", 0)))
@@ -74,14 +74,14 @@ def test_a_text_that_is_not_there_exactly_once_is_refused(
 )  # fmt: skip
 def test_any_file_with_queries_will_do(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
-    (query,) = read_query_file(Source(str(tmp_path / name)))
+    (query,) = read_query_file(InputSource(str(tmp_path / name)))
     assert (query.query_id, query.text, query.language) == ("Q1", "検索 🔎", "ja")
 
 
 def test_a_file_without_queries_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
     with pytest.raises(BadInput):
-        read_query_file(Source(str(tmp_path / "x.csv")))
+        read_query_file(InputSource(str(tmp_path / "x.csv")))
     (tmp_path / "x.pdf").write_text("?")
     with pytest.raises(ValidationError, match="--queries: "):
-        read_query_file(Source(str(tmp_path / "x.pdf")))
+        read_query_file(InputSource(str(tmp_path / "x.pdf")))

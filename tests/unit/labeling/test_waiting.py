@@ -7,57 +7,57 @@ import pytest
 from annotator.labeling.assignment import (
     Facts,
     Held,
-    Limits,
     Member,
-    QueryStanding,
+    OpenQuery,
+    RoleScope,
     list_waiting_people,
     list_waiting_queries,
 )
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
-EVERYTHING = (Limits(),)
+EVERYTHING = (RoleScope(),)
 
 
 def query(
     pk: int, category: str | None = None, language: str | None = None, *, open_pairs: int = 4
-) -> QueryStanding:
-    return QueryStanding(pk, f"Q{pk}", "検索", category, language, open_pairs, 1)
+) -> OpenQuery:
+    return OpenQuery(pk, f"Q{pk}", "検索", category, language, open_pairs, 1)
 
 
-def member(pk: int, *limits: Limits, works: bool = True) -> Member:
+def member(pk: int, *limits: RoleScope, works: bool = True) -> Member:
     return Member(pk, f"p{pk}", "", limits or EVERYTHING, works)
 
 
 @pytest.mark.parametrize(
     ("limits", "category", "language", "covers"),
     [
-        (Limits(), None, None, True),
-        (Limits(("howto",)), "howto", "ja", True),
-        (Limits(("howto",)), "判例", "ja", False),
-        (Limits(("howto",)), None, "ja", False),
-        (Limits(()), "howto", "ja", False),
-        (Limits(None, ("ja", "ko")), None, "ko", True),
-        (Limits(None, ("ja",)), "howto", None, False),
-        (Limits(("howto",), ("ja",)), "howto", "ja", True),
-        (Limits(("howto",), ("ja",)), "howto", "ko", False),
-        (Limits(("howto",), ("ja",)), "判例", "ja", False),
+        (RoleScope(), None, None, True),
+        (RoleScope(("howto",)), "howto", "ja", True),
+        (RoleScope(("howto",)), "判例", "ja", False),
+        (RoleScope(("howto",)), None, "ja", False),
+        (RoleScope(()), "howto", "ja", False),
+        (RoleScope(None, ("ja", "ko")), None, "ko", True),
+        (RoleScope(None, ("ja",)), "howto", None, False),
+        (RoleScope(("howto",), ("ja",)), "howto", "ja", True),
+        (RoleScope(("howto",), ("ja",)), "howto", "ko", False),
+        (RoleScope(("howto",), ("ja",)), "判例", "ja", False),
     ],
 )  # fmt: skip
 def test_a_role_covers_what_both_its_categories_and_its_languages_name(
-    limits: Limits, category: str | None, language: str | None, covers: bool
+    limits: RoleScope, category: str | None, language: str | None, covers: bool
 ) -> None:
     assert limits.cover(category, language) is covers
 
 
 def test_one_role_that_covers_a_query_is_enough_and_two_halves_are_not() -> None:
-    person = member(1, Limits(("howto",), ("ja",)), Limits(("判例",), ("ko",)))
+    person = member(1, RoleScope(("howto",), ("ja",)), RoleScope(("判例",), ("ko",)))
     assert person.knows("判例", "ko")
     assert not person.knows("howto", "ko")
     assert not Member(2, "gone", "", (), works=True).knows("howto", "ja")
 
 
 def test_a_query_goes_to_those_who_work_and_know_it_and_once_given_to_those_of_them() -> None:
-    people = [member(1), member(2, Limits(("howto",))), member(3, works=False), member(4)]
+    people = [member(1), member(2, RoleScope(("howto",))), member(3, works=False), member(4)]
     facts = Facts([query(1, "判例"), query(2, "howto")], people, assigned={2: frozenset({2, 3})})
     assert [[person.pk for person in facts.find_eligible(one)] for one in facts.queries] == [[1, 4], [2]]
 
@@ -69,7 +69,7 @@ def test_what_is_left_is_what_is_neither_answered_nor_disclosed_and_never_below_
 
 
 def test_people_come_by_what_they_have_left_then_by_name() -> None:
-    people = [member(2), member(1), member(3), member(4, Limits(("判例",)))]
+    people = [member(2), member(1), member(3), member(4, RoleScope(("判例",)))]
     facts = Facts(
         [query(1, "howto"), query(2, "howto", open_pairs=3), query(3, "判例", open_pairs=0)],
         people,
@@ -87,14 +87,14 @@ def test_people_come_by_what_they_have_left_then_by_name() -> None:
 @pytest.mark.parametrize(
     ("limits", "categories", "languages"),
     [
-        ((Limits(),), None, None),
-        ((Limits(("b", "a")), Limits(("a", "c"), ("ja",))), ("b", "a", "c"), None),
-        ((Limits(("b",)), Limits()), None, None),
-        ((Limits(("b",), ("ja",)), Limits(("b",), ("ko", "ja"))), ("b",), ("ja", "ko")),
+        ((RoleScope(),), None, None),
+        ((RoleScope(("b", "a")), RoleScope(("a", "c"), ("ja",))), ("b", "a", "c"), None),
+        ((RoleScope(("b",)), RoleScope()), None, None),
+        ((RoleScope(("b",), ("ja",)), RoleScope(("b",), ("ko", "ja"))), ("b",), ("ja", "ko")),
     ],
 )
 def test_somebodys_expertise_is_shown_as_all_that_their_roles_cover(
-    limits: tuple[Limits, ...], categories: tuple[str, ...] | None, languages: tuple[str, ...] | None
+    limits: tuple[RoleScope, ...], categories: tuple[str, ...] | None, languages: tuple[str, ...] | None
 ) -> None:
     (found,) = list_waiting_people(Facts([], [member(1, *limits)]), now=NOW)
     assert (found.categories, found.languages) == (categories, languages)

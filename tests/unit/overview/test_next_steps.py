@@ -7,9 +7,9 @@ import pytest
 from annotator.agreement.records import Value
 from annotator.domain.messages import show_beside
 from annotator.domain.settling import Reason
-from annotator.overview.next_steps import Standing, Waiting, suggest_steps
+from annotator.overview.next_steps import DatasetFigures, Waiting, suggest_steps
 
-DONE = Standing(
+DONE = DatasetFigures(
     dataset="데모",
     queries=12,
     documents=60,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.quality.sampling import Settled, count_strata, draw_pairs, find_target, share_out
+from annotator.quality.sampling import DrawablePair, count_strata, draw_pairs, find_target, share_out
 
 SIZES = st.dictionaries(
     st.tuples(st.sampled_from(["", "howto", "판례", "例"]), st.integers(0, 3)),
@@ -17,9 +17,9 @@ SIZES = st.dictionaries(
 STARTS = st.integers(0, 2**64 - 1).map(lambda number: Fraction(number, 2**64))
 
 
-def make_pairs(sizes: dict[tuple[str, int], int]) -> list[Settled]:
+def make_pairs(sizes: dict[tuple[str, int], int]) -> list[DrawablePair]:
     return [
-        Settled(f"{category}/{grade}/{number}", category or None, grade)
+        DrawablePair(f"{category}/{grade}/{number}", category or None, grade)
         for (category, grade), size in sizes.items()
         for number in range(size)
     ]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotator.releases.changes import SHOWN, say_advice, write_changes
-from annotator.releases.records import Change, ReleaseDiff, Renames
+from annotator.releases.records import QrelChange, ReleaseDiff, Renames
 
 QUIET = ReleaseDiff(
     "検索", "1.0.0", "1.1.0", (), (), (), (), False, "none", "nothing changed", guideline=(1, 1)
@@ -21,7 +21,7 @@ def test_the_whole_file_with_something_of_everything() -> None:
         queries_removed=("gone",),
         texts_changed=(("Q1", "前の\n本文", "後の本文"), ("Q2", "が", "か\u3099")),
         changes=(
-            Change(
+            QrelChange(
                 "changed",
                 "Q1",
                 "문서",
@@ -31,13 +31,13 @@ def test_the_whole_file_with_something_of_everything() -> None:
                 cause="guideline_gap",
                 rationale="第17条 | 本文",
             ),
-            Change("changed", "Q1", "b", 0, 2, None, "a"),
-            Change("added", "新|1", "d", None, 2),
-            Change("added", "Q1", "مستند", None, 2, "remap"),
-            Change("removed", "gone", "d", 1, None),
-            Change("removed", "Q1", "<x>", 0, None),
-            Change("grounds", "Q1", "s", 1, 1, "further judgment"),
-            Change("renamed", "Q1", "n", 1, 1, "remap", "o"),
+            QrelChange("changed", "Q1", "b", 0, 2, None, "a"),
+            QrelChange("added", "新|1", "d", None, 2),
+            QrelChange("added", "Q1", "مستند", None, 2, "remap"),
+            QrelChange("removed", "gone", "d", 1, None),
+            QrelChange("removed", "Q1", "<x>", 0, None),
+            QrelChange("grounds", "Q1", "s", 1, 1, "further judgment"),
+            QrelChange("renamed", "Q1", "n", 1, 1, "remap", "o"),
         ),
         counts={"changed": 2, "added": 2, "removed": 2, "grounds": 1, "renamed": 1},
         whole={"新|1": 1, "gone": 1},
@@ -82,7 +82,7 @@ def test_the_first_release_says_so_and_an_unchanged_one_too() -> None:
 
 
 def test_long_tables_are_cut_and_say_how_many_there_are() -> None:
-    changes = tuple(Change("changed", "Q", f"d{place}", 0, 1, "revision") for place in range(SHOWN))
+    changes = tuple(QrelChange("changed", "Q", f"d{place}", 0, 1, "revision") for place in range(SHOWN))
     text = write_changes(
         make(changes=changes, counts={"changed": 1_234}, queries_added=tuple(map(str, range(201))))
     )

@@ -16,7 +16,7 @@ from annotator.releases.content import (
     to_qrel,
     write_canonical,
 )
-from annotator.releases.records import GivenJudgment, JudgedPair, KeptGrade
+from annotator.releases.records import GivenJudgment, KeptGrade, ReleasePair
 
 NOON = "2026-01-02T12:00:00Z"
 NUMBERS = {71: 2, 72: 10, 73: 1}
@@ -29,9 +29,9 @@ def given(
     return GivenJudgment(annotator * 10, annotator, outcome, grade, note, purpose, NOON, None, 1)
 
 
-def pair(doc_id: str, grade: int | None = 2, *judgments: GivenJudgment, **more) -> JudgedPair:
+def pair(doc_id: str, grade: int | None = 2, *judgments: GivenJudgment, **more) -> ReleasePair:
     status = more.pop("status", "unanimous" if grade is not None else "unjudged")
-    return JudgedPair(more.pop("query_id", "Q1"), doc_id, status, grade, judgments, **more)
+    return ReleasePair(more.pop("query_id", "Q1"), doc_id, status, grade, judgments, **more)
 
 
 def test_a_qrel_carries_its_independent_grades_in_pseudonym_order() -> None:

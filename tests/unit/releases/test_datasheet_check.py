@@ -7,7 +7,7 @@ import pytest
 
 from annotator.releases.datasheet import write_datasheet
 from annotator.releases.datasheet_check import compare_datasheet
-from annotator.releases.read_back import Fault
+from annotator.releases.read_back import ReleaseFault
 from tests.unit.releases.test_datasheet import KAPPA, MANIFEST, SHEET
 
 
@@ -65,7 +65,7 @@ GUIDELINE = """```
 <!-- a lead decides with a reason: 1 of 9 qrels -->"""
 
 
-def read(text: str, manifest: dict[str, Any]) -> tuple[list[Fault], list[str]]:
+def read(text: str, manifest: dict[str, Any]) -> tuple[list[ReleaseFault], list[str]]:
     return compare_datasheet(text, manifest)
 
 

@@ -7,7 +7,7 @@ from zlib import crc32
 import pytest
 
 from annotator.releases.diff import Collected, compare_query, find_reason, summarise
-from annotator.releases.records import Change, PublishedQrel, ReleaseFacts
+from annotator.releases.records import PublishedQrel, QrelChange, ReleaseFacts
 
 SCALE = [{"grade": 0, "name": "無関係", "definition": "…"}]
 
@@ -32,9 +32,9 @@ def test_pairs_come_go_and_change_in_the_order_of_their_documents() -> None:
     before = by_doc(qrel("문서", 3), qrel("a", 1), qrel("same", 0))
     after = by_doc(qrel("same", 0), qrel("🎯", 2, "7"), qrel("a", 2, "1 3"))
     assert compare_query(before, after) == [
-        Change("changed", "質問 1", "a", 1, 2, "revision"),
-        Change("removed", "質問 1", "문서", 3, None),
-        Change("added", "質問 1", "🎯", None, 2),
+        QrelChange("changed", "質問 1", "a", 1, 2, "revision"),
+        QrelChange("removed", "質問 1", "문서", 3, None),
+        QrelChange("added", "質問 1", "🎯", None, 2),
     ]
 
 
@@ -64,7 +64,7 @@ def test_the_reason_is_read_from_what_both_rest_on(
 
 def test_the_same_grade_on_other_grounds_is_said_as_such() -> None:
     before, after = by_doc(qrel("d", 1, "1", origin="single")), by_doc(qrel("d", 1, "1 2"))
-    assert compare_query(before, after) == [Change("grounds", "質問 1", "d", 1, 1, "further judgment")]
+    assert compare_query(before, after) == [QrelChange("grounds", "質問 1", "d", 1, 1, "further judgment")]
     assert compare_query(before, before) == []
 
 
@@ -73,9 +73,9 @@ def test_a_renamed_document_is_neither_removed_nor_added() -> None:
     after = by_doc(qrel("new/é", 1, None), qrel("y", 2, None), qrel("x", 1, None))
     found = compare_query(before, after, {"old/é": "new/é", "x": "y", "y": "x"})
     assert found == [
-        Change("renamed", "質問 1", "new/é", 1, 1, "remap", "old/é"),
-        Change("changed", "質問 1", "x", 3, 1, None, "y"),
-        Change("renamed", "質問 1", "y", 2, 2, "remap", "x"),
+        QrelChange("renamed", "質問 1", "new/é", 1, 1, "remap", "old/é"),
+        QrelChange("changed", "質問 1", "x", 3, 1, None, "y"),
+        QrelChange("renamed", "質問 1", "y", 2, 2, "remap", "x"),
     ]
 
 
@@ -87,9 +87,9 @@ def test_two_that_share_a_judgment_are_one_pair_whatever_was_noted_of_its_docume
         qrel("y", 1, "1 2"), qrel("x", 0, "3 4"), qrel("z", 0, "5"), qrel("n", 3, "none", imported_qrel_pk=9)
     )
     expected = [
-        Change("renamed", "質問 1", "n", 3, 3, "remap", "k"),
-        Change("changed", "質問 1", "x", 2, 0, "further judgment", "y"),
-        Change("renamed", "質問 1", "y", 1, 1, "remap", "x"),
+        QrelChange("renamed", "質問 1", "n", 3, 3, "remap", "k"),
+        QrelChange("changed", "質問 1", "x", 2, 0, "further judgment", "y"),
+        QrelChange("renamed", "質問 1", "y", 1, 1, "remap", "x"),
     ]
     assert compare_query(before, after) == expected
     assert compare_query(before, after, {"z": "elsewhere"}) == expected
@@ -98,8 +98,8 @@ def test_two_that_share_a_judgment_are_one_pair_whatever_was_noted_of_its_docume
 def test_an_id_taken_over_from_another_document_is_not_that_document() -> None:
     before, after = by_doc(qrel("x", 1, "1"), qrel("y", 2, "2")), by_doc(qrel("y", 1, "1"))
     assert compare_query(before, after) == [
-        Change("removed", "質問 1", "y", 2, None, "remap"),
-        Change("renamed", "質問 1", "y", 1, 1, "remap", "x"),
+        QrelChange("removed", "質問 1", "y", 2, None, "remap"),
+        QrelChange("renamed", "質問 1", "y", 1, 1, "remap", "x"),
     ]
 
 
@@ -115,7 +115,7 @@ def test_a_swap_is_seen_even_where_both_documents_look_the_same() -> None:
 def test_where_two_documents_meet_under_one_id_the_other_is_removed_by_the_remap() -> None:
     before, after = by_doc(qrel("a", 1), qrel("b", 3)), by_doc(qrel("b", 3))
     assert compare_query(before, after, {"a": "b"}) == [
-        Change("removed", "質問 1", "a", 1, None, "remap"),
+        QrelChange("removed", "質問 1", "a", 1, None, "remap"),
     ]
 
 
@@ -139,15 +139,15 @@ def test_an_id_that_is_given_to_a_part_of_its_document_is_another_text() -> None
 def test_an_id_freed_by_a_split_goes_to_the_document_that_was_given_it() -> None:
     before, after = by_doc(qrel("page", 1), qrel("x", 3)), by_doc(qrel("page", 3))
     assert compare_query(before, after, {"x": "page"}, parted={"page"}, joined={"page#1"}) == [
-        Change("removed", "質問 1", "page", 1, None, "remap"),
-        Change("renamed", "質問 1", "page", 3, 3, "remap", "x"),
+        QrelChange("removed", "質問 1", "page", 1, None, "remap"),
+        QrelChange("renamed", "質問 1", "page", 3, 3, "remap", "x"),
     ]
 
 
 def collect(*kinds: str, keep: int | None = None, whole: bool = False) -> Collected:
     collected = Collected(keep=keep)
     for place, kind in enumerate(kinds):
-        collected.add([Change(kind, "質問 1", str(place), 0, 1, None)], whole=whole)  # type: ignore[arg-type]
+        collected.add([QrelChange(kind, "質問 1", str(place), 0, 1, None)], whole=whole)  # type: ignore[arg-type]
     return collected
 
 
@@ -192,7 +192,7 @@ def test_the_first_release_has_nothing_to_be_compared_with() -> None:
 
 def test_only_some_changes_are_listed_when_asked_but_all_are_counted() -> None:
     collected = collect("changed", "changed", "added", "changed", keep=2)
-    collected.add([Change("added", "新", "d", None, 1)], whole=True)
+    collected.add([QrelChange("added", "新", "d", None, 1)], whole=True)
     assert [change.kind for change in collected.listed] == ["changed", "changed", "added"]
     assert collected.counts == {"changed": 3, "added": 2}
     assert collected.whole == {"新": 1}

@@ -17,7 +17,7 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web import auth
-from annotator.web.gate import Gate
+from annotator.web.gate import RequestGate
 from annotator.web.releases import downloads
 from annotator.web.releases.downloads import list_address
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -82,7 +82,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
     settings = Settings(exports_dir=exports)
     door = Starlette(
         routes=[*auth.routes(database, settings), *downloads.routes(database, settings)],
-        middleware=[Middleware(Gate, database=database, settings=settings)],
+        middleware=[Middleware(RequestGate, database=database, settings=settings)],
     )
     yield Served(world, exports, release, door)
     database.dispose()

@@ -24,7 +24,7 @@ from annotator.people.service import add_person, change_person, disable_person, 
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web import auth, health
-from annotator.web.gate import OPEN, Gate
+from annotator.web.gate import OPEN, RequestGate
 from tests.unit.web.conftest import NOW, PASSWORD, Visitor
 
 COOKIE = "annotator_session"
@@ -322,7 +322,7 @@ def make_door(database: Database, settings: Settings, *routes: Route) -> Starlet
     """The gate and the door without Streamlit behind them."""
     return Starlette(
         routes=[*auth.routes(database, settings), *health.routes(database), *routes],
-        middleware=[Middleware(Gate, database=database, settings=settings)],
+        middleware=[Middleware(RequestGate, database=database, settings=settings)],
     )
 
 

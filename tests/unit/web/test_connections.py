@@ -8,7 +8,7 @@ import pytest
 from starlette.requests import HTTPConnection
 from starlette.types import Message
 
-from annotator.web.connections import Limits, WaitingConnections
+from annotator.web.connections import ConnectionLimits, WaitingConnections
 from annotator.web.gate import BodyTooLarge, find_most_bytes, limit_body
 from annotator.web.uploads import MOST_BYTES
 
@@ -58,7 +58,7 @@ def test_a_length_that_is_too_large_or_none_is_refused_at_once(length: str) -> N
     [(0, 20.0), (2_000_000, 600.0), (100_000, 120.0), (20_000_000, 600.0)],
 )
 def test_a_body_has_the_more_time_the_more_of_it_has_come(received: int, seconds: float) -> None:
-    assert Limits().allow_body(received) == seconds
+    assert ConnectionLimits().allow_body(received) == seconds
 
 
 class Connection:
@@ -73,7 +73,7 @@ class Connection:
 
 
 def test_the_longest_waiting_goes_from_the_address_that_has_too_many_else_from_all() -> None:
-    waiting, limits = WaitingConnections(), Limits(waiting_of_one_address=2, waiting_of_all=4)
+    waiting, limits = WaitingConnections(), ConnectionLimits(waiting_of_one_address=2, waiting_of_all=4)
     made: list[Any] = []
     for address in ("a", "b", "b", "b", "a", "c"):
         made.append(Connection(waiting, address))

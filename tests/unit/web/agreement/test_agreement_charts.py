@@ -18,7 +18,7 @@ from annotator.agreement.records import (
 from annotator.web.agreement import charts, time_charts
 from annotator.web.agreement.charts import chart_forest, describe_forest, list_points
 from annotator.web.agreement.figures import choose_rows, say_columns
-from annotator.web.agreement.tables import Asked, list_period_rows, list_rows
+from annotator.web.agreement.tables import TableRequest, list_period_rows, list_rows
 from annotator.web.kit.charts import label_counts, shorten
 from annotator.web.kit.messages import use_language
 from tests.unit.web.kit.test_charts import GROUNDS, contrast, rows_of
@@ -227,16 +227,16 @@ def test_of_a_long_table_those_stand_on_the_page_that_weigh_most() -> None:
             measured(), annotator_pairs=pairs, leanings=leanings, grades_by_annotator=given
         ),
     )
-    places, said = choose_rows(crowd, Asked("annotators"), 150)
+    places, said = choose_rows(crowd, TableRequest("annotators"), 150)
     assert places == list(range(1, 101))
     assert said.startswith("Listed are 100 of 150, those first who lower κ most")
     assert "1 annotator pair is left out" in said and said.endswith("The file has all.")
     few = tuple(dataclasses.replace(pair, warning="too few") for pair in pairs * 10)
     nobody = dataclasses.replace(crowd, measured=dataclasses.replace(crowd.measured, annotator_pairs=few))
-    places, said = choose_rows(nobody, Asked("annotators"), 1_500)
+    places, said = choose_rows(nobody, TableRequest("annotators"), 1_500)
     assert places == [] and said.startswith("1,500 annotator pairs are left out: they share fewer than")
-    assert choose_rows(crowd, Asked("leanings"), 150)[0] == list(range(149, 49, -1))
-    assert choose_rows(crowd, Asked("grades"), 151)[0] == [0, *range(150, 51, -1)]
+    assert choose_rows(crowd, TableRequest("leanings"), 150)[0] == list(range(149, 49, -1))
+    assert choose_rows(crowd, TableRequest("grades"), 151)[0] == [0, *range(150, 51, -1)]
 
 
 def test_of_many_groups_those_stand_on_the_page_that_lower_kappa_most_beside_the_dataset() -> None:
@@ -246,7 +246,7 @@ def test_of_many_groups_those_stand_on_the_page_that_lower_kappa_most_beside_the
     groups[0] = dataclasses.replace(groups[0], warning="too few")
     groups[1] = GroupAgreement("annotator", None, measured(UNKNOWN))
     groups.reverse()
-    places, said = choose_rows(report(tuple(groups)), Asked("groups", by="annotator"), 151)
+    places, said = choose_rows(report(tuple(groups)), TableRequest("groups", by="annotator"), 151)
     assert places == [0, *range(148, 49, -1)]
     assert said == (
         "Listed are 99 of 150 groups, those first that lower κ most (the distance times their pairs); left out: 51. The file "
@@ -260,13 +260,13 @@ def test_of_hundreds_of_annotators_few_have_a_column_in_the_table_of_periods_and
     crowd = dataclasses.replace(
         report(()), periods=periods, measured=dataclasses.replace(measured(), leanings=leanings)
     )
-    hidden, said = say_columns(crowd, Asked("periods"))
+    hidden, said = say_columns(crowd, TableRequest("periods"))
     assert hidden == {f"a{place:03} leans" for place in range(130)}
     assert said.startswith("Listed are 20 of 150, those first who lean most over the whole time.")
-    assert hidden < set(list_rows(crowd, Asked("periods"), NAMES)[0])
+    assert hidden < set(list_rows(crowd, TableRequest("periods"), NAMES)[0])
     few = tuple(dataclasses.replace(period, leanings=leanings[:100]) for period in periods)
-    assert say_columns(dataclasses.replace(crowd, periods=few), Asked("periods")) == (set(), "")
-    assert say_columns(crowd, Asked("leanings")) == (set(), "")
+    assert say_columns(dataclasses.replace(crowd, periods=few), TableRequest("periods")) == (set(), "")
+    assert say_columns(crowd, TableRequest("leanings")) == (set(), "")
 
 
 @pytest.mark.parametrize(

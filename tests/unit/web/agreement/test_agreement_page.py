@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from annotator.agreement.records import Selection
+from annotator.agreement.records import PairSelection
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotFound
 from annotator.domain.people import OPERATOR
@@ -18,7 +18,7 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.agreement.downloads import write_figures, write_left_out, write_pairs
 from annotator.web.agreement.links import describe_selection, list_parameters, read_selection
-from annotator.web.agreement.tables import TABLES, Asked
+from annotator.web.agreement.tables import TABLES, TableRequest
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import alternatives, find, headings, links, make_world, open_page, words
 
@@ -106,15 +106,15 @@ def test_an_address_opens_the_pairs_behind_a_figure_with_the_way_to_their_cases(
 @pytest.mark.parametrize(
     "selection",
     [
-        Selection(), Selection("differing", ("a&b=c",)), Selection(annotators=("花子", "🦊"), grades=(0, 3)),
-        Selection("quick", ("민준",)), Selection(by="category", value="x;y"), Selection(by="document:area", value=None),
-        Selection("given", ("花子",), grade=0), Selection("given", grade=3),
-        Selection(span=(1_767_225_600, 1_768_003_199)), Selection(annotators=("a/b",), span=(1_767_225_600, 1_767_225_661)),
-        Selection("differing", by="category", value="x", span=(0, 1)),
-        Selection("differing", ("ann",), grades=(0, 3), without=("a&b=c", "花子", "민준", "🦊")),
+        PairSelection(), PairSelection("differing", ("a&b=c",)), PairSelection(annotators=("花子", "🦊"), grades=(0, 3)),
+        PairSelection("quick", ("민준",)), PairSelection(by="category", value="x;y"), PairSelection(by="document:area", value=None),
+        PairSelection("given", ("花子",), grade=0), PairSelection("given", grade=3),
+        PairSelection(span=(1_767_225_600, 1_768_003_199)), PairSelection(annotators=("a/b",), span=(1_767_225_600, 1_767_225_661)),
+        PairSelection("differing", by="category", value="x", span=(0, 1)),
+        PairSelection("differing", ("ann",), grades=(0, 3), without=("a&b=c", "花子", "민준", "🦊")),
     ],
 )  # fmt: skip
-def test_an_address_holds_all_of_a_selection(selection: Selection) -> None:
+def test_an_address_holds_all_of_a_selection(selection: PairSelection) -> None:
     assert read_selection(list_parameters(selection)) == selection
     assert describe_selection(selection)
 
@@ -122,22 +122,22 @@ def test_an_address_holds_all_of_a_selection(selection: Selection) -> None:
 def test_an_address_that_nobody_wrote_is_no_selection() -> None:
     assert read_selection([("who", "ann")]) is None
     assert read_selection([("pairs", "<b>")]) is None
-    assert read_selection([("pairs", "shared"), ("grades", "0-9")]) == Selection()
-    assert read_selection([("pairs", "shared"), ("grade", "7"), ("when", "2026-13-01/x")]) == Selection()
+    assert read_selection([("pairs", "shared"), ("grades", "0-9")]) == PairSelection()
+    assert read_selection([("pairs", "shared"), ("grade", "7"), ("when", "2026-13-01/x")]) == PairSelection()
 
 
 def test_a_heading_names_the_grade_and_the_days_or_within_a_day_the_times() -> None:
-    assert describe_selection(Selection("given", ("花子",), grade=0)) == "Pairs that 花子 graded 0"
-    assert describe_selection(Selection("given", grade=3)) == "Pairs that at least one annotator graded 3"
-    days = describe_selection(Selection(annotators=("ann",), span=(1_767_225_600, 1_768_003_199)))
+    assert describe_selection(PairSelection("given", ("花子",), grade=0)) == "Pairs that 花子 graded 0"
+    assert describe_selection(PairSelection("given", grade=3)) == "Pairs that at least one annotator graded 3"
+    days = describe_selection(PairSelection(annotators=("ann",), span=(1_767_225_600, 1_768_003_199)))
     assert days == (
         "Pairs that ann judged and others too; judged a second time from 2026-01-01 to 2026-01-09 (UTC)"
     )
-    without = Selection("differing", without=("ann", "花子"))
+    without = PairSelection("differing", without=("ann", "花子"))
     assert describe_selection(without) == "Pairs on which annotators differ; without ann, 花子"
-    without = Selection("differing", without=("a", "b", "c", "d", "e"))
+    without = PairSelection("differing", without=("a", "b", "c", "d", "e"))
     assert describe_selection(without).endswith("; without a, b, c and 2 more")
-    hours = describe_selection(Selection(span=(1_767_225_600, 1_767_229_260)))
+    hours = describe_selection(PairSelection(span=(1_767_225_600, 1_767_229_260)))
     assert hours.endswith("from 2026-01-01 00:00 to 2026-01-01 01:01 (UTC)")
 
 
@@ -148,22 +148,22 @@ def read(text: str) -> list[list[str]]:
 
 def test_every_table_is_a_file(world: JudgedWorld) -> None:
     asked = {
-        "confusion": Asked("confusion", None, "花子", "simulated_1"),
-        "groups": Asked("groups", "category"),
+        "confusion": TableRequest("confusion", None, "花子", "simulated_1"),
+        "groups": TableRequest("groups", "category"),
     }
     for table in TABLES:
-        rows = read(write_figures(world.database, OPERATOR, "d", asked.get(table, Asked(table))))
+        rows = read(write_figures(world.database, OPERATOR, "d", asked.get(table, TableRequest(table))))
         assert all(len(row) == len(rows[0]) for row in rows), table
     rows = read(write_figures(world.database, OPERATOR, "d", asked["confusion"]))
     assert rows[0][0] == "花子" and rows[1][1:] == ["1", "0", "0", "1"]
     groups = read(write_figures(world.database, OPERATOR, "d", asked["groups"]))
     assert [row[:2] for row in groups[1:]] == [["the dataset", "4"], ["設定", "2"], ["법", "2"]]
     with pytest.raises(NotFound):
-        write_figures(world.database, OPERATOR, "d", Asked("secrets"))
+        write_figures(world.database, OPERATOR, "d", TableRequest("secrets"))
 
 
 def test_the_pairs_and_what_is_left_out_are_files(world: JudgedWorld) -> None:
-    found = Selection("differing")
+    found = PairSelection("differing")
     rows = read("".join(write_pairs(world.database, OPERATOR, "d", found, language="en", now=NOW)))
     assert [row[2] for row in rows[1:]] == ["遠い", "近い"]
     world.judge(find(world, "花子"), "Q1", "遠い", 1)

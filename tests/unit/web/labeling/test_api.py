@@ -10,7 +10,7 @@ from annotator.domain.people import OPERATOR
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DocumentRow, DocumentTextRow, QueryRow
 from tests.unit.web.conftest import NOW, Visitor
 
@@ -35,7 +35,7 @@ def _pool(database: Database) -> None:
                 DocumentTextRow(document_pk=key_of(document.pk), sha256="aa", text=TEXT, imported_at=NOW)
             )
             candidates.append(
-                Candidate(
+                PoolCandidate(
                     key_of(query.pk), "Q1", key_of(document.pk), document.doc_id, "bm25", number + 1, 7.5
                 )
             )

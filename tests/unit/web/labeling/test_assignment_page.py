@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn
-from annotator.labeling.assignment_service import Selection, assign, show_assignment
+from annotator.labeling.assignment_service import QuerySelection, assign, show_assignment
 from annotator.people.service import list_people
 from annotator.settings import Settings
 from annotator.storage.database import Database
@@ -101,7 +101,7 @@ def test_what_cannot_be_is_refused_where_it_was_asked(world: AssignmentWorld, le
 
 def test_pairs_that_too_few_may_judge_are_warned_of(world: AssignmentWorld, lead: Actor) -> None:
     assert not open_page(world.database, lead).warning
-    assign(world.database, OPERATOR, "d", ["kim"], Selection(("Q0",)), now=NOW)
+    assign(world.database, OPERATOR, "d", ["kim"], QuerySelection(("Q0",)), now=NOW)
     app = open_page(world.database, lead)
     assert "3 pairs lack more judgments than there are people who may give them." in app.warning[0].value
 
@@ -134,7 +134,7 @@ def test_queries_are_given_and_taken_back_in_the_dialog(world: AssignmentWorld, 
 def test_a_lead_sets_what_somebody_judges_and_hands_their_queries_on(
     world: AssignmentWorld, lead: Actor
 ) -> None:
-    assign(world.database, OPERATOR, "d", ["kim"], Selection(("Q0",)), now=NOW)
+    assign(world.database, OPERATOR, "d", ["kim"], QuerySelection(("Q0",)), now=NOW)
     app = open_dialog("kim")
     next(box for box in app.multiselect if box.label == "Languages").set_value(["ko"])
     press(app, "Set what they judge")

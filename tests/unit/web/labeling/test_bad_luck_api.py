@@ -35,7 +35,7 @@ from annotator.people.service import (
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import LeaseRow, RepeatRow
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import (
     DocumentRow,
     DocumentTextRow,
@@ -120,7 +120,7 @@ def make_dataset(database: Database, name: str, *, pairs: int = 3) -> list[str]:
             session.flush()
             document_pk = key_of(document.pk)
             session.add(DocumentTextRow(document_pk=document_pk, sha256=sha, text="본문", imported_at=NOW))
-            candidates.append(Candidate(key_of(query.pk), "Q1", document_pk, document.doc_id, "bm25"))
+            candidates.append(PoolCandidate(key_of(query.pk), "Q1", document_pk, document.doc_id, "bm25"))
         add_candidates(session, dataset_pk, name, candidates, now=NOW)
         keys = select(col(PairRow.key)).where(col(PairRow.dataset_pk) == dataset_pk)
         return list(session.scalars(keys))

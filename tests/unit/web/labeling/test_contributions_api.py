@@ -11,7 +11,7 @@ from annotator.labeling.service import list_judgments
 from annotator.pooling.service import SEARCHES
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DocumentRow, DocumentTextRow, QueryRow
 from tests.unit.web.conftest import NOW, Visitor
 
@@ -32,7 +32,7 @@ def _pool(database: Database) -> None:
             )
             session.add(text)
             if number == 0:
-                pooled = Candidate(
+                pooled = PoolCandidate(
                     key_of(query.pk), query.query_id, key_of(document.pk), "d/0", "secret", 1, 7.5
                 )
         add_candidates(session, dataset_pk, "demo", [pooled], now=NOW)

@@ -9,7 +9,7 @@ from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DocumentRow, QueryRow
 from tests.unit.web.conftest import NOW, Visitor
 
@@ -26,7 +26,9 @@ def _pool(database: Database) -> None:
             document = DocumentRow(dataset_pk=dataset_pk, doc_id=f"d/{number}", title="題")
             session.add(document)
             session.flush()
-            candidates.append(Candidate(key_of(query.pk), "Q1", key_of(document.pk), document.doc_id, "bm25"))
+            candidates.append(
+                PoolCandidate(key_of(query.pk), "Q1", key_of(document.pk), document.doc_id, "bm25")
+            )
         add_candidates(session, dataset_pk, "demo", candidates, now=NOW)
 
 

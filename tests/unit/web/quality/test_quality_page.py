@@ -232,9 +232,9 @@ def test_a_lead_chooses_by_which_reading_the_gate_goes(world: JudgedWorld) -> No
 
 
 def _keep_open() -> None:
-    from annotator.web.quality.form import Asked, confirm_dialog
+    from annotator.web.quality.form import DrawFormValues, confirm_dialog
 
-    confirm_dialog("d", Asked("lead", 0.1, None, 0, True), "Draw 1 pair")
+    confirm_dialog("d", DrawFormValues("lead", 0.1, None, 0, True), "Draw 1 pair")
 
 
 def test_a_new_round_asks_before_it_is_drawn(world: JudgedWorld) -> None:

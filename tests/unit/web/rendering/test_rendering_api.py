@@ -4,7 +4,7 @@ import pytest
 
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import Candidate, add_candidates
+from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DocumentRow, DocumentTextRow, PairRow, QueryRow
 from tests.unit.web.conftest import NOW, Visitor
 
@@ -30,7 +30,7 @@ def pairs(database: Database) -> dict[str, str]:
                 text = "# 題\n\n![図](https://x.example/a.png)<script>x</script>"
                 session.add(DocumentTextRow(document_pk=pk, sha256="aa", text=text, imported_at=NOW))
                 session.add(DocumentTextRow(document_pk=pk, sha256="bb", text="older", imported_at=NOW))
-            candidate = Candidate(key_of(query.pk), "Q1", pk, row.doc_id, "bm25", 1, 7.5)
+            candidate = PoolCandidate(key_of(query.pk), "Q1", pk, row.doc_id, "bm25", 1, 7.5)
             add_candidates(session, dataset_pk, "demo", [candidate], now=NOW)
             session.flush()
             keys[media_type] = session.query(PairRow).filter_by(document_pk=pk).one().key
