@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.agreement.grades_sql import Grades, read_grades
+from annotator.agreement.grades_sql import GradeRows, read_grades
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.schema import upgrade_schema
@@ -112,7 +112,7 @@ def compare(database: Database, naive: int) -> None:
     )
 
 
-def _tabulate(read: Grades) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _tabulate(read: GradeRows) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Annotators by pairs, NaN where there is no judgment; and the query of each pair, numbered from 0."""
     _, who = np.unique(read.annotator, return_inverse=True)
     pairs, first, place = np.unique(read.pair, return_index=True, return_inverse=True)

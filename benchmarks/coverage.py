@@ -14,9 +14,9 @@ from itertools import combinations
 
 import numpy as np
 
-from annotator.agreement.judgment_table import CATEGORIES, Floats, Judged, sort_judged
+from annotator.agreement.judgment_table import CATEGORIES, Floats, GradedJudgments, sort_judged
 from annotator.agreement.measure import measure
-from annotator.agreement.records import Measured, Value
+from annotator.agreement.records import CoefficientValue, MeasuredAgreement
 
 SMALL = "--datasets 4 --resamples 10 --sizes '20 queries, 2 annotators'"  # what the tests start it with
 APART = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype(float)
@@ -47,7 +47,7 @@ class World:
         leaning = 0.05 * place / max(1, self.annotators - 1)
         return np.asarray(0.25 + leaning[:, None] * (np.arange(CATEGORIES) - 1.5))
 
-    def draw(self, seed: int) -> Judged:
+    def draw(self, seed: int) -> GradedJudgments:
         """One dataset."""
         random = np.random.default_rng(seed)
         query = np.repeat(np.arange(self.queries), self.pairs)
@@ -104,7 +104,7 @@ def compute_truth(world: World) -> dict[str, float]:
     }
 
 
-def pick_values(found: Measured) -> dict[str, Value]:
+def pick_values(found: MeasuredAgreement) -> dict[str, CoefficientValue]:
     """The same figures of a measurement."""
     return {
         "kappa": found.cohen_kappa["unweighted"],

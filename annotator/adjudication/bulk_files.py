@@ -17,12 +17,12 @@ from urllib.parse import urlencode
 from annotator.adjudication.queue_records import list_words
 from annotator.adjudication.records import CAUSES, Decision, IndependentJudgment, digest_seen, read_revision
 from annotator.domain.errors import Problems
-from annotator.domain.settling import Decided, Reason, read_decision
+from annotator.domain.settling import Decided, QueueReason, read_decision
 from annotator.domain.shuffling import give_letters, name_checker
 from annotator.domain.texts import NO_WORDS, find_fault
 from annotator.formats.pair_table import read_pair_table, take_pair
 from annotator.formats.spreadsheet import MarkedId, mark_id, unmark, write_sheet
-from annotator.formats.tables import Row
+from annotator.formats.tables import TableLine
 from annotator.formats.text import read_text
 
 QUEUE_COLUMNS = (
@@ -87,7 +87,7 @@ def describe_rows(
             query_id=row.query_id,
             doc_id=row.doc_id,
             seen=write_seen(row.pair, seen),
-            why=" ".join(list_words(Reason(dispute.waiting or dispute.reasons))),
+            why=" ".join(list_words(QueueReason(dispute.waiting or dispute.reasons))),
             apart=str(dispute.distance),
             impact=f"{dispute.impact:.4f}",
             grades=list_grades(given),
@@ -193,7 +193,7 @@ def _is_exported(data: bytes, path: str) -> bool:
     return "seen" in [name.strip().strip('"') for name in head.split(",")]
 
 
-def _read_decision_row(row: Row, problems: Problems, *, exported: bool) -> DecisionLine | None:
+def _read_decision_row(row: TableLine, problems: Problems, *, exported: bool) -> DecisionLine | None:
     noted = len(problems.found)
     if exported:
         row.cells.update(
@@ -237,13 +237,13 @@ def read_order(data: bytes, path: str, problems: Problems) -> list[OrderLine]:
     return read_pair_table(data, path, problems, _read_order_row, columns=ORDER_COLUMNS)
 
 
-def _read_order_row(row: Row, problems: Problems) -> OrderLine | None:
+def _read_order_row(row: TableLine, problems: Problems) -> OrderLine | None:
     pair = take_pair(row, problems)
     return None if pair is None else OrderLine(row.line, *pair)
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PolicyPair:
     """A pair of the pool as it stands. `open`: whether it waits for a lead, None where it is no dispute (`status` says what it is
     then, and `settled` its grade where it has one); `judged`: by the lead who decides; `events`: the judgments to be seen; `last`: the last decision."""
 
@@ -263,7 +263,7 @@ class Pair:
 
 
 def check_lines(
-    lines: Sequence[DecisionLine], pairs: Mapping[tuple[str, str], Pair], problems: Problems
+    lines: Sequence[DecisionLine], pairs: Mapping[tuple[str, str], PolicyPair], problems: Problems
 ) -> None:
     """Note every line that must not be decided."""
     for line in lines:
@@ -283,7 +283,7 @@ def check_lines(
             problems.add(line.line, "a pair whose judgments differ", f"{line.named} ({pair.status})")
 
 
-def is_decided_so(line: DecisionLine, pair: Pair) -> bool:
+def is_decided_so(line: DecisionLine, pair: PolicyPair) -> bool:
     """Whether the line says nothing but what holds already and nobody has questioned since: a decision with all that it says,
     or the grade of a pair that needs none."""
     last = pair.last
@@ -297,7 +297,7 @@ def is_decided_so(line: DecisionLine, pair: Pair) -> bool:
     )
 
 
-def _find_change(line: DecisionLine, pair: Pair) -> str | None:
+def _find_change(line: DecisionLine, pair: PolicyPair) -> str | None:
     """What has become of the pair since it was exported; None where nothing has but this very decision."""
     if line.seen is None or line.pair != pair.key or line.seen == digest_seen(pair.events, pair.revision):
         return None

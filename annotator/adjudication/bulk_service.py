@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from annotator.adjudication.bulk_files import (
     DecisionLine,
-    Pair,
+    PolicyPair,
     check_lines,
     check_origin,
     describe_rows,
@@ -23,7 +23,7 @@ from annotator.adjudication.bulk_files import (
     write_queue,
 )
 from annotator.adjudication.bulk_sql import (
-    Batch,
+    DecisionBatch,
     add_batch,
     find_batch,
     list_batches_of,
@@ -34,7 +34,7 @@ from annotator.adjudication.bulk_sql import (
     list_still_holding,
 )
 from annotator.adjudication.decisions_sql import (
-    Wish,
+    NewDecision,
     list_answers,
     list_judged_by,
     list_proposals,
@@ -51,7 +51,7 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.texts import NO_WORDS, check_text
 from annotator.people.service import require_person, require_role
-from annotator.storage.audit_log import Event, add_events
+from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disagreements import list_disputes
 from annotator.storage.disclosures import add_seen
@@ -89,7 +89,7 @@ class OrderedDocuments:
 class BatchUndone:
     """What undoing a batch did: decisions taken back, and those left since somebody has decided anew."""
 
-    batch: Batch
+    batch: DecisionBatch
     withdrawn: int
     left: int
 
@@ -175,7 +175,7 @@ def order_documents(
         if changed and not dry_run:
             add_orders(session, lead_pk, changed, now=now)
             after = {"queries": len(changed), "documents": sum(map(len, changed.values()))}
-            add_events(session, [Event("ordered documents", key_of(row.pk), lead_pk, now, after=after)])
+            add_events(session, [AuditEvent("ordered documents", key_of(row.pk), lead_pk, now, after=after)])
     return OrderedDocuments(len(changed), len(orders) - len(changed), len(lines), dry_run)
 
 
@@ -211,7 +211,9 @@ def export_queue(
         if actor.person_id is not None:
             add_seen(session, pks, actor.person_id, now=now)
         after = {"pairs": len(pks), "filter": _tell_filter(wanted)}
-        add_events(session, [Event("exported queue", reader.dataset_pk, actor.person_id, now, after=after)])
+        add_events(
+            session, [AuditEvent("exported queue", reader.dataset_pk, actor.person_id, now, after=after)]
+        )
     return iter(pieces)
 
 
@@ -237,7 +239,7 @@ def settle_by_policy(
     rationale: str,
     seen_digest: str,
     now: datetime,
-) -> Batch:
+) -> DecisionBatch:
     """Settle what `preview_policy` has shown, all of it or nothing; returns the batch, which can be undone.
 
     `seen_digest`: the preview's. ConflictError, saying what changed, when it would settle anything else now; StateError when
@@ -256,7 +258,7 @@ def settle_by_policy(
             raise StateError(say("nothing here differs only by taste, so there is nothing to settle"))
         number = add_batch(session, dataset_pk, lead_pk, policy, rationale, len(settled), now=now)
         wishes = [
-            Wish(pair.pair_pk, pair.key, "graded", grade, rationale, batch_pk=number)
+            NewDecision(pair.pair_pk, pair.key, "graded", grade, rationale, batch_pk=number)
             for pair, grade in settled
         ]
         settle_pairs(session, dataset_pk, lead_pk, wishes, now=now, action="settled by policy")
@@ -279,7 +281,7 @@ def undo_batch(
             raise StateError(say("batch {number} is undone already", number=number))
         holding = list_still_holding(session, number)
         wishes = [
-            Wish(pair_pk, key, "withdrawn", None, rationale, batch_pk=number)
+            NewDecision(pair_pk, key, "withdrawn", None, rationale, batch_pk=number)
             for pair_pk, key in holding.items()
         ]
         settle_pairs(session, dataset_pk, lead_pk, wishes, now=now, action="undid policy")
@@ -289,7 +291,7 @@ def undo_batch(
         return BatchUndone(undone, len(holding), batch.pairs - len(holding))
 
 
-def list_batches(database: Database, actor: Actor, dataset: str) -> tuple[Batch, ...]:
+def list_batches(database: Database, actor: Actor, dataset: str) -> tuple[DecisionBatch, ...]:
     """What was settled by policies, the last first. For leads."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
@@ -306,7 +308,11 @@ def _lock_for_lead(session: Session, actor: Actor, dataset: str, *, lock: bool =
 
 
 def _foresee(
-    session: Session, dataset: DatasetRow, lead_pk: int, wishes: Sequence[Wish], pairs: Mapping[int, Pair]
+    session: Session,
+    dataset: DatasetRow,
+    lead_pk: int,
+    wishes: Sequence[NewDecision],
+    pairs: Mapping[int, PolicyPair],
 ) -> list[int]:
     """The revisions that these would become; those that would be proposals are left out (see `adjudication/decisions_sql.py`)."""
     if not dataset.second_adjudicator:
@@ -326,7 +332,7 @@ def _foresee(
 
 def _list_pairs(
     session: Session, dataset_pk: int, lead_pk: int, lines: Sequence[DecisionLine]
-) -> dict[tuple[str, str], Pair]:
+) -> dict[tuple[str, str], PolicyPair]:
     named = list_named(session, dataset_pk, [(line.query_id, line.doc_id) for line in lines])
     pks = [pair.pair_pk for pair in named.values()]
     events, last = list_seen_events(session, pks), list_last_decisions(session, pks)
@@ -334,7 +340,7 @@ def _list_pairs(
     other = [pair.pair_pk for pair in named.values() if pair.open is None]
     settled = {state.pair_pk: state.settlement for state in list_pair_states(session, dataset_pk, other)}
     return {
-        name: Pair(
+        name: PolicyPair(
             pk,
             key,
             is_open,
@@ -348,12 +354,12 @@ def _list_pairs(
     }
 
 
-def _wish(line: DecisionLine, pair: Pair) -> Wish:
+def _wish(line: DecisionLine, pair: PolicyPair) -> NewDecision:
     decided = line.decided
     rest = (line.rationale, line.reason, line.cause)
     if decided is None or decided == "unrateable":
-        return Wish(pair.pair_pk, pair.key, "unrateable", None, *rest)
-    return Wish(pair.pair_pk, pair.key, "graded", decided, *rest)
+        return NewDecision(pair.pair_pk, pair.key, "unrateable", None, *rest)
+    return NewDecision(pair.pair_pk, pair.key, "graded", decided, *rest)
 
 
 def _tell_filter(wanted: QueueFilter) -> dict[str, Any]:

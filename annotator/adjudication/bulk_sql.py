@@ -17,10 +17,10 @@ from annotator.adjudication.queue_records import QueueFilter
 from annotator.adjudication.queue_sql import QueueReader, list_rows
 from annotator.adjudication.records import Decision, PolicyCandidate, digest_seen, takes_two
 from annotator.domain.people import Actor
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, SettleBatchRow
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import Prepared, prepare, read_time, run, run_plain
+from annotator.storage.sql import PreparedSql, prepare, read_time, run, run_plain
 from annotator.storage.tables import DatasetRow, PersonRow
 
 CHUNK = 500
@@ -72,7 +72,7 @@ class NamedPair(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class DecisionBatch:
     """Pairs that a lead settled together. `holding`: how many of its decisions hold still; `lead`, `undone_by`: usernames."""
 
     number: int
@@ -149,7 +149,7 @@ def list_candidates(
         PolicyCandidate(
             pair_pk=pk,
             key=row.pair,
-            waiting=Reason(row.DisputeRow.waiting),
+            waiting=QueueReason(row.DisputeRow.waiting),
             taste=row.DisputeRow.taste,
             grades=grades.get(pk, ()),
             seen=digest_seen(events.get(pk, ()), last[pk].revision if pk in last else 0),
@@ -194,7 +194,9 @@ def list_still_holding(session: Session, batch_pk: int) -> dict[int, str]:
     return {row[0]: row[1] for row in run(session, _STILL_HOLD, {"batch_pk": batch_pk})}
 
 
-def list_batches_of(session: Session, dataset_pk: int, number: int | None = None) -> tuple[Batch, ...]:
+def list_batches_of(
+    session: Session, dataset_pk: int, number: int | None = None
+) -> tuple[DecisionBatch, ...]:
     """The dataset's batches (or the one of that number), the last one first."""
     lead, other = aliased(PersonRow), aliased(PersonRow)
     holding = (
@@ -217,7 +219,7 @@ def list_batches_of(session: Session, dataset_pk: int, number: int | None = None
     if number is not None:
         statement = statement.where(col(SettleBatchRow.pk) == number)
     return tuple(
-        Batch(
+        DecisionBatch(
             key_of(row.pk),
             row.policy,
             row.rationale,
@@ -247,7 +249,7 @@ def _gather(by_query: dict[str, list[str]]) -> Iterable[tuple[list[str], list[st
         yield queries, documents
 
 
-def _run_all(session: Session, statement: Prepared, pair_pks: Iterable[int]) -> list[Any]:
+def _run_all(session: Session, statement: PreparedSql, pair_pks: Iterable[int]) -> list[Any]:
     session.flush()
     ordered = sorted(set(pair_pks))
     found = list[Any]()

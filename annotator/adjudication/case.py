@@ -22,10 +22,10 @@ from typing import Any
 from annotator.adjudication.records import (
     CaseFacts,
     Decision,
-    HowFar,
+    DiscussionTurn,
     IndependentJudgment,
     JudgedNeighbour,
-    Turn,
+    PairStage,
     digest_seen,
     list_visible,
     say_wait,
@@ -33,7 +33,7 @@ from annotator.adjudication.records import (
 )
 from annotator.domain.grades import Rubric
 from annotator.domain.messages import Message, say
-from annotator.domain.settling import NOTHING, Reason, Stage
+from annotator.domain.settling import NOTHING, QueueReason, Stage
 from annotator.domain.shuffling import give_letters, name_checker
 
 
@@ -52,7 +52,7 @@ class CaseJudgment:
     guideline_version: int
     simulated: bool
     quality: bool = False
-    turn: Turn | None = None
+    turn: DiscussionTurn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class CaseDiscussion:
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class NeighbourDocument:
     """Another document of the query. `grade`: the settled one, 0-3. `near`: how alike the texts are (0-1), None below what
     is worth showing."""
 
@@ -120,7 +120,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class DisagreementView:
     """What a lead decides on. `document_text` is None when the document is known by its id only, and cut after `length` otherwise
     where that is more than is shown.
 
@@ -150,7 +150,7 @@ class Case:
     seen: str
     barred: str | None
     contested_grade: int | None = None
-    waiting: Reason = NOTHING
+    waiting: QueueReason = NOTHING
     distance: int = 0
     decided_by: tuple[str, ...] = ()
     language: str | None = None
@@ -167,7 +167,7 @@ class Case:
     discussion: CaseDiscussion | None = None
     objections: tuple[CaseObjection, ...] = ()
     questions: tuple[CaseQuestion, ...] = ()
-    neighbours: tuple[Neighbour, ...] = ()
+    neighbours: tuple[NeighbourDocument, ...] = ()
     lacking: int = 0
 
 
@@ -175,7 +175,7 @@ class Case:
 class CaseBatch:
     """Cases that were handed out, and how many open disputes the filter lets through."""
 
-    cases: tuple[Case, ...]
+    cases: tuple[DisagreementView, ...]
     left: int
 
 
@@ -201,7 +201,7 @@ def list_letters(
 
 
 def hide_names(
-    answers: Sequence[IndependentJudgment], letters: Mapping[str, str], turns: Mapping[str, Turn]
+    answers: Sequence[IndependentJudgment], letters: Mapping[str, str], turns: Mapping[str, DiscussionTurn]
 ) -> tuple[CaseJudgment, ...]:
     """The answers as a lead sees them: letters instead of names, in the letters' order. `turns`: by username."""
     by_name = {name_answer(one): one for one in answers}
@@ -265,7 +265,7 @@ def compare_sketches(one: Sketch, other: Sketch) -> float:
     return min(shared / len(smallest), 0.99)
 
 
-class Sketches:
+class TextSketches:
     """The sketches of the texts that were met last, by SHA-256: a text never changes under its hash."""
 
     def __init__(self, most: int = MOST_SKETCHES) -> None:
@@ -314,16 +314,16 @@ class CaseContext:
 
 
 def describe_case(
-    facts: CaseFacts, far: HowFar, neighbours: Sequence[Neighbour], setting: CaseContext
-) -> Case:
+    facts: CaseFacts, far: PairStage, neighbours: Sequence[NeighbourDocument], setting: CaseContext
+) -> DisagreementView:
     """The case of one pair."""
     row = facts.row
     turns = facts.discussion.turns if facts.discussion else {}
     others = [one.by_name for one in (*facts.objections, *facts.questions)]
     letters = list_letters(facts.answers, others, seed=setting.seed, pair=row.key)
     decisions = list_decisions(facts)
-    waiting = Reason(row.waiting)
-    return Case(
+    waiting = QueueReason(row.waiting)
+    return DisagreementView(
         pair=row.key,
         query_id=row.query_id,
         query=row.query,
@@ -395,10 +395,12 @@ def list_decisions(facts: CaseFacts) -> tuple[Decision, ...]:
     )
 
 
-def find_neighbours(row: Any, known: Iterable[JudgedNeighbour], sketches: Sketches) -> list[Neighbour]:
+def find_neighbours(
+    row: Any, known: Iterable[JudgedNeighbour], sketches: TextSketches
+) -> list[NeighbourDocument]:
     """For a pair (`pk`, `query_pk`, `text_sha256`) the other judged documents of the pair's query: near-duplicates first, then those that are settled, as they come."""
     found = [
-        Neighbour(
+        NeighbourDocument(
             one.pair,
             one.doc_id,
             one.title,

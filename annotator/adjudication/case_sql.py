@@ -15,8 +15,8 @@ from annotator.adjudication.decisions_sql import list_answers, list_proposals
 from annotator.adjudication.discussion_sql import read_discussions
 from annotator.adjudication.lead_holds_sql import find_latest_hold
 from annotator.adjudication.queue_sql import QueueReader
-from annotator.adjudication.records import CaseFacts, HowFar, JudgedNeighbour
-from annotator.domain.settling import Reason, find_stage
+from annotator.adjudication.records import CaseFacts, JudgedNeighbour, PairStage
+from annotator.domain.settling import QueueReason, find_stage
 from annotator.storage.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.pair_states import FEW, PairState, list_pair_states
 from annotator.storage.sql import prepare, read_json, run, split
@@ -140,19 +140,19 @@ def list_documents(session: Session, lead_pk: int | None, query_pks: Collection[
 
 def read_how_far(
     session: Session, dataset_pk: int, waiting: Mapping[int, int]
-) -> dict[int, tuple[PairState, HowFar]]:
+) -> dict[int, tuple[PairState, PairStage]]:
     """How far these pairs have come, by pair_pk. `waiting`: why each of them waits for a lead."""
     found = {}
     for some in split(sorted(waiting), FEW):
         for state in list_pair_states(session, dataset_pk, some):
-            decided, reasons = state.adjudicated is not None, Reason(waiting[state.pair_pk])
+            decided, reasons = state.adjudicated is not None, QueueReason(waiting[state.pair_pk])
             stage = find_stage(state.settlement, reasons, decided=decided, lacking=state.lacking)
-            found[state.pair_pk] = state, HowFar(stage, state.settlement.grade, state.contested_grade)
+            found[state.pair_pk] = state, PairStage(stage, state.settlement.grade, state.contested_grade)
     return found
 
 
 def describe_documents(
-    rows: Sequence[Any], far: Mapping[int, tuple[PairState, HowFar]]
+    rows: Sequence[Any], far: Mapping[int, tuple[PairState, PairStage]]
 ) -> list[JudgedNeighbour]:
     """The rows of `list_documents` with how far each has come."""
     return [_describe(row, *far[row.pk]) for row in rows if row.pk in far]
@@ -167,7 +167,7 @@ def read_texts(session: Session, wanted: Iterable[tuple[int, str]], *, most: int
     return found
 
 
-def _describe(row: Any, state: PairState, far: HowFar) -> JudgedNeighbour:
+def _describe(row: Any, state: PairState, far: PairStage) -> JudgedNeighbour:
     told = (
         far.stage in ("imported", "single", "agreed", "settled") and state.lacking == 0 and not row.to_check
     )

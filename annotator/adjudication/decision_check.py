@@ -28,16 +28,16 @@ from annotator.domain.texts import check_text
 LONGEST_SECONDS = 86_400
 
 
-class Barred(NotAllowed):
+class JudgedByLead(NotAllowed):
     """The lead judged the pair."""
 
 
-class WordsOwed(ValidationError):
+class RationaleRequired(ValidationError):
     """A decision that says nothing where words are owed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class DecisionRequest:
     """A decision, or taking one back ("withdrawn"). `seconds`: how long the pair was open before the lead."""
 
     outcome: Outcome
@@ -63,7 +63,7 @@ def check_ruling(
     *,
     in_guideline: bool,
     seconds: float | None,
-) -> Ruling:
+) -> DecisionRequest:
     """The ruling, its texts without the white space around them. ValidationError for what it cannot hold."""
     outcome: Outcome
     if decided == "unrateable" or decided == "withdrawn":
@@ -74,7 +74,7 @@ def check_ruling(
         raise ValidationError(f"cause: expected one of {', '.join(CAUSES)}, found {cause!r:.80}")
     if seconds is not None and not 0 <= seconds <= LONGEST_SECONDS:
         raise ValidationError(f"seconds: expected 0 to {LONGEST_SECONDS:,}, found {seconds!r:.40}")
-    return Ruling(
+    return DecisionRequest(
         outcome,
         grade,
         check_text(say("rationale"), rationale, empty=None),
@@ -85,30 +85,32 @@ def check_ruling(
     )
 
 
-class Repeated(NamedTuple):
+class RepeatedRequest(NamedTuple):
     """The same ruling came before. `decision`: what became of it; None: a proposal."""
 
     decision: Decision | None
 
 
-def find_repeated(facts: CaseFacts, ruling: Ruling, lead_pk: int, seen: str) -> Repeated | None:
+def find_repeated(
+    facts: CaseFacts, ruling: DecisionRequest, lead_pk: int, seen: str
+) -> RepeatedRequest | None:
     """What became of the very same ruling of this lead, had it come before; None where it is new. ConflictError, saying what
     changed, where the pair is not as it was seen."""
     decisions = list_decisions(facts)
     proposed = any(one.lead_pk == lead_pk and ruling.is_same(one, reason=False) for one in facts.proposals)
     if digest_case(facts) == seen:
-        return Repeated(None) if proposed else None
+        return RepeatedRequest(None) if proposed else None
     last = facts.decisions[-1] if facts.decisions else None
     before = digest_seen([answer.event_id for answer in facts.answers], len(decisions) - 1)
     if last is not None and last.lead_pk == lead_pk and before == seen:
         if ruling.is_same(last):
-            return Repeated(decisions[-1])
+            return RepeatedRequest(decisions[-1])
         if proposed and last.outcome == "withdrawn":
-            return Repeated(None)
+            return RepeatedRequest(None)
     raise ConflictError(say_changed(seen, decisions))
 
 
-def check_state(facts: CaseFacts, ruling: Ruling, lead_pk: int) -> None:
+def check_state(facts: CaseFacts, ruling: DecisionRequest, lead_pk: int) -> None:
     """StateError where there is nothing to decide, or to take back; WordsOwed where a decision must say why."""
     if ruling.outcome == "withdrawn":
         holds = bool(facts.decisions) and facts.decisions[-1].outcome != "withdrawn"
@@ -119,7 +121,7 @@ def check_state(facts: CaseFacts, ruling: Ruling, lead_pk: int) -> None:
         raise StateError(say("the judgments of this pair do not differ, so there is nothing to decide"))
     decided, given = read_decision(ruling.outcome, ruling.grade), _list_given(facts.answers)
     if not ruling.rationale and decided is not None and owes_words(decided, given, facts.row.distance):
-        raise WordsOwed(
+        raise RationaleRequired(
             say(
                 "a decision says why where the grades are two or more apart, or where nobody gave the one you choose"
             )

@@ -20,7 +20,7 @@ from annotator.adjudication.records import Decision, IndependentJudgment, Outcom
 from annotator.adjudication.records import DecisionProposal as DecisionProposal
 from annotator.domain.settling import Decided, read_decision
 from annotator.storage.adjudication_tables import AdjudicationRow, QualityPairRow
-from annotator.storage.audit_log import Action, Event, add_events
+from annotator.storage.audit_log import Action, AuditEvent, add_events
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.disclosures import add_seen
 from annotator.storage.lookup import find_rubric, key_of
@@ -184,7 +184,7 @@ _END = [
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class NewDecision:
     """What a lead says of a pair. `grade`: 0-3 where the outcome is "graded", None otherwise. `batch_pk`: of a policy.
     `unlike`: near-duplicates that are settled at another grade, for the trail."""
 
@@ -210,7 +210,7 @@ class Wish:
 class DecisionOutcome:
     """What became of a wish: a decision, or (None) a proposal that waits for another lead, or was taken back."""
 
-    wish: Wish
+    wish: NewDecision
     decision: Decision | None
 
 
@@ -235,20 +235,20 @@ def settle_pairs(
     session: Session,
     dataset_pk: int,
     lead_pk: int,
-    wishes: Sequence[Wish],
+    wishes: Sequence[NewDecision],
     *,
     now: datetime,
     action: Action = "decided",
 ) -> list[DecisionOutcome]:
     """Write each of these as a decision, or as a proposal where it takes two leads and this is the first; in their order.
     Each pair stands in it once."""
-    writer = _Writer(session, dataset_pk, lead_pk, wishes, now, action)
+    writer = _DecisionWriter(session, dataset_pk, lead_pk, wishes, now, action)
     settled = [writer.write(wish) for wish in wishes]
     writer.end()
     return settled
 
 
-class _Writer:
+class _DecisionWriter:
     """The rows and the trail of one call of `settle_pairs`, gathered before they are written."""
 
     def __init__(
@@ -256,7 +256,7 @@ class _Writer:
         session: Session,
         dataset_pk: int,
         lead_pk: int,
-        wishes: Sequence[Wish],
+        wishes: Sequence[NewDecision],
         now: datetime,
         action: Action,
     ) -> None:
@@ -274,11 +274,11 @@ class _Writer:
         )
         self.rubric_pk = key_of(find_rubric(session, dataset_pk).pk)
         self.rows: list[dict[str, Any]] = []
-        self.events: list[Event] = []
+        self.events: list[AuditEvent] = []
         self.ended: list[int] = []
         self.taken_back: list[int] = []
 
-    def write(self, wish: Wish) -> DecisionOutcome:
+    def write(self, wish: NewDecision) -> DecisionOutcome:
         """Note what is to be written for one pair."""
         held = self.held.get(wish.pair_pk)
         decided = read_decision(held.outcome, held.grade) if held else None
@@ -309,7 +309,7 @@ class _Writer:
         add_seen(self.session, self.pks, self.lead_pk, now=self.now)  # who decided a pair no longer judges it
         add_events(self.session, self.events)
 
-    def _decide(self, wish: Wish, action: Action, *, agreed_with: str | None = None) -> Decision:
+    def _decide(self, wish: NewDecision, action: Action, *, agreed_with: str | None = None) -> Decision:
         revision = self.revisions.get(wish.pair_pk, 0) + 1
         made = Decision(
             wish.key,
@@ -352,7 +352,7 @@ class _Writer:
         self._tell(action, wish.pair_pk, before, after)
         return made
 
-    def _withdraw(self, wish: Wish, given: Sequence[DecisionProposal]) -> DecisionOutcome:
+    def _withdraw(self, wish: NewDecision, given: Sequence[DecisionProposal]) -> DecisionOutcome:
         """Take back the decision that holds; where none does, the lead's own proposal."""
         if wish.pair_pk in self.held:
             action: Action = self.action if self.action == "undid policy" else "withdrew"
@@ -363,10 +363,10 @@ class _Writer:
             self._tell("withdrew", wish.pair_pk, _tell(own), {"outcome": "withdrawn", "grade": None})
         return DecisionOutcome(wish, None)
 
-    def _propose(self, wish: Wish, given: Sequence[DecisionProposal]) -> DecisionOutcome:
+    def _propose(self, wish: NewDecision, given: Sequence[DecisionProposal]) -> DecisionOutcome:
         """Keep it until another lead says the same. What was decided otherwise does not hold meanwhile."""
         if wish.pair_pk in self.held:
-            back = Wish(wish.pair_pk, wish.key, "withdrawn", None, wish.rationale, batch_pk=None)
+            back = NewDecision(wish.pair_pk, wish.key, "withdrawn", None, wish.rationale, batch_pk=None)
             self._decide(back, "withdrew")
         values = {
             "pair_pk": wish.pair_pk,
@@ -384,7 +384,9 @@ class _Writer:
         return DecisionOutcome(wish, None)
 
     def _tell(self, action: Action, pair_pk: int, before: Any, after: Any) -> None:
-        self.events.append(Event(action, self.dataset_pk, self.lead_pk, self.now, pair_pk, before, after))
+        self.events.append(
+            AuditEvent(action, self.dataset_pk, self.lead_pk, self.now, pair_pk, before, after)
+        )
 
 
 def _tell(of: Any) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from annotator.adjudication.discussion_sql import (
     show_discussion,
 )
 from annotator.adjudication.objections_sql import find_own_decision, list_new, read_decisions
-from annotator.adjudication.records import OwnDecision, OwnDecisions, OwnDiscussion, Turn
+from annotator.adjudication.records import DiscussionTurn, OwnDecision, OwnDecisions, OwnDiscussion
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError
 from annotator.domain.grades import check_grade
 from annotator.domain.messages import Message, say
@@ -40,7 +40,7 @@ from annotator.storage.adjudication_tables import (
     DiscussionTurnRow,
     ObjectionRow,
 )
-from annotator.storage.audit_log import Action, Event, add_events
+from annotator.storage.audit_log import Action, AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disagreements import derive_disputes, list_disputes
 from annotator.storage.disclosures import add_seen, has_seen
@@ -175,7 +175,7 @@ def say_in_discussion(
     note: str,
     seen: str,
     now: datetime,
-) -> Turn:
+) -> DiscussionTurn:
     """Stand by the own judgment or revise it, once, in the round that nothing counts. `decided`: 0-3 or "unrateable",
     the own judgment's to stand; `seen`: of the discussion as it was shown. The same sent twice is one."""
     outcome, grade = ("unrateable", None) if decided == "unrateable" else ("graded", check_grade(decided))
@@ -187,7 +187,7 @@ def say_in_discussion(
         if known is not None:
             if (known.outcome, known.grade, known.note) != (outcome, grade, words):
                 raise StateError(SAID_ALREADY)
-            return Turn(known.outcome, known.grade, known.note, known.revised, known.said_at)
+            return DiscussionTurn(known.outcome, known.grade, known.note, known.revised, known.said_at)
         if not is_discussed(session, row, pair_pk):
             raise StateError(NOT_DISCUSSED)
         _require_done(session, row, person_pk, found, now)
@@ -208,7 +208,7 @@ def say_in_discussion(
             "said_at": now,
         }
         session.add(DiscussionTurnRow.model_validate(turn))
-        return Turn(outcome, grade, words, revised, now)
+        return DiscussionTurn(outcome, grade, words, revised, now)
 
 
 def read_discussed_text(
@@ -344,4 +344,4 @@ def _require_askable(session: Session, dataset: DatasetRow, pair_pk: int) -> Non
 def _note(
     session: Session, action: Action, dataset: DatasetRow, pair_pk: int, lead_pk: int, now: datetime
 ) -> None:
-    add_events(session, [Event(action, key_of(dataset.pk), lead_pk, now, pair_pk)])
+    add_events(session, [AuditEvent(action, key_of(dataset.pk), lead_pk, now, pair_pk)])

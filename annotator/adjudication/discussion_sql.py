@@ -20,12 +20,12 @@ from sqlmodel import col
 
 from annotator.adjudication.decisions_sql import list_answers
 from annotator.adjudication.records import (
+    DiscussionJudgment,
+    DiscussionTurn,
     IndependentJudgment,
     OwnDiscussion,
     PairDiscussion,
-    Said,
     State,
-    Turn,
     Wait,
     digest_seen,
 )
@@ -39,7 +39,7 @@ from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import MAY_COME, OpenPairsRequest, find_eligibility, make_worklist
 from annotator.storage.outdated import STILL_THEIRS
 from annotator.storage.quality_pairs import CAN_JUDGE
-from annotator.storage.sql import Prepared, prepare, read_time, run
+from annotator.storage.sql import PreparedSql, prepare, read_time, run
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DatasetRow,
@@ -129,7 +129,7 @@ _BY_DISPUTE = ("dispute s CROSS JOIN current_judgment c", _APART)
 _BY_JUDGMENT = ("current_judgment c CROSS JOIN dispute s", _APART)
 
 
-def _write(parts: Sequence[tuple[str, str]], *, waiting: bool) -> Prepared:
+def _write(parts: Sequence[tuple[str, str]], *, waiting: bool) -> PreparedSql:
     """`waiting`: any of those in which the annotator has not spoken, without their age."""
     written = []
     for source, asked in parts:
@@ -151,7 +151,7 @@ _WAITING = {few: _write(parts, waiting=True) for few, parts in _WAYS.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class PairAnnotator:
     """Somebody who judged a pair; `able`: can be asked (a person, not disabled, with a role)."""
 
     person_pk: int
@@ -201,7 +201,9 @@ def read_discussions(
     return found
 
 
-def list_judges(session: Session, dataset_pk: int, pair_pks: Collection[int]) -> dict[int, list[Judge]]:
+def list_judges(
+    session: Session, dataset_pk: int, pair_pks: Collection[int]
+) -> dict[int, list[PairAnnotator]]:
     """By pair_pk those whose independent judgments hold, by username."""
     role = (
         select(col(MembershipRow.pk))
@@ -222,22 +224,22 @@ def list_judges(session: Session, dataset_pk: int, pair_pks: Collection[int]) ->
         )
         .order_by(col(PersonRow.username))
     )
-    found: dict[int, list[Judge]] = {}
+    found: dict[int, list[PairAnnotator]] = {}
     for pair_pk, person_pk, username, is_able in session.execute(statement):
-        found.setdefault(pair_pk, []).append(Judge(key_of(person_pk), username, bool(is_able)))
+        found.setdefault(pair_pk, []).append(PairAnnotator(key_of(person_pk), username, bool(is_able)))
     return found
 
 
-def list_turns(session: Session, pair_pks: Collection[int]) -> dict[int, dict[str, Turn]]:
+def list_turns(session: Session, pair_pks: Collection[int]) -> dict[int, dict[str, DiscussionTurn]]:
     """By pair_pk and username what was said."""
     statement = (
         select(DiscussionTurnRow, col(PersonRow.username))
         .join(PersonRow, col(PersonRow.pk) == col(DiscussionTurnRow.annotator_pk))
         .where(col(DiscussionTurnRow.pair_pk).in_(pair_pks))
     )
-    found: dict[int, dict[str, Turn]] = {}
+    found: dict[int, dict[str, DiscussionTurn]] = {}
     for row, username in session.execute(statement):
-        turn = Turn(row.outcome, row.grade, row.note, row.revised, row.said_at)
+        turn = DiscussionTurn(row.outcome, row.grade, row.note, row.revised, row.said_at)
         found.setdefault(row.pair_pk, {})[username] = turn
     return found
 
@@ -252,7 +254,7 @@ def is_discussed(session: Session, dataset: DatasetRow, pair_pk: int) -> bool:
 
 def _run(
     session: Session,
-    statements: Mapping[bool | None, Prepared],
+    statements: Mapping[bool | None, PreparedSql],
     worklist: OpenPairsRequest,
     dataset: DatasetRow,
     most: int,
@@ -284,7 +286,7 @@ def _find_asked(
 def _list_busy(
     session: Session,
     dataset: DatasetRow,
-    waited: Mapping[int, Sequence[Judge]],
+    waited: Mapping[int, Sequence[PairAnnotator]],
     disputes: Mapping[int, DisputeRow],
     now: datetime,
 ) -> set[tuple[int, int]]:
@@ -302,7 +304,7 @@ def _list_busy(
     return found
 
 
-def _find_wait(one: Judge, busy: Collection[tuple[int, int]], dispute: DisputeRow | None) -> Wait:
+def _find_wait(one: PairAnnotator, busy: Collection[tuple[int, int]], dispute: DisputeRow | None) -> Wait:
     if not one.able:
         return "gone"
     if dispute is not None and (one.person_pk, dispute.query_pk) in busy:
@@ -322,9 +324,9 @@ def show_discussion(
     mine = turns.get(username)
     looked = not busy and has_seen(session, pair_pk, person_pk)
 
-    def show(one: IndependentJudgment, *, with_turn: bool) -> Said:
+    def show(one: IndependentJudgment, *, with_turn: bool) -> DiscussionJudgment:
         turn = turns.get(one.annotator) if with_turn else None
-        return Said(letters[_name(one)], one.outcome, one.grade, one.note, turn)
+        return DiscussionJudgment(letters[_name(one)], one.outcome, one.grade, one.note, turn)
 
     judged = [one for one in answers if not one.quality]
     own = next(one for one in judged if one.annotator == username)

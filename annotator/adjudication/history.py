@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from annotator.adjudication.history_records import TrailEvent
+from annotator.adjudication.history_records import AuditLogEntry
 from annotator.adjudication.records import CAUSE_NAMES
 from annotator.domain.messages import Message, join, say, say_n
 from annotator.formats.spreadsheet import write_sheet, write_time
@@ -207,12 +207,12 @@ COLUMNS = (
 )
 
 
-def write_csv(events: Iterable[TrailEvent]) -> Iterator[str]:
+def write_csv(events: Iterable[AuditLogEntry]) -> Iterator[str]:
     """A line of columns, then a line each; `before` and `after` as JSON. For spreadsheets."""
     return write_sheet(COLUMNS, ([getattr(event, name) for name in COLUMNS] for event in events))
 
 
-def write_json_lines(events: Iterable[TrailEvent]) -> Iterator[str]:
+def write_json_lines(events: Iterable[AuditLogEntry]) -> Iterator[str]:
     """One JSON object a line."""
     for event in events:
         yield json.dumps({**asdict(event), "at": write_time(event.at)}, ensure_ascii=False) + "\n"

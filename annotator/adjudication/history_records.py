@@ -14,7 +14,7 @@ from annotator.domain.messages import Message, say
 
 
 @dataclass(frozen=True, slots=True)
-class TrailFilter:
+class AuditLogFilter:
     """Which records. `pair`: its key; `person`: a username, "operator" for the command line; `since`, `until`: from the
     first of these moments to the second."""
 
@@ -26,7 +26,7 @@ class TrailFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class TrailEvent:
+class AuditLogEntry:
     """Something that a lead did. `username`, `name`: None for the operator at the command line. `pair` and its ids: None
     where it is about no single pair. `hidden`: the reader may still judge the pair, so what was said of it is left out."""
 
@@ -44,15 +44,15 @@ class TrailEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class TrailPage:
+class AuditLogPage:
     """Some of the records, the latest first; `total`: how many the filter lets through."""
 
     total: int
-    events: tuple[TrailEvent, ...]
+    events: tuple[AuditLogEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class HistoryEntry:
     """Something that happened to a pair. `who`: a lead's name, "Annotator A", "" where it was nobody; `action`: one word or
     two for programs; `said`: the same as a sentence without its subject."""
 

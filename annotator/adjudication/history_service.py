@@ -20,13 +20,13 @@ from annotator.adjudication.history import say_recorded as say_recorded
 from annotator.adjudication.history import say_told
 from annotator.adjudication.history import write_csv as write_csv
 from annotator.adjudication.history import write_json_lines as write_json_lines
-from annotator.adjudication.history_records import Moment as Moment
-from annotator.adjudication.history_records import TrailEvent as TrailEvent
-from annotator.adjudication.history_records import TrailFilter as TrailFilter
-from annotator.adjudication.history_records import TrailPage as TrailPage
+from annotator.adjudication.history_records import AuditLogEntry as AuditLogEntry
+from annotator.adjudication.history_records import AuditLogFilter as AuditLogFilter
+from annotator.adjudication.history_records import AuditLogPage as AuditLogPage
+from annotator.adjudication.history_records import HistoryEntry as HistoryEntry
 from annotator.adjudication.history_records import read_moment as read_moment
 from annotator.adjudication.history_sql import (
-    Told,
+    HistoryEvent,
     count_events,
     list_events,
     list_events_after,
@@ -45,19 +45,19 @@ from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables import DatasetRow, DocumentRow, PairRow, QueryRow
 
 PAGE = 50
-EVERYTHING = TrailFilter()
+EVERYTHING = AuditLogFilter()
 
 
 def read_trail(
     database: Database,
     actor: Actor,
     dataset: str,
-    wanted: TrailFilter = EVERYTHING,
+    wanted: AuditLogFilter = EVERYTHING,
     *,
     offset: int = 0,
     limit: int = PAGE,
     now: datetime,
-) -> TrailPage:
+) -> AuditLogPage:
     """Some of the records, the latest first. For leads, who judge no more what they read the grades of. ValidationError for
     an action that there is none of."""
     _check(wanted)
@@ -65,21 +65,21 @@ def read_trail(
         dataset_pk = key_of(_enter(session, actor, dataset).pk)
         found = list_events(session, dataset_pk, actor.person_id, wanted, offset=offset, limit=limit)
         events, shown = _choose_told(session, dataset_pk, actor, found)
-        page = TrailPage(count_events(session, dataset_pk, wanted), events)
+        page = AuditLogPage(count_events(session, dataset_pk, wanted), events)
     note_seen(database, shown, actor.person_id, now=now)
     return page
 
 
 def iterate_trail(
-    database: Database, actor: Actor, dataset: str, wanted: TrailFilter = EVERYTHING, *, now: datetime
-) -> Iterator[TrailEvent]:
+    database: Database, actor: Actor, dataset: str, wanted: AuditLogFilter = EVERYTHING, *, now: datetime
+) -> Iterator[AuditLogEntry]:
     """All of the records in the order in which they were made, read piece by piece. For leads, as `read_trail`; refused before
     the first."""
     _check(wanted)
     with database.read() as session:
         dataset_pk = key_of(_enter(session, actor, dataset).pk)
 
-    def read() -> Iterator[TrailEvent]:
+    def read() -> Iterator[AuditLogEntry]:
         last = 0
         while True:
             with database.read() as session:
@@ -124,7 +124,7 @@ def find_pair_key(database: Database, actor: Actor, dataset: str, query_id: str,
 
 def read_timeline(
     database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime
-) -> tuple[Moment, ...]:
+) -> tuple[HistoryEntry, ...]:
     """Everything that happened to a pair (named by its key), the oldest first. For leads, who have then seen what others
     said of it. Annotators stand there by the letters of its case. NotFound for a key that is no pair's."""
     with database.read() as session:
@@ -142,13 +142,14 @@ def read_timeline(
         letters = give_letters(judged, spoke, seed=row.seed, pair=pair)
     note_seen(database, [pair_pk], actor.person_id, now=now)
     return tuple(
-        Moment(one.at, _say_who(one, letters), one.action, say_told(one.action, one.values)) for one in told
+        HistoryEntry(one.at, _say_who(one, letters), one.action, say_told(one.action, one.values))
+        for one in told
     )
 
 
 def _choose_told(
-    session: Session, dataset_pk: int, actor: Actor, events: Sequence[TrailEvent]
-) -> tuple[tuple[TrailEvent, ...], set[int]]:
+    session: Session, dataset_pk: int, actor: Actor, events: Sequence[AuditLogEntry]
+) -> tuple[tuple[AuditLogEntry, ...], set[int]]:
     """The events as this reader may see them, and the pairs (pair_pk) whose grades they tell. A decision tells the grades of
     documents much like its own: those that the reader has still to judge are left out."""
     if actor.person_id is None:
@@ -163,12 +164,12 @@ def _choose_told(
     return tuple(_leave_out(one, gone) for one in events), shown
 
 
-def _list_unlike(one: TrailEvent) -> list[str]:
+def _list_unlike(one: AuditLogEntry) -> list[str]:
     """The documents much like the event's own whose other grades it tells."""
     return [near["doc_id"] for near in (one.after or {}).get("unlike", ())]
 
 
-def _leave_out(one: TrailEvent, gone: Collection[tuple[str, str]]) -> TrailEvent:
+def _leave_out(one: AuditLogEntry, gone: Collection[tuple[str, str]]) -> AuditLogEntry:
     if one.after is None or not any((one.query_id or "", doc_id) in gone for doc_id in _list_unlike(one)):
         return one
     left = [near for near in one.after["unlike"] if (one.query_id or "", near["doc_id"]) not in gone]
@@ -179,7 +180,7 @@ def _tells_grade(values: Mapping[str, Any] | None) -> bool:
     return values is not None and ("outcome" in values or "grade" in values)
 
 
-def _say_who(one: Told, letters: dict[str, str]) -> str:
+def _say_who(one: HistoryEvent, letters: dict[str, str]) -> str:
     if one.annotator is not None:
         return say("Annotator {letter}", letter=letters[one.annotator])
     return one.lead or ""
@@ -191,7 +192,7 @@ def _enter(session: Session, actor: Actor, dataset: str) -> DatasetRow:
     return row
 
 
-def _check(wanted: TrailFilter) -> None:
+def _check(wanted: AuditLogFilter) -> None:
     if wanted.action is not None and wanted.action not in ACTIONS:
         raise ValidationError(
             say(

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Select, and_, false, func, or_, select, tr
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.adjudication.history_records import TrailEvent, TrailFilter
+from annotator.adjudication.history_records import AuditLogEntry, AuditLogFilter
 from annotator.storage.adjudication_tables import (
     AdjudicationRow,
     AuditEventRow,
@@ -41,7 +41,7 @@ _NAME = func.coalesce(func.nullif(col(PersonRow.name), ""), col(PersonRow.userna
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HistoryEvent:
     """Something that happened to a pair. `annotator`: to be hidden; `lead`: to be named; None, None: it was nobody."""
 
     at: datetime
@@ -51,7 +51,7 @@ class Told:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def list_told(session: Session, pair: PairRow) -> list[Told]:
+def list_told(session: Session, pair: PairRow) -> list[HistoryEvent]:
     """All of it, the oldest first."""
     decisions, answers = list(_list_decisions(session, pair)), list(_list_answers(session, pair))
     known = {(one.at, one.lead) for one in (*decisions, *answers)}
@@ -62,7 +62,7 @@ def list_told(session: Session, pair: PairRow) -> list[Told]:
         *_list_judgments(session, pair),
         *_list_said(session, pair),
         *(
-            Told(one.at, how.get((one.at, one.lead), one.action), None, one.lead, one.values)
+            HistoryEvent(one.at, how.get((one.at, one.lead), one.action), None, one.lead, one.values)
             for one in decisions
         ),
         *answers,
@@ -73,16 +73,16 @@ def list_told(session: Session, pair: PairRow) -> list[Told]:
     return sorted(told, key=lambda one: one.at)
 
 
-def _list_pool(session: Session, pair: PairRow) -> Iterator[Told]:
-    yield Told(pair.created_at, "pooled")
+def _list_pool(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
+    yield HistoryEvent(pair.created_at, "pooled")
     found = select(ImportedQrelRow).where(col(ImportedQrelRow.pair_pk) == pair.pk)
     for row in session.scalars(found.order_by(col(ImportedQrelRow.pk))):
-        yield Told(row.imported_at, "imported", values={"grade": row.grade})
+        yield HistoryEvent(row.imported_at, "imported", values={"grade": row.grade})
     if pair.retired_at is not None:
-        yield Told(pair.retired_at, "retired")
+        yield HistoryEvent(pair.retired_at, "retired")
 
 
-def _list_judgments(session: Session, pair: PairRow) -> Iterator[Told]:
+def _list_judgments(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
     """In the order of the presses, each with what the same person had said before."""
     found = (
         select(JudgmentRow, col(PersonRow.username), col(QualityPairRow.settled_grade))
@@ -104,27 +104,27 @@ def _list_judgments(session: Session, pair: PairRow) -> Iterator[Told]:
             "before": before.get(name),
         }
         before[name] = row.outcome, row.grade
-        yield Told(row.judged_at, "checked" if checked else "judged", name, values=values)
+        yield HistoryEvent(row.judged_at, "checked" if checked else "judged", name, values=values)
 
 
-def _list_said(session: Session, pair: PairRow) -> Iterator[Told]:
+def _list_said(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
     """Questions, objections, and turns of a discussion."""
     who = col(PersonRow.username)
     asked = select(QuestionRow, who).join(PersonRow, col(PersonRow.pk) == col(QuestionRow.annotator_pk))
     for question, name in session.execute(asked.where(col(QuestionRow.pair_pk) == pair.pk)):
-        yield Told(question.asked_at, "asked", name, values={"words": question.text})
+        yield HistoryEvent(question.asked_at, "asked", name, values={"words": question.text})
     objected = select(ObjectionRow, who).join(PersonRow, col(PersonRow.pk) == col(ObjectionRow.annotator_pk))
     for objection, name in session.execute(objected.where(col(ObjectionRow.pair_pk) == pair.pk)):
-        yield Told(objection.objected_at, "objected", name, values={"words": objection.text})
+        yield HistoryEvent(objection.objected_at, "objected", name, values={"words": objection.text})
     turns = select(DiscussionTurnRow, who).join(
         PersonRow, col(PersonRow.pk) == col(DiscussionTurnRow.annotator_pk)
     )
     for turn, name in session.execute(turns.where(col(DiscussionTurnRow.pair_pk) == pair.pk)):
         values = {"outcome": turn.outcome, "grade": turn.grade, "words": turn.note}
-        yield Told(turn.said_at, "revised" if turn.revised else "stood by", name, values=values)
+        yield HistoryEvent(turn.said_at, "revised" if turn.revised else "stood by", name, values=values)
 
 
-def _list_decisions(session: Session, pair: PairRow) -> Iterator[Told]:
+def _list_decisions(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
     """Those older than the trail too."""
     found = (
         select(AdjudicationRow, _NAME)
@@ -147,18 +147,20 @@ def _list_decisions(session: Session, pair: PairRow) -> Iterator[Told]:
         before = None if withdrew else (row.outcome, row.grade)
         by_policy = "undid policy" if withdrew else "settled by policy"
         plainly = "withdrew" if withdrew else "decided"
-        yield Told(row.decided_at, plainly if row.batch_pk is None else by_policy, None, name, values)
+        yield HistoryEvent(row.decided_at, plainly if row.batch_pk is None else by_policy, None, name, values)
 
 
-def _list_answers(session: Session, pair: PairRow) -> Iterator[Told]:
+def _list_answers(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
     """The answers that hold; earlier ones stand in the records."""
     found = select(QuestionRow, _NAME).join(PersonRow, col(PersonRow.pk) == col(QuestionRow.answered_by_pk))
     for row, name in session.execute(found.where(col(QuestionRow.pair_pk) == pair.pk)):
         if row.answered_at is not None:
-            yield Told(row.answered_at, "answered question", None, name, {"after": {"answer": row.answer}})
+            yield HistoryEvent(
+                row.answered_at, "answered question", None, name, {"after": {"answer": row.answer}}
+            )
 
 
-def _list_recorded(session: Session, pair: PairRow) -> Iterator[Told]:
+def _list_recorded(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
     found = (
         select(AuditEventRow, _NAME)
         .outerjoin(PersonRow, col(PersonRow.pk) == col(AuditEventRow.person_pk))
@@ -167,10 +169,10 @@ def _list_recorded(session: Session, pair: PairRow) -> Iterator[Told]:
     )
     for row, name in session.execute(found):
         values = {"before": row.before, "after": row.after}
-        yield Told(row.at, row.action, None, name or OPERATOR, values)
+        yield HistoryEvent(row.at, row.action, None, name or OPERATOR, values)
 
 
-def _list_versions(session: Session, pair: PairRow) -> Iterator[Told]:
+def _list_versions(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
     """Versions of the guideline that came while the pair was there."""
     found = (
         select(RubricRow, _NAME)
@@ -180,10 +182,10 @@ def _list_versions(session: Session, pair: PairRow) -> Iterator[Told]:
     )
     for row, name in session.execute(found):
         after = {"version": row.version, "change": row.change, "why": row.why}
-        yield Told(row.created_at, "published guideline", None, name or OPERATOR, {"after": after})
+        yield HistoryEvent(row.created_at, "published guideline", None, name or OPERATOR, {"after": after})
 
 
-def _list_releases(session: Session, pair: PairRow) -> Iterator[Told]:
+def _list_releases(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
     """The releases that hold the pair, under the ids that it has now."""
     found = (
         select(ReleaseRow, col(ReleaseQrelRow.grade), _NAME)
@@ -201,7 +203,7 @@ def _list_releases(session: Session, pair: PairRow) -> Iterator[Told]:
         .order_by(col(ReleaseRow.pk))
     )
     for row, grade, name in session.execute(found):
-        yield Told(
+        yield HistoryEvent(
             row.created_at, "released", None, name or OPERATOR, {"version": row.version, "grade": grade}
         )
 
@@ -213,14 +215,20 @@ def _is(name: Any, published: Any, pk: Any, wanted: int) -> ColumnElement[bool]:
 AT_ONCE = 5_000
 
 
-def count_events(session: Session, dataset_pk: int, wanted: TrailFilter) -> int:
+def count_events(session: Session, dataset_pk: int, wanted: AuditLogFilter) -> int:
     """How many records the filter lets through."""
     return session.scalar(_choose(select(func.count()), dataset_pk, wanted)) or 0
 
 
 def list_events(
-    session: Session, dataset_pk: int, reader_pk: int | None, wanted: TrailFilter, *, offset: int, limit: int
-) -> tuple[TrailEvent, ...]:
+    session: Session,
+    dataset_pk: int,
+    reader_pk: int | None,
+    wanted: AuditLogFilter,
+    *,
+    offset: int,
+    limit: int,
+) -> tuple[AuditLogEntry, ...]:
     """A part of the records, the latest first. `reader_pk`: what they may still judge is hidden."""
     order = (col(AuditEventRow.at).desc(), col(AuditEventRow.pk).desc())
     chosen = _choose(_select(), dataset_pk, wanted).order_by(*order)
@@ -228,8 +236,8 @@ def list_events(
 
 
 def list_events_after(
-    session: Session, dataset_pk: int, reader_pk: int | None, wanted: TrailFilter, *, after: int
-) -> tuple[TrailEvent, ...]:
+    session: Session, dataset_pk: int, reader_pk: int | None, wanted: AuditLogFilter, *, after: int
+) -> tuple[AuditLogEntry, ...]:
     """The records behind the one of this number, in the order in which they were appended: up to AT_ONCE of them."""
     chosen = _choose(_select(), dataset_pk, wanted).where(col(AuditEventRow.pk) > after)
     rows = session.execute(chosen.order_by(col(AuditEventRow.pk)).limit(AT_ONCE)).all()
@@ -255,7 +263,7 @@ def _select() -> Select[*tuple[Any, ...]]:
 
 
 def _choose(
-    statement: Select[*tuple[Any, ...]], dataset_pk: int, wanted: TrailFilter
+    statement: Select[*tuple[Any, ...]], dataset_pk: int, wanted: AuditLogFilter
 ) -> Select[*tuple[Any, ...]]:
     found = (
         statement.select_from(AuditEventRow)
@@ -282,16 +290,16 @@ def _choose(
     return found
 
 
-def _read(session: Session, reader_pk: int | None, rows: Sequence[Any]) -> tuple[TrailEvent, ...]:
+def _read(session: Session, reader_pk: int | None, rows: Sequence[Any]) -> tuple[AuditLogEntry, ...]:
     pairs = {row.AuditEventRow.pair_pk for row in rows if row.AuditEventRow.pair_pk is not None}
     hidden = list_to_judge(session, reader_pk, sorted(pairs))
     return tuple(_event(row, hidden=row.AuditEventRow.pair_pk in hidden) for row in rows)
 
 
-def _event(row: Any, *, hidden: bool) -> TrailEvent:
+def _event(row: Any, *, hidden: bool) -> AuditLogEntry:
     event = row.AuditEventRow
     before, after = (None, None) if hidden else (event.before, event.after)
-    return TrailEvent(
+    return AuditLogEntry(
         event.pk,
         event.at,
         row.username,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.grades import RELEVANT_FROM
-from annotator.domain.impact_scores import KnownPair, Scores, Weight
+from annotator.domain.impact_scores import GradeImpact, KnownPair, Scores
 from annotator.domain.settling import OPEN, Decided, settle
 
 Floats = NDArray[np.float64]
@@ -32,7 +32,7 @@ _GAINS = np.array([0.0, 1.0, 3.0, 7.0, 0.0])  # by grade, NONE at the end
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedQuery:
     """A query as its systems ranked it. `ranks`: systems x documents, from 1, 0 where a system did not return the document;
     `grades`: of each document, NONE without one. Of a pair that waits for a decision it is the grade that it counts at until
     then (`impact.py`)."""
@@ -42,7 +42,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Effects:
+class GradeEffects:
     """What the choices do. `scores`: options x metrics (METRICS) x systems, each the query's own score (0-1) if that were
     the grade, NaN where the query then has no relevant document; the options of one pair stand together, and `starts` says
     where each pair's begin."""
@@ -74,22 +74,22 @@ class Effects:
         return [_count_flips(sums[start:end]) for start, end in zip(self.starts.tolist(), ends, strict=True)]
 
 
-def score(ranked: Ranked, *, cutoff: int = CUTOFF, relevant: int = RELEVANT_FROM) -> Floats:
+def score(ranked: RankedQuery, *, cutoff: int = CUTOFF, relevant: int = RELEVANT_FROM) -> Floats:
     """Metrics x systems: the query's scores as its grades stand. NaN where no document is relevant (nDCG: where none has a
     gain)."""
-    return _Query(ranked, cutoff, relevant).score()
+    return _QueryRanks(ranked, cutoff, relevant).score()
 
 
 def weigh(
-    ranked: Ranked,
+    ranked: RankedQuery,
     candidates: Mapping[int, Sequence[int]],
     *,
     cutoff: int = CUTOFF,
     relevant: int = RELEVANT_FROM,
-) -> tuple[Floats, Effects]:
+) -> tuple[Floats, GradeEffects]:
     """The scores as the grades stand, and the effects of each of these documents (their places, with the grades they may
     get, one at least), all others as they stand."""
-    query = _Query(ranked, cutoff, relevant)
+    query = _QueryRanks(ranked, cutoff, relevant)
     return query.score(), query.try_grades(candidates)
 
 
@@ -104,10 +104,10 @@ def weigh_without_runs(grades: Ints, candidates: Mapping[int, Sequence[int]]) ->
     return found
 
 
-class _Query:
+class _QueryRanks:
     """What stays the same whatever is tried: where each system has each document, and what the others add."""
 
-    def __init__(self, ranked: Ranked, cutoff: int, relevant: int) -> None:
+    def __init__(self, ranked: RankedQuery, cutoff: int, relevant: int) -> None:
         ranks, self.grades = ranked.ranks, ranked.grades
         self.cutoff, self.relevant = cutoff, relevant
         self.inside = (ranks > 0) & (ranks <= cutoff)
@@ -126,7 +126,7 @@ class _Query:
         standing: Floats = found[0]
         return standing
 
-    def try_grades(self, candidates: Mapping[int, Sequence[int]]) -> Effects:
+    def try_grades(self, candidates: Mapping[int, Sequence[int]]) -> GradeEffects:
         options, starts, _, _, documents = _list_options(candidates)
         places = np.repeat(documents, np.diff(starts, append=len(options)))
         now = self.grades[places]
@@ -137,7 +137,7 @@ class _Query:
         without = np.where(self.at[None, :] == places[:, None], self.second, self.first)
         first = np.maximum(without, self.reciprocal[:, places].T * wanted[:, None])
         ideal = _find_ideal(_replace_counts(self.counts, now, options), self.cutoff)
-        return Effects(starts, self._divide(gained, hits, first, ideal, self.number + more))
+        return GradeEffects(starts, self._divide(gained, hits, first, ideal, self.number + more))
 
     def _divide(self, gained: Floats, hits: Floats, first: Floats, ideal: Floats, number: Floats) -> Floats:
         """Options x metrics x systems."""
@@ -259,38 +259,38 @@ Results = tuple[Ints, Ints, Ints]
 
 
 @dataclass(frozen=True, slots=True)
-class LaidOut:
+class QueryLayout:
     """A query. `disputes`: the keys of its pairs that are disputes, `candidates`: their grades by the place of their document;
     `systems`: the places of the systems that returned something for it."""
 
     disputes: list[int]
     candidates: Mapping[int, tuple[int, ...]]
     systems: Ints
-    ranked: Ranked
+    ranked: RankedQuery
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class QueryImpact:
     """What the choices of a query's disputes move (`moved`: disputes x metrics), and by which nDCG the systems change
     places; `standing`: what these score as the grades stand."""
 
-    query: LaidOut
+    query: QueryLayout
     standing: Floats
     moved: Floats
-    ndcg: Effects
+    ndcg: GradeEffects
 
-    def to_weights(self, totals: Floats) -> list[Weight]:
+    def to_weights(self, totals: Floats) -> list[GradeImpact]:
         """`totals`: of every system the sum of its nDCG over all queries, this one as it stands among them."""
         flips = self.ndcg.count_flips(totals, self.standing, self.query.systems)
         return [
-            Weight(pair_pk, ndcg, recall, mrr, flipped)
+            GradeImpact(pair_pk, ndcg, recall, mrr, flipped)
             for pair_pk, (ndcg, recall, mrr), flipped in zip(
                 self.query.disputes, self.moved.tolist(), flips, strict=True
             )
         ]
 
 
-def lay_out(pairs: Sequence[KnownPair], results: Results | None) -> LaidOut:
+def lay_out(pairs: Sequence[KnownPair], results: Results | None) -> QueryLayout:
     """`pairs` in the order of their documents; `results` None: no run has the query."""
     stands = [find_standing(*pair[3:]) for pair in pairs]
     grades = np.array([one.grade for one in stands], dtype=np.int64)
@@ -301,7 +301,7 @@ def lay_out(pairs: Sequence[KnownPair], results: Results | None) -> LaidOut:
     )
     if results is None:
         nowhere = np.zeros((0, len(pairs)), dtype=np.int64)
-        return LaidOut(disputes, candidates, np.zeros(0, dtype=np.int64), Ranked(nowhere, grades))
+        return QueryLayout(disputes, candidates, np.zeros(0, dtype=np.int64), RankedQuery(nowhere, grades))
     document, system, rank = results
     systems, row = np.unique(system, return_inverse=True)
     ranks = np.zeros((len(systems), len(pairs)), dtype=np.int64)
@@ -310,17 +310,17 @@ def lay_out(pairs: Sequence[KnownPair], results: Results | None) -> LaidOut:
         place = np.minimum(np.searchsorted(documents, document), len(documents) - 1)
         there = documents[place] == document
         ranks[row[there], place[there]] = rank[there]
-    return LaidOut(disputes, candidates, systems, Ranked(ranks, grades))
+    return QueryLayout(disputes, candidates, systems, RankedQuery(ranks, grades))
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
+class ComputedImpact:
     """What came out of some queries. `scores`: by query_pk; `weights`: of disputes that no run has; `weighed`: of the others,
     to which the systems' sums are still wanting; `systems`: all."""
 
     scores: dict[int, Scores]
-    weights: list[Weight]
-    weighed: list[Weighed]
+    weights: list[GradeImpact]
+    weighed: list[QueryImpact]
     systems: Sequence[str]
 
     @property
@@ -328,7 +328,7 @@ class Computed:
         """How many numbers it holds, roughly."""
         return sum(one.ndcg.scores.size for one in self.weighed)
 
-    def list_weights(self, totals: Mapping[str, Sequence[float]]) -> list[Weight]:
+    def list_weights(self, totals: Mapping[str, Sequence[float]]) -> list[GradeImpact]:
         """What every dispute's choice moves; `totals`: the sums of the systems' scores, by their names."""
         sums = np.array([totals[name][0] if name in totals else 0.0 for name in self.systems])
         return [*self.weights, *(weight for one in self.weighed for weight in one.to_weights(sums))]
@@ -336,27 +336,27 @@ class Computed:
 
 def compute(
     pairs: Mapping[int, Sequence[KnownPair]], results: Mapping[int, Results], systems: Sequence[str]
-) -> Computed:
+) -> ComputedImpact:
     """Score and weigh these queries: `pairs` by query_pk, `results` of those that runs have."""
-    found = Computed({}, [], [], systems)
+    found = ComputedImpact({}, [], [], systems)
     for query_pk, known in pairs.items():
         query = lay_out(known, results.get(query_pk))
         if query.disputes and len(query.systems):
             standing, effects = weigh(query.ranked, query.candidates)
-            ndcg = Effects(
+            ndcg = GradeEffects(
                 effects.starts, effects.scores[:, :1].copy()
             )  # no more is kept until the sums are known
-            found.weighed.append(Weighed(query, standing[0], effects.largest(), ndcg))
+            found.weighed.append(QueryImpact(query, standing[0], effects.largest(), ndcg))
         else:
             standing = score(query.ranked)
             moved = weigh_without_runs(query.ranked.grades, query.candidates)
-            found.weights.extend(map(Weight, query.disputes, moved.tolist()))
+            found.weights.extend(map(GradeImpact, query.disputes, moved.tolist()))
         if systems:
             found.scores[query_pk] = _name_scores(query, standing, systems)
     return found
 
 
-def _name_scores(query: LaidOut, scores: Floats, systems: Sequence[str]) -> Scores:
+def _name_scores(query: QueryLayout, scores: Floats, systems: Sequence[str]) -> Scores:
     """What the query's systems score, by name."""
     return {
         systems[place]: [None if value != value else value for value in values]

@@ -25,7 +25,7 @@ from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.sql import split
 
 if TYPE_CHECKING:
-    from annotator.adjudication.impact import Computed
+    from annotator.adjudication.impact import ComputedImpact
 
 FEW = 200
 """So many queries are computed while somebody waits for the page."""
@@ -83,7 +83,7 @@ def count_steps(database: Database, dataset: str) -> int:
         return _count_steps(session, key_of(find_dataset(session, dataset).pk))
 
 
-class _Part(NamedTuple):
+class _QueryPart(NamedTuple):
     """Where the runs rank the documents of some queries. `scoring`: the sums are not known yet."""
 
     rankings: Rankings
@@ -97,14 +97,14 @@ class _KeptEffects:
 
     def __init__(self) -> None:
         self.room = KEPT_MOST
-        self.chunks: dict[tuple[int, ...], tuple[tuple[Any, ...], Computed]] = {}
+        self.chunks: dict[tuple[int, ...], tuple[tuple[Any, ...], ComputedImpact]] = {}
 
-    def keep(self, queries: Sequence[int], stand: tuple[Any, ...], computed: "Computed") -> None:
+    def keep(self, queries: Sequence[int], stand: tuple[Any, ...], computed: "ComputedImpact") -> None:
         self.room -= computed.size
         if self.room > 0:
             self.chunks[tuple(queries)] = (stand, computed)
 
-    def take(self, queries: Sequence[int], stand: tuple[Any, ...]) -> "Computed | None":
+    def take(self, queries: Sequence[int], stand: tuple[Any, ...]) -> "ComputedImpact | None":
         """What came out of these queries, unless something has changed since."""
         before, computed = self.chunks.pop(tuple(queries), (None, None))
         return computed if before == stand else None
@@ -123,15 +123,15 @@ def _count_steps(session: Session, dataset_pk: int) -> int:
 
 def _read_part(
     session: Session, dataset_pk: int, queries: Sequence[int], scoring: bool, kept: _KeptEffects
-) -> _Part:
+) -> _QueryPart:
     """The rankings of these queries, but for those that are kept."""
     chunks = [chunk for chunk in split(queries, AT_ONCE) if scoring or tuple(chunk) not in kept.chunks]
     wanted = [query_pk for chunk in chunks for query_pk in chunk]
-    return _Part(read_rankings(session, dataset_pk, wanted), frozenset(wanted), scoring)
+    return _QueryPart(read_rankings(session, dataset_pk, wanted), frozenset(wanted), scoring)
 
 
 def _compute(
-    database: Database, dataset_pk: int, part: _Part, queries: Sequence[int], kept: _KeptEffects
+    database: Database, dataset_pk: int, part: _QueryPart, queries: Sequence[int], kept: _KeptEffects
 ) -> bool:
     """Compute some of the part's queries; False where the runs have changed since it was read."""
     from annotator.adjudication.impact import compute
@@ -161,7 +161,7 @@ def _compute(
         return True
 
 
-def _store(session: Session, dataset_pk: int, computed: "Computed", *, scores: bool = True) -> None:
+def _store(session: Session, dataset_pk: int, computed: "ComputedImpact", *, scores: bool = True) -> None:
     """Store what came out; `scores` False: those are stored already."""
     totals = (
         store_scores(session, dataset_pk, computed.scores) if scores else find_totals(session, dataset_pk)

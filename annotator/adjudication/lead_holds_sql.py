@@ -66,7 +66,7 @@ def find_latest_hold(now: datetime) -> datetime:
     return find_latest_end(now, HELD_FOR)
 
 
-class Lead(NamedTuple):
+class DisagreementLead(NamedTuple):
     """Somebody who may decide disputes of a dataset."""
 
     pk: int
@@ -137,9 +137,9 @@ def give(session: Session, pair_pk: int, to_pk: int | None, lead_pk: int | None,
         run(session, _LET_GO_OF, {"pair_pk": pair_pk, "lead_pk": lead_pk})
 
 
-def list_leads(session: Session, dataset_pk: int) -> list[Lead]:
+def list_leads(session: Session, dataset_pk: int) -> list[DisagreementLead]:
     """Everybody who may decide disputes of the dataset now."""
-    return [Lead(*row) for row in run(session, _LEADS, {"dataset_pk": dataset_pk})]
+    return [DisagreementLead(*row) for row in run(session, _LEADS, {"dataset_pk": dataset_pk})]
 
 
 def list_names(session: Session, usernames: Collection[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from annotator.adjudication.records import PolicyCandidate, choose_grade
 from annotator.domain.messages import Message, say
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 
 Obstacle = Literal["reason", "not_taste", "second", "judged", "held", "assigned", "discussed"]
 OBSTACLE_NAMES: Mapping[str, Message] = {
@@ -69,7 +69,7 @@ class PolicyPreview:
 def find_obstacle(pair: PolicyCandidate) -> Obstacle | None:
     """Why a policy leaves the pair alone; None where it settles it."""
     checks: tuple[tuple[bool, Obstacle], ...] = (
-        (bool(pair.waiting & ~Reason.DIFFER), "reason"),
+        (bool(pair.waiting & ~QueueReason.DIFFER), "reason"),
         (not pair.taste or not pair.grades, "not_taste"),
         (pair.second, "second"),
         (pair.judged, "judged"),

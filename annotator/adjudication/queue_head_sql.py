@@ -48,7 +48,7 @@ _NOW: Any = bindparam("now")
 _LATEST_HOLD: Any = bindparam("latest_hold")
 
 
-class Head(NamedTuple):
+class QueueHead(NamedTuple):
     """A pair at the head of the queue."""
 
     pair_pk: int
@@ -65,7 +65,7 @@ def list_head(
     have: Collection[str],
     limit: int,
     ahead: bool,
-) -> list[Head]:
+) -> list[QueueHead]:
     """The first pairs for this lead and tab that are none of `have`, at most `limit`. `ahead`: to be kept ready, not to be
     shown at once; then only pairs that the lead can no longer be handed for labeling, since they learn the grades."""
     if limit < 1:
@@ -81,12 +81,12 @@ def list_head(
         "have": sorted(have),
         "gone": gone,
     }
-    found: list[Head] = []
+    found: list[QueueHead] = []
     for last, part in product((False, True), _split(sort, wanted)):
         if len(found) < limit:
             statement = _build(wanted, sort, (last, part), ahead, apart, bool(gone))
             rows = session.execute(statement, {**values, "most": limit - len(found)})
-            found += [Head(pk, key) for pk, key in rows]
+            found += [QueueHead(pk, key) for pk, key in rows]
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say, say_n
-from annotator.domain.settling import NOTHING, Decided, Reason
+from annotator.domain.settling import NOTHING, Decided, QueueReason
 
 Sort = Literal["distance", "impact", "age", "query", "category", "grades", "annotators"]
 SORTS: tuple[str, ...] = get_args(Sort)
@@ -30,7 +30,7 @@ class QueueFilter:
     `assigned`: given to this lead (username), "" for given to nobody."""
 
     shown: Shown = "open"
-    reasons: Reason = NOTHING
+    reasons: QueueReason = NOTHING
     query_id: str | None = None
     category: str | None = None
     annotators: tuple[str, ...] = ()
@@ -71,8 +71,8 @@ class Disagreement:
     yours: bool = False
     reopened: bool = False
     unrateable: tuple[str, ...] = ()
-    reasons: Reason = NOTHING
-    waiting: Reason = NOTHING
+    reasons: QueueReason = NOTHING
+    waiting: QueueReason = NOTHING
     recall_impact: float | None = None
     mrr_impact: float | None = None
     flips: int | None = None
@@ -111,7 +111,7 @@ class QueuePage:
     total: int
     open: int
     decided: int
-    by_reason: Mapping[Reason, int]
+    by_reason: Mapping[QueueReason, int]
     due: int = 0
     ungraded: int = 0
 
@@ -123,15 +123,15 @@ def check_sort(sort: str) -> str:
     return sort
 
 
-def list_words(reasons: Reason) -> list[str]:
+def list_words(reasons: QueueReason) -> list[str]:
     """The reasons as words, in the order of their numbers: "differ", "unrateable", …"""
-    return [reason.name.lower() for reason in Reason if reason in reasons and reason.name]
+    return [reason.name.lower() for reason in QueueReason if reason in reasons and reason.name]
 
 
-def read_reasons(words: list[str]) -> Reason:
+def read_reasons(words: list[str]) -> QueueReason:
     """The reasons that these words name. ValidationError for another word."""
-    known = {reason.name.lower(): reason for reason in Reason if reason.name}
-    found = Reason(0)
+    known = {reason.name.lower(): reason for reason in QueueReason if reason.name}
+    found = QueueReason(0)
     for word in words:
         if word not in known:
             raise ValidationError(f"reason: expected one of {', '.join(known)}, found {word!r}")
@@ -145,7 +145,7 @@ class QueueSummary:
     other; `by_category`: None where the query has none; `assigned`: by the lead they were given to; `due`: of how many
     queries the impact is still to be computed."""
 
-    by_reason: Mapping[Reason, int]
+    by_reason: Mapping[QueueReason, int]
     by_grades: Mapping[tuple[int, int], int]
     by_category: Mapping[str | None, int]
     taste: int

@@ -39,7 +39,7 @@ from annotator.adjudication.queue_sql import (
 from annotator.adjudication.queue_sql import count_open as count_open_ones
 from annotator.adjudication.records import IndependentJudgment
 from annotator.domain.people import Actor
-from annotator.domain.settling import UNGRADED, Reason, read_decision
+from annotator.domain.settling import UNGRADED, QueueReason, read_decision
 from annotator.people.service import require_role
 from annotator.storage.database import Database
 from annotator.storage.disclosures import list_to_judge, note_seen
@@ -71,17 +71,17 @@ def add_up(
     due: int,
 ) -> QueueSummary:
     """The summary."""
-    reasons: Counter[Reason] = Counter()
+    reasons: Counter[QueueReason] = Counter()
     grades: Counter[tuple[int, int]] = Counter()
     taste = flips = 0
     for kind in kinds:
-        for reason in Reason(kind.waiting):
+        for reason in QueueReason(kind.waiting):
             reasons[reason] += kind.disputes
         if kind.low is not None and kind.high is not None:
             grades[kind.low, kind.high] += kind.disputes
         taste += kind.disputes * bool(kind.taste)
         flips += kind.disputes * bool(kind.flips)
-    by_reason = {reason: reasons[reason] for reason in Reason}
+    by_reason = {reason: reasons[reason] for reason in QueueReason}
     return QueueSummary(by_reason, dict(grades), by_category, taste, flips, assigned, due)
 
 
@@ -113,7 +113,9 @@ def list_queue(
         total, due = count_rows(session, reader, wanted), count_due(session, reader.dataset_pk)
     note_seen(database, shown, actor.person_id, now=now)
     left = sum(n for (is_open, _), n in counted.items() if is_open)
-    ungraded = sum(n for (is_open, waiting), n in counted.items() if is_open and UNGRADED & Reason(waiting))
+    ungraded = sum(
+        n for (is_open, waiting), n in counted.items() if is_open and UNGRADED & QueueReason(waiting)
+    )
     decided = sum(counted.values()) - left
     return QueuePage(items, offset, total, left, decided, _sum_by_reason(counted), due, ungraded)
 
@@ -194,10 +196,12 @@ def _find_led(session: Session, actor: Actor, dataset: str) -> int:
     return dataset_pk
 
 
-def _sum_by_reason(counted: Mapping[tuple[bool, int], int]) -> dict[Reason, int]:
+def _sum_by_reason(counted: Mapping[tuple[bool, int], int]) -> dict[QueueReason, int]:
     return {
-        reason: sum(n for (is_open, waiting), n in counted.items() if is_open and reason & Reason(waiting))
-        for reason in Reason
+        reason: sum(
+            n for (is_open, waiting), n in counted.items() if is_open and reason & QueueReason(waiting)
+        )
+        for reason in QueueReason
     }
 
 
@@ -236,7 +240,7 @@ def _hide(row: Any) -> Disagreement:
 
 def _disagreement(row: Any, answers: Sequence[IndependentJudgment], *, yours: bool) -> Disagreement:
     dispute = row.DisputeRow
-    waiting = Reason(dispute.waiting)
+    waiting = QueueReason(dispute.waiting)
     return Disagreement(
         pair=row.pair,
         query_id=row.query_id,
@@ -249,9 +253,9 @@ def _disagreement(row: Any, answers: Sequence[IndependentJudgment], *, yours: bo
         since=dispute.since,
         simulated=any(answer.simulated for answer in answers),
         yours=yours,
-        reopened=Reason.QUALITY in waiting,
+        reopened=QueueReason.QUALITY in waiting,
         unrateable=tuple(answer.annotator for answer in answers if answer.outcome == "unrateable"),
-        reasons=Reason(dispute.reasons),
+        reasons=QueueReason(dispute.reasons),
         waiting=waiting,
         recall_impact=dispute.recall_impact,
         mrr_impact=dispute.mrr_impact,

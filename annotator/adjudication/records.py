@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say
-from annotator.domain.settling import Decided, Reason, Stage, read_decision
+from annotator.domain.settling import Decided, QueueReason, Stage, read_decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ Wait = Literal["own_work", "answer", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class DiscussionTurn:
     """What an annotator said after having seen the others' notes: `revised`, or stood by the judgment."""
 
     outcome: str
@@ -146,19 +146,19 @@ class PairDiscussion:
     state: State
     asked_at: datetime
     by_itself: bool
-    turns: Mapping[str, Turn]
+    turns: Mapping[str, DiscussionTurn]
     waits: Mapping[str, Wait]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class DiscussionJudgment:
     """What one annotator judged, under a letter, and their turn where it may be seen."""
 
     letter: str
     outcome: str
     grade: int | None
     note: str | None
-    turn: Turn | None = None
+    turn: DiscussionTurn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +175,8 @@ class OwnDiscussion:
     title: str
     text_length: int
     stage: Literal["own_work", "waiting", "open", "said"]
-    own: Said
-    others: tuple[Said, ...] = ()
+    own: DiscussionJudgment
+    others: tuple[DiscussionJudgment, ...] = ()
     seen: str = ""
 
 
@@ -272,7 +272,7 @@ class JudgedNeighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class HowFar:
+class PairStage:
     """How far a pair has come. `contested_grade`: what is settled, or was until the pair was reopened."""
 
     stage: Stage
@@ -310,7 +310,7 @@ class PolicyCandidate:
 
     pair_pk: int
     key: str
-    waiting: Reason
+    waiting: QueueReason
     taste: bool
     grades: Sequence[int]
     seen: str

@@ -18,16 +18,16 @@ from annotator.adjudication.case import (
     MOST_CHARACTERS,
     WARN_FROM,
     CaseContext,
-    Sketches,
+    TextSketches,
     describe_case,
     find_neighbours,
     list_letters,
     name_answer,
 )
-from annotator.adjudication.case import Case as Case
 from annotator.adjudication.case import CaseBatch as CaseBatch
 from annotator.adjudication.case import CaseJudgment as CaseJudgment
 from annotator.adjudication.case import CaseOrigin as CaseOrigin
+from annotator.adjudication.case import DisagreementView as DisagreementView
 from annotator.adjudication.case_sql import (
     describe_documents,
     find_case_pk,
@@ -37,13 +37,13 @@ from annotator.adjudication.case_sql import (
     read_place,
     read_texts,
 )
-from annotator.adjudication.decision_check import Barred as Barred
-from annotator.adjudication.decision_check import Ruling, check_ruling, check_state, find_repeated
-from annotator.adjudication.decision_check import WordsOwed as WordsOwed
-from annotator.adjudication.decisions_sql import Wish, list_answers, list_judged_by, settle_pairs
+from annotator.adjudication.decision_check import DecisionRequest, check_ruling, check_state, find_repeated
+from annotator.adjudication.decision_check import JudgedByLead as JudgedByLead
+from annotator.adjudication.decision_check import RationaleRequired as RationaleRequired
+from annotator.adjudication.decisions_sql import NewDecision, list_answers, list_judged_by, settle_pairs
 from annotator.adjudication.impact_service import recompute
 from annotator.adjudication.lead_holds_sql import (
-    Lead,
+    DisagreementLead,
     end_holds,
     find_given,
     give,
@@ -64,7 +64,7 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import Decided
 from annotator.people.service import require_person, require_role
-from annotator.storage.audit_log import Event, add_events
+from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosures import add_seen, find_pair_pks, note_seen
 from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
@@ -72,7 +72,7 @@ from annotator.storage.tables import DatasetRow
 
 MOST_AT_ONCE = 10
 MOST_TEXTS = 300
-_SKETCHES = Sketches()
+_SKETCHES = TextSketches()
 
 
 def hand_out_cases(
@@ -117,7 +117,7 @@ def hand_out_cases(
 
 def show_case(
     database: Database, actor: Actor, dataset: str, pair: str, *, seed: int | None = None, now: datetime
-) -> Case:
+) -> DisagreementView:
     """One pair as a lead decides on it: anonymous, shuffled by `seed` (None: the dataset's own) and pair. Nothing is held.
 
     The same on every look, until a judgment or a decision changes. Who has looked can no longer judge it. For leads.
@@ -167,12 +167,12 @@ def adjudicate(
         pair_pk = _require_case(session, row, pair)
         facts = list_case_facts(session, row, reader, [pair_pk], most=0)[pair_pk]
         if facts.row.judged:
-            raise Barred(BARRED)
+            raise JudgedByLead(BARRED)
         kept = find_repeated(facts, ruling, lead_pk, seen)
         if kept is not None:
             return kept.decision
         check_state(facts, ruling, lead_pk)
-        wish = Wish(pair_pk, pair, **asdict(ruling), unlike=unlike)
+        wish = NewDecision(pair_pk, pair, **asdict(ruling), unlike=unlike)
         (settled,) = settle_pairs(session, reader.dataset_pk, lead_pk, [wish], now=now)
         recompute(session, reader.dataset_pk, [facts.row.query_pk])
         return settled.decision
@@ -185,7 +185,7 @@ def put_off_case(database: Database, actor: Actor, dataset: str, pair: str, *, n
         row, reader = _enter(session, actor, dataset, now)
         pair_pk = _require_case(session, row, pair)
         put_off(session, pair_pk, lead_pk, now=now)
-        add_events(session, [Event("put off", reader.dataset_pk, lead_pk, now, pair_pk)])
+        add_events(session, [AuditEvent("put off", reader.dataset_pk, lead_pk, now, pair_pk)])
 
 
 def assign_case(
@@ -205,7 +205,9 @@ def assign_case(
         if before != to:
             give(session, pair_pk, to_pk, actor.person_id, now=now)
             told = {"to": before}, {"to": to}
-            add_events(session, [Event("assigned", reader.dataset_pk, actor.person_id, now, pair_pk, *told)])
+            add_events(
+                session, [AuditEvent("assigned", reader.dataset_pk, actor.person_id, now, pair_pk, *told)]
+            )
 
 
 def let_go_cases(
@@ -226,14 +228,16 @@ def show_origin(database: Database, actor: Actor, dataset: str, pair: str, *, no
         answers = list_answers(session, [pair_pk]).get(pair_pk, [])
         letters = list_letters(answers, seed=row.seed, pair=pair)
         names = list_names(session, {answer.annotator for answer in answers})
-        add_events(session, [Event("looked up names", reader.dataset_pk, actor.person_id, now, pair_pk)])
+        add_events(session, [AuditEvent("looked up names", reader.dataset_pk, actor.person_id, now, pair_pk)])
         if actor.person_id is not None:
             add_seen(session, [pair_pk], actor.person_id, now=now)
         people = sorted((letters[name_answer(one)], one.annotator, names[one.annotator]) for one in answers)
         return CaseOrigin(tuple(people), tuple(list_systems_of(session, pair_pk)))
 
 
-def list_case_leads(database: Database, actor: Actor, dataset: str, *, now: datetime) -> list[Lead]:
+def list_case_leads(
+    database: Database, actor: Actor, dataset: str, *, now: datetime
+) -> list[DisagreementLead]:
     """Everybody who may decide disputes of the dataset. For leads."""
     with database.read() as session:
         _, reader = _enter(session, actor, dataset, now)
@@ -267,7 +271,7 @@ def _read_cases(
     pair_pks: Sequence[int],
     *,
     seed: int | None = None,
-) -> tuple[Case, ...]:
+) -> tuple[DisagreementView, ...]:
     """The cases of these pairs, in this order."""
     if not pair_pks:
         return ()
@@ -285,7 +289,7 @@ def _read_cases(
     )
 
 
-def _list_shown_beside(session: Session, cases: Sequence[Case]) -> set[int]:
+def _list_shown_beside(session: Session, cases: Sequence[DisagreementView]) -> set[int]:
     """The neighbours of these cases whose settled grades are told with them."""
     told = {one.pair for case in cases for one in case.neighbours if one.grade is not None}
     return set(find_pair_pks(session, told).values())
@@ -300,7 +304,9 @@ def _meet_texts(session: Session, rows: Sequence[Any]) -> None:
         _SKETCHES.learn(read_texts(session, wanted, most=MOST_CHARACTERS))
 
 
-def _list_unlike(session: Session, reader: QueueReader, pair_pk: int, ruling: Ruling) -> list[dict[str, Any]]:
+def _list_unlike(
+    session: Session, reader: QueueReader, pair_pk: int, ruling: DecisionRequest
+) -> list[dict[str, Any]]:
     """The near-duplicates that are settled at another grade than this, for the trail."""
     if ruling.outcome == "withdrawn":
         return []

@@ -56,7 +56,7 @@ _SIZES = prepare(
 )
 
 
-class Grades(NamedTuple):
+class GradeRows(NamedTuple):
     """A row for each judgment that counts, in no particular order; primary keys but for the last three. `rubric`: 0 where it
     came with a file; `made_at`: when, in whole seconds since 1970, UTC, 0 where the file does not say; `seconds`: how long it took, NaN where nobody knows."""
 
@@ -69,7 +69,7 @@ class Grades(NamedTuple):
     seconds: "Floats"
 
 
-def read_grades(session: Session, dataset_pk: int) -> Grades:
+def read_grades(session: Session, dataset_pk: int) -> GradeRows:
     """Every judgment of the dataset that counts for agreement."""
     import numpy as np
 
@@ -86,7 +86,7 @@ def read_grades(session: Session, dataset_pk: int) -> Grades:
     seconds[seconds < 0] = np.nan
     under, grade = np.divmod(who, 4)
     annotator, rubric = np.divmod(under, rubrics + 1)
-    return Grades(query, pair, annotator, rubric, grade, made_at, seconds)
+    return GradeRows(query, pair, annotator, rubric, grade, made_at, seconds)
 
 
 def _read_numbers(

@@ -8,7 +8,7 @@ aloud, copied and printed. A figure without a value is shown as undefined.
 from collections.abc import Mapping, Sequence
 
 from annotator.agreement.html_parts import name, scrollable, show_value, text
-from annotator.agreement.records import PairAgreement, Period, Value
+from annotator.agreement.records import AgreementPeriod, CoefficientValue, PairAgreement
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import show_percent
 from annotator.domain.svg import clean, colour_cell, colour_share, cut, draw_text, frame_picture
@@ -19,7 +19,9 @@ PLOT, BOTTOM, MARGIN = 220, 270, 48
 TICKS = (-1.0, -0.5, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
-def draw_intervals(title: str, named: Sequence[tuple[str, Value]], target: float, *, name: str) -> str:
+def draw_intervals(
+    title: str, named: Sequence[tuple[str, CoefficientValue]], target: float, *, name: str
+) -> str:
     """Each value (the first 40) as a dot on its interval, a dashed line at the target: a forest plot."""
     shown = named[:MOST_ROWS]
     low = _find_low([value for _, value in shown], target)
@@ -41,7 +43,7 @@ def draw_intervals(title: str, named: Sequence[tuple[str, Value]], target: float
     )
 
 
-def draw_periods(periods: Sequence[Period], target: float) -> str:
+def draw_periods(periods: Sequence[AgreementPeriod], target: float) -> str:
     """Kappa of each stretch of time with its interval, the target dashed."""
     low = _find_low([period.kappa for period in periods], target)
     step = max(28.0, min(90.0, 640 / max(1, len(periods))))
@@ -108,7 +110,7 @@ def draw_grades(counts: Mapping[str, Sequence[int]]) -> str:
     )
 
 
-def _find_low(values: Sequence[Value], target: float) -> float:
+def _find_low(values: Sequence[CoefficientValue], target: float) -> float:
     """Where the axis begins: 0, or what lies below it."""
     found = [
         low for value in values if value.value is not None for low in ((value.ci95 or (value.value,))[0],)

@@ -6,7 +6,7 @@ The page loads nothing and runs no script; it follows the reader's light or dark
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
-from annotator.agreement.records import Value
+from annotator.agreement.records import CoefficientValue
 from annotator.domain.svg import clean
 
 KINDS = ("unweighted", "linear", "quadratic")
@@ -100,12 +100,12 @@ def show_number(number: float | None) -> str:
     return "undefined" if number is None else f"{number:.3f}"
 
 
-def show_interval(value: Value) -> str:
+def show_interval(value: CoefficientValue) -> str:
     """ "0.412 to 0.701", or nothing."""
     return f"{value.ci95[0]:.3f} to {value.ci95[1]:.3f}" if value.ci95 else ""
 
 
-def show_value(value: Value) -> str:
+def show_value(value: CoefficientValue) -> str:
     """ "0.571 [0.412, 0.701]"; "undefined" without a value."""
     interval = (
         f" [{value.ci95[0]:.3f}, {value.ci95[1]:.3f}]" if value.value is not None and value.ci95 else ""
@@ -113,7 +113,7 @@ def show_value(value: Value) -> str:
     return show_number(value.value) + interval
 
 
-def list_kappas(kappas: Mapping[str, Value]) -> Iterator[str]:
+def list_kappas(kappas: Mapping[str, CoefficientValue]) -> Iterator[str]:
     """Cohen's kappas of every weighting, with their intervals."""
     return (show_value(kappas[kind]) for kind in KINDS)
 

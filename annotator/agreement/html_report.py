@@ -27,10 +27,10 @@ from annotator.agreement.html_parts import (
 )
 from annotator.agreement.records import (
     AgreementReport,
+    CoefficientValue,
     GroupAgreement,
     Leaning,
     PairAgreement,
-    Value,
     choose_people_by_period,
     rank_groups,
     rank_leanings,
@@ -269,10 +269,10 @@ def _show_dataset(report: AgreementReport) -> str:
     return section("The dataset", *parts)
 
 
-def list_coefficients(report: AgreementReport) -> Iterator[tuple[str, Value]]:
+def list_coefficients(report: AgreementReport) -> Iterator[tuple[str, CoefficientValue]]:
     """Every coefficient by its name, the observed agreement first."""
     found = report.measured
-    yield "observed agreement", Value(found.observed_agreement)
+    yield "observed agreement", CoefficientValue(found.observed_agreement)
     for kind in KINDS:
         yield f"Cohen's κ, {kind}", found.cohen_kappa[kind]
     yield "Fleiss' κ", found.fleiss_kappa

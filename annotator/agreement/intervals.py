@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
-from annotator.agreement.judgment_pairs import Estimate
+from annotator.agreement.judgment_pairs import FigureEstimate
 from annotator.agreement.judgment_table import Floats, Ints, number
 from annotator.agreement.records import FEW_QUERIES, Interval
 
@@ -168,7 +168,7 @@ def confidence(claims: int) -> float:
     return 1 - FALSE_CLAIMS / max(1, claims)
 
 
-def cluster_interval(found: Estimate, *, level: float = SHOWN) -> Interval | None:
+def cluster_interval(found: FigureEstimate, *, level: float = SHOWN) -> Interval | None:
     """The interval of a figure that is smooth in summed counts, queries being what is resampled.
 
     The variance is that of the queries' influences (the infinitesimal jackknife, which the bootstrap by query

@@ -15,8 +15,8 @@ from annotator.agreement.judgment_table import (
     CELLS,
     Flags,
     Floats,
+    GradedJudgments,
     Ints,
-    Judged,
     divide,
     flatten,
     meet,
@@ -28,7 +28,7 @@ _SIGNED = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype
 
 
 @dataclass(frozen=True, slots=True)
-class Couples:
+class JudgmentPairs:
     """One row for every two judgments of a pair. `left`, `right`: their rows in the judgments, the lower annotator's
     first; `first`, `second` are the annotators, `cell` is 4 x the first's grade + the second's. `place` numbers the
     shared pairs from 0 in the order of the judgments, `query` their queries from 0; there are `queries` in all."""
@@ -42,9 +42,9 @@ class Couples:
     place: Ints
     queries: int
 
-    def take(self, rows: Flags | Ints | slice) -> "Couples":
+    def take(self, rows: Flags | Ints | slice) -> "JudgmentPairs":
         """Some of the rows; pairs and queries keep their numbers."""
-        return Couples(
+        return JudgmentPairs(
             self.left[rows],
             self.right[rows],
             self.first[rows],
@@ -55,7 +55,7 @@ class Couples:
             self.queries,
         )
 
-    def leave_out(self, *annotators: int) -> "Couples":
+    def leave_out(self, *annotators: int) -> "JudgmentPairs":
         """Those of the others."""
         if not annotators:
             return self
@@ -67,12 +67,12 @@ class Couples:
         return np.asarray(_SIGNED[self.cell])
 
 
-def list_couples(judged: Judged) -> Couples:
+def list_couples(judged: GradedJudgments) -> JudgmentPairs:
     """Every two judgments of the same pair."""
     left, right = meet(judged.pair)
     numbers, query = _number(judged) if len(left) else (left, left)
     place = numbers[left]
-    return Couples(
+    return JudgmentPairs(
         left,
         right,
         judged.annotator[left],
@@ -84,7 +84,7 @@ def list_couples(judged: Judged) -> Couples:
     )
 
 
-def _number(judged: Judged) -> tuple[Ints, Ints]:
+def _number(judged: GradedJudgments) -> tuple[Ints, Ints]:
     """The number of each row's shared pair (meaningless where it is not shared), and each shared pair's query."""
     starts = np.zeros(len(judged.pair), dtype=np.bool_)
     same = judged.pair[1:] == judged.pair[:-1]
@@ -95,7 +95,7 @@ def _number(judged: Judged) -> tuple[Ints, Ints]:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class FigureEstimate:
     """A figure (NaN: undefined) over `couples` couples; `influence`: how much the couples of each query change it;
     `seen`: the queries that have any."""
 
@@ -105,9 +105,9 @@ class Estimate:
     seen: Flags
 
 
-def subtract(one: Estimate, other: Estimate) -> Estimate:
+def subtract(one: FigureEstimate, other: FigureEstimate) -> FigureEstimate:
     """The difference of two figures over different couples, maybe of the same queries."""
-    return Estimate(
+    return FigureEstimate(
         one.value - other.value,
         min(one.couples, other.couples),
         one.influence - other.influence,
@@ -115,7 +115,7 @@ def subtract(one: Estimate, other: Estimate) -> Estimate:
     )
 
 
-def estimate_kappa(couples: Couples, annotators: int) -> Estimate:
+def estimate_kappa(couples: JudgmentPairs, annotators: int) -> FigureEstimate:
     """Cohen's kappa as of a dataset (the mean over annotator pairs, weighted by what they share), unweighted."""
     codes, both = number(couples.first * annotators + couples.second)
     tables = _count_tables(both, couples.cell, len(codes))
@@ -125,10 +125,10 @@ def estimate_kappa(couples: Couples, annotators: int) -> Estimate:
         derived = _derive_mean(tables, value)[both, couples.cell]
     summed = np.bincount(couples.query, weights=derived, minlength=couples.queries)
     seen = np.bincount(couples.query, minlength=couples.queries) > 0
-    return Estimate(value, len(both), np.asarray(summed, dtype=np.float64), seen)
+    return FigureEstimate(value, len(both), np.asarray(summed, dtype=np.float64), seen)
 
 
-def estimate_table(cell: Ints, query: Ints, queries: int) -> Estimate:
+def estimate_table(cell: Ints, query: Ints, queries: int) -> FigureEstimate:
     """Cohen's kappa, unweighted, of the one table that these couples make: `cell` (4 x the row + the column) and `query` of
     each."""
     ((_, found),) = estimate_tables(np.zeros_like(cell), cell, query, queries=queries, tables=1)
@@ -137,7 +137,7 @@ def estimate_table(cell: Ints, query: Ints, queries: int) -> Estimate:
 
 def estimate_tables(
     table: Ints, cell: Ints, query: Ints, *, queries: int, tables: int
-) -> Iterator[tuple[int, Estimate]]:
+) -> Iterator[tuple[int, FigureEstimate]]:
     """The same of each table that has couples, by number, `table` being that of each couple: one at a time, since the influences
     of a crowd fill the memory."""
     counts = _count_tables(table, cell, tables)
@@ -151,7 +151,7 @@ def estimate_tables(
         rows = order[begin:end]
         summed = np.bincount(query[rows], weights=derived[place][cell[rows]], minlength=queries)
         seen = np.bincount(query[rows], minlength=queries) > 0
-        yield place, Estimate(values[place], len(rows), np.asarray(summed, dtype=np.float64), seen)
+        yield place, FigureEstimate(values[place], len(rows), np.asarray(summed, dtype=np.float64), seen)
 
 
 def _count_tables(table: Ints, cell: Ints, tables: int) -> Floats:
@@ -186,7 +186,7 @@ def _derive_kappa(tables: Floats, value: Floats) -> tuple[Floats, Floats]:
     return np.nan_to_num(weight * own + kappa - value) * (weight > 0), weight
 
 
-def tally(couples: Couples, annotators: int, first: Floats | None, second: Floats | None) -> Floats:
+def tally(couples: JudgmentPairs, annotators: int, first: Floats | None, second: Floats | None) -> Floats:
     """Summed by annotator and query (a x q): of each couple `first` for its first annotator, `second` for its second;
     None counts couples."""
     shape = (annotators, couples.queries)
@@ -198,15 +198,15 @@ def tally(couples: Couples, annotators: int, first: Floats | None, second: Float
     return np.asarray((sums[0] + sums[1]).reshape(shape), dtype=np.float64)
 
 
-def estimate_mean(sums: Floats, counts: Floats) -> Estimate:
+def estimate_mean(sums: Floats, counts: Floats) -> FigureEstimate:
     """The mean of something summed by query, with how many there were."""
     total = float(counts.sum())
     mean = float(sums.sum()) / total if total else float("nan")
     influence = (sums - mean * counts) / total if total else np.zeros(len(counts))
-    return Estimate(mean, int(total), influence, counts > 0)
+    return FigureEstimate(mean, int(total), influence, counts > 0)
 
 
-def estimate_leanings(couples: Couples, annotators: int) -> list[Estimate]:
+def estimate_leanings(couples: JudgmentPairs, annotators: int) -> list[FigureEstimate]:
     """How much higher each annotator grades than the others on the same pairs."""
     apart = couples.apart
     sums = tally(couples, annotators, apart, -apart)
@@ -214,7 +214,7 @@ def estimate_leanings(couples: Couples, annotators: int) -> list[Estimate]:
     return [estimate_mean(*own) for own in zip(sums, counts, strict=True)]
 
 
-def estimate_leaning(couples: Couples, who: int) -> Estimate:
+def estimate_leaning(couples: JudgmentPairs, who: int) -> FigureEstimate:
     """The same of one annotator: in a crowd the others' would take long."""
     own = np.flatnonzero((couples.first == who) | (couples.second == who))
     query, apart = couples.query[own], _SIGNED[couples.cell[own]]

@@ -43,7 +43,7 @@ def flatten(tables: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class GradedJudgments:
     """Graded judgments as four columns of equal length, sorted by pair, then annotator.
 
     `query`, `pair` and `annotator` are numbers that mean something only to the caller; `grade` is 0-3.
@@ -55,9 +55,9 @@ class Judged:
     annotator: Ints
     grade: Ints
 
-    def where(self, flags: Flags) -> "Judged":
+    def where(self, flags: Flags) -> "GradedJudgments":
         """The rows for which `flags` holds."""
-        return Judged(self.query[flags], self.pair[flags], self.annotator[flags], self.grade[flags])
+        return GradedJudgments(self.query[flags], self.pair[flags], self.annotator[flags], self.grade[flags])
 
     def are_shared(self) -> Flags:
         """Of each row whether another annotator graded its pair too."""
@@ -67,13 +67,13 @@ class Judged:
         met[:-1] |= same
         return met
 
-    def shared(self) -> "Judged":
+    def shared(self) -> "GradedJudgments":
         """The rows of pairs that two or more annotators graded; a pair with one judgment does not count."""
         met = self.are_shared()
         return self if met.all() else self.where(met)
 
 
-class Tables(NamedTuple):
+class ConfusionTables(NamedTuple):
     """How every two annotators who share a pair graded. `first` < `second` (p each) are the annotators; `counts` is sparse,
     p*16 rows by n `queries`: row 16 * t + 4 * r + c counts, per query, the pairs of table t that the first annotator
     gave r and the second c."""
@@ -91,7 +91,7 @@ class GradeCounts(NamedTuple):
     counts: Floats
 
 
-class Patterns(NamedTuple):
+class GradePatterns(NamedTuple):
     """The different counts of grades that pairs have (u x 4), and how many pairs of each query have which: `pairs` is
     sparse, n `queries` by u. A million pairs of three or four judgments have 55 patterns."""
 
@@ -100,10 +100,10 @@ class Patterns(NamedTuple):
     pairs: "csr_array"
 
 
-def sort_judged(query: Ints, pair: Ints, annotator: Ints, grade: Ints) -> Judged:
+def sort_judged(query: Ints, pair: Ints, annotator: Ints, grade: Ints) -> GradedJudgments:
     """Judged, from columns in any order."""
     order = order_judged(pair, annotator)
-    return Judged(query[order], pair[order], annotator[order], grade[order])
+    return GradedJudgments(query[order], pair[order], annotator[order], grade[order])
 
 
 def order_judged(pair: Ints, annotator: Ints) -> Ints:
@@ -130,7 +130,7 @@ def number(values: Ints) -> tuple[Ints, Ints]:
     return np.flatnonzero(there) + lowest, places[values - lowest]
 
 
-def count_tables(judged: Judged, queries: Ints, only: int | None = None) -> Tables:
+def count_tables(judged: GradedJudgments, queries: Ints, only: int | None = None) -> ConfusionTables:
     """The tables of every two annotators who share a pair, in order; with `only`, of that annotator's.
 
     `queries` (sorted) holds every query of `judged`, and perhaps others: the columns of the counts.
@@ -142,10 +142,10 @@ def count_tables(judged: Judged, queries: Ints, only: int | None = None) -> Tabl
     kind = np.float32 if len(query) < EXACT_IN_SINGLE else np.float64
     shape = (len(found.first) * CELLS, len(queries))
     counts = csr_array((np.ones(len(query), dtype=kind), (found.cell, query)), shape=shape)
-    return Tables(found.first, found.second, queries, counts)
+    return ConfusionTables(found.first, found.second, queries, counts)
 
 
-def sum_tables(judged: Judged) -> Floats:
+def sum_tables(judged: GradedJudgments) -> Floats:
     """The same tables of all queries together: p x 4 x 4. In a moment, for what is shown first."""
     found = _find_cells(judged)
     counts = np.bincount(found.cell, minlength=len(found.first) * CELLS)
@@ -162,7 +162,7 @@ class _Cells(NamedTuple):
     cell: Ints
 
 
-def _find_cells(judged: Judged, only: int | None = None) -> _Cells:
+def _find_cells(judged: GradedJudgments, only: int | None = None) -> _Cells:
     left, right = meet(judged.pair)
     if only is not None:
         own = (judged.annotator[left] == only) | (judged.annotator[right] == only)
@@ -189,7 +189,7 @@ def meet(pair: Ints) -> tuple[Ints, Ints]:
     return np.concatenate(left), np.concatenate(right)
 
 
-def count_grades(judged: Judged) -> GradeCounts:
+def count_grades(judged: GradedJudgments) -> GradeCounts:
     """How many annotators gave each grade, per pair, in the order of the pairs' numbers."""
     if not len(judged.pair):
         return GradeCounts(judged.query, np.zeros((0, CATEGORIES)))
@@ -200,14 +200,14 @@ def count_grades(judged: Judged) -> GradeCounts:
     return GradeCounts(judged.query[begins], counts.reshape(-1, CATEGORIES).astype(np.float64))
 
 
-def find_patterns(counted: GradeCounts) -> Patterns:
+def find_patterns(counted: GradeCounts) -> GradePatterns:
     """The same counts, each pattern once."""
     from scipy.sparse import csr_array
 
     counts, pattern = number_rows(counted.counts)
     queries, query = number(counted.query)
     pairs = csr_array((np.ones(len(query)), (query, pattern)), shape=(len(queries), len(counts)))
-    return Patterns(counts, queries, pairs)
+    return GradePatterns(counts, queries, pairs)
 
 
 def number_rows(counts: Floats | Ints) -> tuple[Floats, Ints]:
@@ -218,13 +218,13 @@ def number_rows(counts: Floats | Ints) -> tuple[Floats, Ints]:
     return found.astype(np.float64), row
 
 
-def count_by_annotator(judged: Judged, annotators: int) -> Ints:
+def count_by_annotator(judged: GradedJudgments, annotators: int) -> Ints:
     """How often each annotator gave each grade: annotators x 4."""
     cells = np.bincount(judged.annotator * CATEGORIES + judged.grade, minlength=annotators * CATEGORIES)
     return cells.reshape(-1, CATEGORIES)
 
 
-class Read(Protocol):
+class JudgmentColumns(Protocol):
     """The judgments as they were read, in no particular order; query, pair, annotator and rubric are primary keys."""
 
     @property
@@ -244,12 +244,12 @@ class Read(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedJudgments:
     """`judged`: the judgments (query and pair: primary keys; annotator: place in `names`). `people`: the annotators' primary
     keys; `simulated`: the names of those who are nobody. One row for every row of `judged`: `made_at`, seconds since 1970;
     `seconds`, how long it took, NaN where nobody knows; `rubric`, the guideline's primary key."""
 
-    judged: Judged
+    judged: GradedJudgments
     names: tuple[str, ...]
     people: tuple[int, ...]
     simulated: tuple[str, ...]
@@ -259,8 +259,8 @@ class Named:
 
 
 def name_judged(
-    read: Read, people: Mapping[int, tuple[str, bool]], pseudonyms: Mapping[int, str] | None = None
-) -> Named:
+    read: JudgmentColumns, people: Mapping[int, tuple[str, bool]], pseudonyms: Mapping[int, str] | None = None
+) -> NamedJudgments:
     """The judgments sorted by pair and name. `people`: username and whether simulated, by primary key; `pseudonyms` stand
     for the usernames."""
     pks, annotator = number(read.annotator)
@@ -270,8 +270,8 @@ def name_judged(
     by_name[places] = np.arange(len(named))
     who = by_name[annotator]
     order = order_judged(read.pair, who)
-    return Named(
-        Judged(read.query[order], read.pair[order], who[order], read.grade[order]),
+    return NamedJudgments(
+        GradedJudgments(read.query[order], read.pair[order], who[order], read.grade[order]),
         tuple(named[place] for place in places),
         tuple(int(pks[place]) for place in places),
         tuple(named[place] for place in places if people[int(pks[place])][1]),
@@ -285,7 +285,7 @@ DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class GroupLabels:
     """The groups' names in the order in which they are shown, and the group of each row of the judgments (-1: none)."""
 
     values: Sequence[str | None]
@@ -297,14 +297,14 @@ class Labels:
             yield value, self.group == place
 
 
-def label_by(keys: Ints, labels: Mapping[int, str | None]) -> Labels:
+def label_by(keys: Ints, labels: Mapping[int, str | None]) -> GroupLabels:
     """By the label of each row's key (its query, its document): in the order of the text, rows without one last. Every label
     is a group, also those that no row has."""
     values = sorted(set(labels.values()), key=lambda label: (label is None, label or ""))
     places = {value: place for place, value in enumerate(values)}
     known, place = number(keys)
     of_key = np.array([places.get(labels.get(key), -1) for key in known.tolist()], dtype=np.int64)
-    return Labels(values, of_key[place] if len(place) else place)
+    return GroupLabels(values, of_key[place] if len(place) else place)
 
 
 def look_up(keys: Ints, values: Mapping[int, int]) -> Ints:
@@ -314,7 +314,7 @@ def look_up(keys: Ints, values: Mapping[int, int]) -> Ints:
     return found[place] if len(place) else place
 
 
-def label_by_version(judged: Judged, versions: Ints) -> Labels:
+def label_by_version(judged: GradedJudgments, versions: Ints) -> GroupLabels:
     """By the guideline versions that a pair was judged under, `versions` being that of each row: "2", or "1–2" where its
     annotators worked by different ones; none where that is not known of one of its judgments (0)."""
     pairs, place = number(judged.pair)
@@ -328,10 +328,10 @@ def label_by_version(judged: Judged, versions: Ints) -> Labels:
     values = [None if name == "0" else name for name in names]
     if None in values:  # it comes first, and is shown last
         values, group = [*values[1:], None], (group - 1) % len(values)
-    return Labels(values, group.reshape(-1)[place])
+    return GroupLabels(values, group.reshape(-1)[place])
 
 
-def label_by_week(judged: Judged, made_at: Ints) -> Labels:
+def label_by_week(judged: GradedJudgments, made_at: Ints) -> GroupLabels:
     """By the ISO week (UTC) in which a pair was judged a second time, `made_at` being the time of each row: "2026-W09";
     none where that is not known (0)."""
     never = np.iinfo(np.int64).max
@@ -346,7 +346,7 @@ def label_by_week(judged: Judged, made_at: Ints) -> Labels:
     names = [None if one == never // DAY else _name_week(one) for one in days.tolist()]
     values = sorted(set(names), key=lambda name: (name is None, name or ""))
     group = np.array([values.index(name) for name in names], dtype=np.int64)
-    return Labels(values, group[of_pair][place] if len(place) else place)
+    return GroupLabels(values, group[of_pair][place] if len(place) else place)
 
 
 def _name_week(day: int) -> str:

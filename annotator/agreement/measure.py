@@ -29,15 +29,15 @@ from annotator.agreement.intervals import (
     interval,
     intervals,
 )
-from annotator.agreement.judgment_pairs import Couples, estimate_kappa, list_couples
+from annotator.agreement.judgment_pairs import JudgmentPairs, estimate_kappa, list_couples
 from annotator.agreement.judgment_table import (
     CATEGORIES,
     CELLS,
+    ConfusionTables,
     Floats,
+    GradedJudgments,
+    GradePatterns,
     Ints,
-    Judged,
-    Patterns,
-    Tables,
     count_by_annotator,
     count_grades,
     count_tables,
@@ -50,11 +50,11 @@ from annotator.agreement.pairwise import SHAPE, PairSums, compute_mean_leanings,
 from annotator.agreement.records import (
     FEW_IN_ROW,
     FEW_OWN,
+    CoefficientValue,
     Leaning,
-    Measured,
+    MeasuredAgreement,
     OwnAgreement,
     PairAgreement,
-    Value,
     warn_of_few,
 )
 from annotator.domain.messages import say
@@ -77,7 +77,7 @@ NEAR = gwet.quadratic_weights(CATEGORIES)
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class ResampledSums:
     """Summed counts: `total` over all queries, `draws` over each resample of them.
 
     `total` is what a coefficient takes for its value; `draws` the same with an axis of resamples, so that
@@ -89,15 +89,15 @@ class Sums:
     queries: int
     no_interval: str
 
-    def value(self, compute: Callable[[Floats], Floats], why: str) -> Value:
+    def value(self, compute: Callable[[Floats], Floats], why: str) -> CoefficientValue:
         """The coefficient that `compute` makes of the counts; `why` says what NaN means."""
         ci95 = interval(compute(self.draws), self.queries)
         return _value(float(compute(self.total)), ci95, why, self.no_interval)
 
 
 def measure(
-    judged: Judged, names: Sequence[str], *, resamples: int, seed: int, only: int | None = None
-) -> Measured:
+    judged: GradedJudgments, names: Sequence[str], *, resamples: int, seed: int, only: int | None = None
+) -> MeasuredAgreement:
     """Every figure over these judgments, `names[n]` being annotator n.
 
     With `only`, the figures are over the pairs that this annotator judged, and Cohen's kappa is theirs with
@@ -130,7 +130,7 @@ def measure(
     why = ONE_GRADE if len(counted.query) else NO_SHARED_PAIR
     varies = np.count_nonzero(grade_counts) > 1
     observed = float(observed_agreement(pairs.totals.sum(axis=0)))
-    return Measured(
+    return MeasuredAgreement(
         pairs=len(counted.query),
         single_pairs=len(everything.query) - len(counted.query),
         queries=len(drawn.queries),
@@ -138,8 +138,12 @@ def measure(
         cohen_kappa=_mean_kappas(pairs, cells.no_interval, why),
         fleiss_kappa=terms.value(fleiss.fleiss_kappa, why),
         krippendorff_alpha={metric: _alpha(cells, metric, why) for metric in krippendorff.METRICS},
-        gwet_ac1=same.value(lambda sums: gwet.gwet_ac(sums, SAME), why) if varies else Value(None, None, why),
-        gwet_ac2=near.value(lambda sums: gwet.gwet_ac(sums, NEAR), why) if varies else Value(None, None, why),
+        gwet_ac1=same.value(lambda sums: gwet.gwet_ac(sums, SAME), why)
+        if varies
+        else CoefficientValue(None, None, why),
+        gwet_ac2=near.value(lambda sums: gwet.gwet_ac(sums, NEAR), why)
+        if varies
+        else CoefficientValue(None, None, why),
         cut_points=_cut_points(pairs, cells.no_interval, ONE_SIDE if len(counted.query) else why),
         annotator_pairs=_list_pairs(tables, pairs, names, resamples),
         leanings=_list_leanings(tables, pairs, names, resamples),
@@ -153,7 +157,7 @@ def measure(
     )
 
 
-def mean_kappas(tables: Floats) -> Mapping[str, Value]:
+def mean_kappas(tables: Floats) -> Mapping[str, CoefficientValue]:
     """Cohen's kappa of a dataset from its annotator pairs' tables (p x 4 x 4): the values of `measure`."""
     why = ONE_GRADE if len(tables) else NO_SHARED_PAIR
     return {
@@ -162,11 +166,11 @@ def mean_kappas(tables: Floats) -> Mapping[str, Value]:
     }
 
 
-def _value(point: float, ci95: tuple[float, float] | None, why: str, no_interval: str) -> Value:
+def _value(point: float, ci95: tuple[float, float] | None, why: str, no_interval: str) -> CoefficientValue:
     """A figure, or why it is none (`why`, when it is NaN); with its interval, or why it has none."""
     if isnan(point):
-        return Value(None, None, why)
-    return Value(point, ci95, None if ci95 else no_interval)
+        return CoefficientValue(None, None, why)
+    return CoefficientValue(point, ci95, None if ci95 else no_interval)
 
 
 def _explain_no_interval(queries: int, asked: int) -> str:
@@ -182,7 +186,7 @@ def _resample(query: Ints, resamples: int, seed: int) -> Resamples:
     return Resamples(queries, resamples if len(queries) >= FEWEST_QUERIES else 0, seed)
 
 
-def _add_up(patterns: Patterns, features: Callable[[Floats], Floats]) -> CountBlock:
+def _add_up(patterns: GradePatterns, features: Callable[[Floats], Floats]) -> CountBlock:
     """The features of each pair's counts, summed per query: computed once for each pattern."""
     return CountBlock(patterns.queries, patterns.pairs @ features(patterns.counts))
 
@@ -191,18 +195,18 @@ def _gwet_terms(counts: Floats, weights: Floats) -> Floats:
     return gwet.gwet_terms(counts, weights)
 
 
-def _sum(blocks: Sequence[CountBlock], drawn: Resamples, *, asked: int) -> list[Sums]:
+def _sum(blocks: Sequence[CountBlock], drawn: Resamples, *, asked: int) -> list[ResampledSums]:
     """Each block summed over all queries, and over the same resamples of them."""
     why = _explain_no_interval(len(drawn.queries), asked)
     draws = drawn.sum(blocks)
     queries = len(drawn.queries)
     return [
-        Sums(block.features.sum(axis=0), sums, queries, why)
+        ResampledSums(block.features.sum(axis=0), sums, queries, why)
         for block, sums in zip(blocks, draws, strict=True)
     ]
 
 
-def _mean_kappas(pairs: PairSums, no_interval: str, why: str) -> dict[str, Value]:
+def _mean_kappas(pairs: PairSums, no_interval: str, why: str) -> dict[str, CoefficientValue]:
     """The dataset's Cohen's kappa of each kind: the mean over annotator pairs, weighted by the pairs they share."""
     return {
         kind: _value(
@@ -215,13 +219,13 @@ def _mean_kappas(pairs: PairSums, no_interval: str, why: str) -> dict[str, Value
     }
 
 
-def _alpha(cells: Sums, metric: str, why: str) -> Value:
+def _alpha(cells: ResampledSums, metric: str, why: str) -> CoefficientValue:
     return cells.value(
         lambda flat: krippendorff.krippendorff_alpha(flat.reshape(*flat.shape[:-1], *SHAPE), metric), why
     )
 
 
-def _cut_points(pairs: PairSums, no_interval: str, why: str) -> tuple[tuple[int, Value], ...]:
+def _cut_points(pairs: PairSums, no_interval: str, why: str) -> tuple[tuple[int, CoefficientValue], ...]:
     return tuple(
         (
             start,
@@ -237,7 +241,7 @@ def _cut_points(pairs: PairSums, no_interval: str, why: str) -> tuple[tuple[int,
 
 
 def _list_pairs(
-    tables: Tables, pairs: PairSums, names: Sequence[str], resamples: int
+    tables: ConfusionTables, pairs: PairSums, names: Sequence[str], resamples: int
 ) -> tuple[PairAgreement, ...]:
     kappas = {kind: compute_at(pairs.totals, kind).tolist() for kind in cohen.DISAGREEMENT}
     observed = observed_agreement(pairs.totals).tolist()
@@ -268,7 +272,7 @@ def _list_pairs(
 
 
 def _list_leanings(
-    tables: Tables, pairs: PairSums, names: Sequence[str], resamples: int
+    tables: ConfusionTables, pairs: PairSums, names: Sequence[str], resamples: int
 ) -> tuple[Leaning, ...]:
     """How much higher each annotator grades than the others on the same pairs, by annotator number."""
     first, second = tables.first.tolist(), tables.second.tolist()
@@ -286,14 +290,14 @@ def _list_leanings(
     )
 
 
-def measure_briefly(judged: Judged, names: Sequence[str]) -> Measured:
+def measure_briefly(judged: GradedJudgments, names: Sequence[str]) -> MeasuredAgreement:
     """Every figure over these judgments, `names[n]` being annotator n, only the unweighted kappa with an interval."""
     measured = measure(judged, names, resamples=0, seed=0)
     kappa = measured.cohen_kappa["unweighted"]
     if kappa.value is None:
         return measured
     ci95 = cluster_interval(estimate_kappa(list_couples(judged), len(names)))
-    value = Value(kappa.value, ci95, None if ci95 else TOO_FEW_QUERIES)
+    value = CoefficientValue(kappa.value, ci95, None if ci95 else TOO_FEW_QUERIES)
     return replace(measured, cohen_kappa={**measured.cohen_kappa, "unweighted": value})
 
 
@@ -335,7 +339,7 @@ class GivenGrade(NamedTuple):
     grade: int
 
 
-def measure_given(given: Sequence[GivenGrade], *, resamples: int, seed: int) -> Measured:
+def measure_given(given: Sequence[GivenGrade], *, resamples: int, seed: int) -> MeasuredAgreement:
     """Return every figure over these grades; each annotator gives a document of a query at most one."""
     queries = {query_id: place for place, query_id in enumerate(dict.fromkeys(one.query_id for one in given))}
     pairs = {
@@ -361,7 +365,7 @@ _BY_SECOND = np.sign(np.subtract.outer(_SECOND, _SECOND)).astype(np.float64)
 _SAME_ORDER = _BY_FIRST * _BY_SECOND
 
 
-def measure_order(couples: Couples, annotators: int) -> float | None:
+def measure_order(couples: JudgmentPairs, annotators: int) -> float | None:
     """Return tau-b; None where fewer than FEW_ORDERED couples of documents are untied for one of the annotators."""
     both = (couples.first * annotators + couples.second) * max(1, couples.queries) + couples.query
     groups, group = number(both)

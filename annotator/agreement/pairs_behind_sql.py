@@ -75,7 +75,7 @@ class PairDistance(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PairGroup:
     """What keeps to a group; nothing: all pairs. `queries`, `documents`: its keys. `versions`: the first and the last
     guideline that a pair was judged under, 0 where that is not known of all its judgments. `untimed`: it is not known when
     it was judged a second time. `spans`: in each of them it was judged a second time; the first and the last
@@ -89,7 +89,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SelectionKeys:
     """A selection in keys. `annotators`: none, one or two. `below`: only the first annotator's judgments that took fewer
     seconds, whether anybody else judged the pair or not. `given`: likewise only those with this grade, of the first
     annotator or of anybody. `without`: whose judgments do not count."""
@@ -100,12 +100,12 @@ class Wanted:
     differing: bool = False
     below: float | None = None
     given: int | None = None
-    group: Group = Group()
+    group: PairGroup = PairGroup()
     without: tuple[int, ...] = ()
 
 
 def find_behind(
-    session: Session, wanted: Wanted, *, limit: int | None, offset: int = 0
+    session: Session, wanted: SelectionKeys, *, limit: int | None, offset: int = 0
 ) -> tuple[int, list[PairDistance]]:
     """How many pairs there are, and some of them in order: furthest apart first, then in the queries' order."""
     found, values = _write_found(session, wanted)
@@ -122,7 +122,7 @@ def list_seconds(session: Session, dataset_pk: int, annotator_pk: int) -> list[f
     return [round(seconds, 2) for (seconds,) in rows]
 
 
-def _write_found(session: Session, wanted: Wanted) -> tuple[str, dict[str, Any]]:
+def _write_found(session: Session, wanted: SelectionKeys) -> tuple[str, dict[str, Any]]:
     """The statement of pair_pk and distance, and its values."""
     counts = {f"counts_{name}": _COUNTS.format(c=name) for name in ("a", "c")}
     values: dict[str, Any] = {"dataset_pk": wanted.dataset_pk}
@@ -172,11 +172,13 @@ _GRADE_TWICE = (
 )
 
 
-def _is_twice(wanted: Wanted) -> bool:
+def _is_twice(wanted: SelectionKeys) -> bool:
     return wanted.grades is not None and wanted.grades[0] == wanted.grades[1]
 
 
-def _write_within(session: Session, wanted: Wanted, subject: str, values: dict[str, Any]) -> tuple[str, str]:
+def _write_within(
+    session: Session, wanted: SelectionKeys, subject: str, values: dict[str, Any]
+) -> tuple[str, str]:
     """The condition that keeps to a group, and what the search for all pairs then begins at."""
     within = places = ""
     for name, column, chosen in (
@@ -220,7 +222,7 @@ WHERE x.pair_pk IN {pairs} AND x.outcome IS NOT NULL"""
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class PairReader:
     """For whom pairs are described. `person_pk` None: the operator, who sees every name. `named`: the usernames that the
     reader asked for; `hidden`: pairs of which nothing is told; `seed`: the dataset's, by which letters are given."""
 
@@ -242,7 +244,7 @@ def sort_found(session: Session, dataset_pk: int, found: Collection[PairDistance
 def show_behind(
     session: Session,
     dataset_pk: int,
-    reader: Reader,
+    reader: PairReader,
     found: Sequence[PairDistance],
     notes: Mapping[int, Message],
 ) -> list[PairBehind]:
@@ -290,7 +292,7 @@ def _hide(found: PairDistance) -> PairBehind:
 
 
 def _list_grades(
-    session: Session, reader: Reader, keys: Mapping[int, str]
+    session: Session, reader: PairReader, keys: Mapping[int, str]
 ) -> dict[int, list[tuple[str, int]]]:
     """By pair_pk who gave which grade. `keys`: of the pairs, by pair_pk."""
     rows = _run(session, _GRADES, keys)
@@ -309,7 +311,7 @@ def _list_grades(
 
 
 def _give_letters(
-    reader: Reader,
+    reader: PairReader,
     keys: Mapping[int, str],
     judged: Sequence[Any],
     checked: Sequence[Any],
@@ -352,7 +354,7 @@ LimitQuick = Callable[[Sequence[float]], float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class SelectedPairs:
     """How many pairs a selection has; some of them, or all; what is said of them besides, by pair_pk; and the annotators
     (usernames) that it names."""
 
@@ -370,7 +372,7 @@ def find_selected(
     limit: int | None,
     offset: int = 0,
     limit_quick: LimitQuick,
-) -> Selected:
+) -> SelectedPairs:
     """The selection's pairs from `offset` on; `limit` None: all of them."""
     check_selection(selection)
     names = selection.annotators
@@ -384,20 +386,20 @@ def find_selected(
         checks = _list_checks(session, dataset_pk, annotators[0], selection.kind)
         found = sort_found(session, dataset_pk, list(checks))
         notes = {one.pair_pk: note for one, note in checks.items()}
-        return Selected(len(found), found[offset:][:limit], notes, names)
+        return SelectedPairs(len(found), found[offset:][:limit], notes, names)
     below = None
     if selection.kind == "quick":
         below = limit_quick(list_seconds(session, dataset_pk, annotators[0]))
         if below is None:
-            return Selected(0, (), {}, names)
+            return SelectedPairs(0, (), {}, names)
     group = _find_group(session, dataset_pk, selection.by, selection.value)
     if selection.span is not None:
         group = replace(group, spans=(*group.spans, selection.span))
     differing = selection.kind == "differing"
-    wanted = Wanted(
+    wanted = SelectionKeys(
         dataset_pk, annotators, selection.grades, differing, below, selection.grade, group, without
     )
-    return Selected(*find_behind(session, wanted, limit=limit, offset=offset), {}, names)
+    return SelectedPairs(*find_behind(session, wanted, limit=limit, offset=offset), {}, names)
 
 
 def check_selection(selection: PairSelection) -> None:
@@ -457,22 +459,22 @@ def _name(grade: int | None) -> str:
     return say("unrateable") if grade is None else str(grade)
 
 
-def _find_group(session: Session, dataset_pk: int, by: str | None, value: str | None) -> Group:
+def _find_group(session: Session, dataset_pk: int, by: str | None, value: str | None) -> PairGroup:
     """What keeps to the group, by the rules of `agreement/judgment_table.py`."""
     if by is None or by == "annotator":
-        return Group()
+        return PairGroup()
     if by == "guideline_version" and value is None:
-        return Group(versions=(0, 0))
+        return PairGroup(versions=(0, 0))
     if by == "guideline_version":
         low, _, high = (value or "").partition("–")
-        return Group(versions=(int(low), int(high or low))) if low.isdecimal() else Group(queries=())
+        return PairGroup(versions=(int(low), int(high or low))) if low.isdecimal() else PairGroup(queries=())
     if by == "week":
-        return Group(untimed=True) if value is None else Group(spans=(_find_week(value),))
+        return PairGroup(untimed=True) if value is None else PairGroup(spans=(_find_week(value),))
     if by.startswith(DOCUMENT):
         _pairs, attributes = read_document_labels(session, dataset_pk, by)
-        return Group(documents=[pk for pk, label in attributes.items() if label == value])
+        return PairGroup(documents=[pk for pk, label in attributes.items() if label == value])
     labels = read_query_labels(session, dataset_pk, by)
-    return Group(queries=[pk for pk, label in labels.items() if label == value])
+    return PairGroup(queries=[pk for pk, label in labels.items() if label == value])
 
 
 def _find_week(name: str) -> tuple[int, int]:

@@ -13,7 +13,15 @@ import numpy as np
 from annotator.agreement.coefficients import cohen
 from annotator.agreement.coefficients.cohen import NAMES, compute_all, compute_at
 from annotator.agreement.intervals import Resamples, intervals
-from annotator.agreement.judgment_table import CATEGORIES, CELLS, Floats, Ints, Tables, divide, flatten
+from annotator.agreement.judgment_table import (
+    CATEGORIES,
+    CELLS,
+    ConfusionTables,
+    Floats,
+    Ints,
+    divide,
+    flatten,
+)
 from annotator.agreement.records import Interval
 
 if TYPE_CHECKING:
@@ -54,7 +62,7 @@ class PairSums:
         return divide(self.differences, self.couples)
 
 
-def sum_pairs(tables: Tables, resamples: Resamples, *, annotators: int) -> PairSums:
+def sum_pairs(tables: ConfusionTables, resamples: Resamples, *, annotators: int) -> PairSums:
     """Every annotator pair over every resample. `resamples` is over the queries that `tables` counts."""
     pairs, count = len(tables.first), resamples.count
     queries, people = _count_shared(tables), _name_people(tables, annotators)
@@ -72,7 +80,7 @@ def sum_pairs(tables: Tables, resamples: Resamples, *, annotators: int) -> PairS
     for start in range(0, pairs if count else 0, PAIRS_AT_ONCE):
         some = np.arange(start, min(start + PAIRS_AT_ONCE, pairs))
         size = len(some), count
-        drawn = _Drawn(np.empty(size), np.empty(size), {name: np.empty(size) for name in NAMES})
+        drawn = _ResampledPairs(np.empty(size), np.empty(size), {name: np.empty(size) for name in NAMES})
         single = found.queries_by_pair[some] == 1
         cells, times = _draw(tables, resamples, some[~single], queries.indices[queries.indptr[some[single]]])
         _fill_single(found, drawn, some, np.flatnonzero(single), times)
@@ -98,7 +106,7 @@ def compute_mean_leanings(
     return divide(differences, counted), counted
 
 
-class _Drawn(NamedTuple):
+class _ResampledPairs(NamedTuple):
     """Some annotator pairs over every resample, p x resamples each: the pairs they share, the first's grades less the second's,
     and by kind or cut kappa times the pairs they share, 0 where it is undefined."""
 
@@ -107,7 +115,9 @@ class _Drawn(NamedTuple):
     weighted: dict[str, Floats]
 
 
-def _draw(tables: Tables, resamples: Resamples, several: Ints, queries: Ints) -> tuple[Floats, Floats]:
+def _draw(
+    tables: ConfusionTables, resamples: Resamples, several: Ints, queries: Ints
+) -> tuple[Floats, Floats]:
     """The tables of the annotator pairs `several` over each resample, pairs x 16 x resamples; and how often each of these
     queries (by place) is drawn, queries x resamples."""
     counts = tables.counts[(several[:, None] * CELLS + np.arange(CELLS)).ravel()]
@@ -120,7 +130,7 @@ def _draw(tables: Tables, resamples: Resamples, several: Ints, queries: Ints) ->
     return cells, times
 
 
-def _count_shared(tables: Tables) -> "csr_array":
+def _count_shared(tables: ConfusionTables) -> "csr_array":
     """How many pairs of each query each annotator pair shares: sparse, p x n."""
     from scipy.sparse import csr_array
 
@@ -129,7 +139,7 @@ def _count_shared(tables: Tables) -> "csr_array":
     return csr_array((np.ones(cells), np.arange(cells), rows), shape=(pairs, cells)) @ tables.counts
 
 
-def _name_people(tables: Tables, annotators: int) -> "csr_array":
+def _name_people(tables: ConfusionTables, annotators: int) -> "csr_array":
     """Who the first and the second of each annotator pair is, as 1 and -1: sparse, annotators x p."""
     from scipy.sparse import csr_array
 
@@ -138,7 +148,7 @@ def _name_people(tables: Tables, annotators: int) -> "csr_array":
     return csr_array((np.repeat([1.0, -1.0], len(pairs)), who), shape=(annotators, len(pairs)))
 
 
-def _fill_single(found: PairSums, drawn: _Drawn, some: Ints, rows: Ints, times: Floats) -> None:
+def _fill_single(found: PairSums, drawn: _ResampledPairs, some: Ints, rows: Ints, times: Floats) -> None:
     """Those rows of `some` pairs that share pairs of one query, which is drawn so many `times`: rows x resamples."""
     totals = found.totals[some[rows]]
     shared = flatten(totals).sum(axis=1)[:, None] * times
@@ -150,7 +160,7 @@ def _fill_single(found: PairSums, drawn: _Drawn, some: Ints, rows: Ints, times: 
         found.weights[name] += (~np.isnan(kappa)).astype(np.float64) @ shared
 
 
-def _fill_several(found: PairSums, drawn: _Drawn, some: Ints, rows: Ints, cells: Floats) -> None:
+def _fill_several(found: PairSums, drawn: _ResampledPairs, some: Ints, rows: Ints, cells: Floats) -> None:
     """Those of several queries, from their tables over each resample (rows x 16 x resamples), and their intervals."""
     step = max(1, IN_CACHE // cells.shape[2])
     for start in range(0, len(rows), step):

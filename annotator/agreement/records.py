@@ -20,7 +20,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class CoefficientValue:
     """A coefficient with its 95 % interval; or neither, and why.
 
     A value without an interval (`ci95` None, `why` set) is one from which no interval can be drawn.
@@ -40,7 +40,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Paradox:
+class KappaParadox:
     """What makes kappa hard to read (Byrt, Bishop & Carlin 1993), both 0 to 1, for two annotators or a whole dataset.
 
     `prevalence`: how far the commonest grade's share lies above an even split; `bias`: how far the annotators' shares of
@@ -75,7 +75,7 @@ class PairSelection:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DiagnosisFinding:
     """A sentence of the diagnosis with the pairs it is about (None: about no pairs in particular).
 
     `kind` names the rule that drew it, for tests and for the page's icons.
@@ -87,12 +87,12 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AgreementVerdict:
     """The dataset's kappa against its target: "met", "not met", or "unknown" (the interval spans the target, or kappa
     is undefined). `further`: about how many further double judgments would tell, None when that cannot be said."""
 
     state: Literal["met", "not met", "unknown"]
-    kappa: Value
+    kappa: CoefficientValue
     target: float
     further: int | None
     sentence: str
@@ -121,9 +121,9 @@ class PairAgreement:
     annotators: tuple[str, str]
     pairs: int
     observed_agreement: float
-    cohen_kappa: Mapping[str, Value]
+    cohen_kappa: Mapping[str, CoefficientValue]
     confusion: tuple[tuple[int, ...], ...]
-    paradox: Paradox | None = None
+    paradox: KappaParadox | None = None
     queries: int = 0
     warning: str | None = None
 
@@ -155,11 +155,11 @@ class Leaning:
     alpha_without: float | None = None
     why: str | None = None
     pairs_without: int | None = None
-    kappa: Value | None = None
+    kappa: CoefficientValue | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredAgreement:
     """Every figure over one set of judgments.
 
     `pairs` were judged independently by two or more, `single_pairs` by one. `observed_agreement` is the
@@ -173,17 +173,17 @@ class Measured:
     single_pairs: int
     queries: int
     observed_agreement: float | None
-    cohen_kappa: Mapping[str, Value]
-    fleiss_kappa: Value
-    krippendorff_alpha: Mapping[str, Value]
-    gwet_ac1: Value
-    gwet_ac2: Value
-    cut_points: tuple[tuple[int, Value], ...]
+    cohen_kappa: Mapping[str, CoefficientValue]
+    fleiss_kappa: CoefficientValue
+    krippendorff_alpha: Mapping[str, CoefficientValue]
+    gwet_ac1: CoefficientValue
+    gwet_ac2: CoefficientValue
+    cut_points: tuple[tuple[int, CoefficientValue], ...]
     annotator_pairs: tuple[PairAgreement, ...]
     leanings: tuple[Leaning, ...]
     grade_counts: tuple[int, ...]
     grades_by_annotator: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    paradox: Paradox | None = None
+    paradox: KappaParadox | None = None
 
     def figures_as_json(self) -> dict[str, Any]:
         """The figures in the documented shape of `agreement --json`."""
@@ -203,7 +203,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class AgreementPeriod:
     """A stretch of time (days, `first` to `last`, as YYYY-MM-DD, with the time of day, UTC, where two stretches begin on one
     day) and the agreement on the pairs completed in it.
 
@@ -214,7 +214,7 @@ class Period:
     first: str
     last: str
     pairs: int
-    kappa: Value
+    kappa: CoefficientValue
     observed_agreement: float | None
     leanings: tuple[Leaning, ...] = ()
     span: Span | None = None
@@ -227,7 +227,7 @@ class GroupAgreement:
 
     by: str
     value: str | None
-    measured: Measured
+    measured: MeasuredAgreement
     warning: str | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -253,11 +253,11 @@ class AgreementReport:
     kappa_target: float
     resamples: int
     seed: int
-    measured: Measured
+    measured: MeasuredAgreement
     groups: tuple[GroupAgreement, ...]
-    findings: tuple[Finding, ...]
-    verdict: Verdict | None = None
-    periods: tuple[Period, ...] = ()
+    findings: tuple[DiagnosisFinding, ...]
+    verdict: AgreementVerdict | None = None
+    periods: tuple[AgreementPeriod, ...] = ()
     left_out: tuple[ExclusionCount, ...] = ()
     outdated: int = 0
 
@@ -301,7 +301,7 @@ def say_who_counts(report: AgreementReport) -> Message:
     )
 
 
-def _values(values: Mapping[str, Value]) -> dict[str, Any]:
+def _values(values: Mapping[str, CoefficientValue]) -> dict[str, Any]:
     return {name: value.as_json() for name, value in values.items()}
 
 
@@ -354,7 +354,9 @@ class RankedPairs:
     undefined: int
 
 
-def rank_pairs(pairs: Sequence[PairAgreement], dataset: Value, kind: str = "unweighted") -> RankedPairs:
+def rank_pairs(
+    pairs: Sequence[PairAgreement], dataset: CoefficientValue, kind: str = "unweighted"
+) -> RankedPairs:
     """Rank them. `dataset`: its kappa of this kind; where it is undefined, the lowest kappa comes first."""
     enough = [pair for pair in pairs if not pair.warning]
     known = [(pair.cohen_kappa[kind].value, pair) for pair in enough]
@@ -403,7 +405,7 @@ def rank_leanings(leanings: Sequence[Leaning]) -> list[Leaning]:
     return sorted(leanings, key=lambda one: (-abs(one.mean) * one.couples, one.annotator))
 
 
-def rank_groups(groups: Sequence[GroupAgreement], dataset: Value) -> list[GroupAgreement]:
+def rank_groups(groups: Sequence[GroupAgreement], dataset: CoefficientValue) -> list[GroupAgreement]:
     """Those first that lower the dataset's kappa most: the distance of theirs below it (below 0 where it is undefined), times
     their pairs. Last those that have too little to say anything, or no kappa."""
     mean = dataset.value or 0.0
@@ -468,7 +470,7 @@ class OwnAgreement:
     """
 
     pairs: int
-    kappa: Value | None = None
+    kappa: CoefficientValue | None = None
     observed_agreement: float | None = None
     leaning: Leaning | None = None
     confusion: tuple[tuple[int, ...] | None, ...] = ()
@@ -478,14 +480,14 @@ State = Literal["higher", "lower", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class VersionSide:
     """Agreement on the pairs that were judged wholly before a version, or wholly since. `kappa`: Cohen's, unweighted;
     `alpha`: Krippendorff's, ordinal. `warning`: why so few say little."""
 
     pairs: int
     queries: int
-    kappa: Value
-    alpha: Value
+    kappa: CoefficientValue
+    alpha: CoefficientValue
     warning: str | None = None
 
 
@@ -495,9 +497,9 @@ class SincePart:
     before. `state`: what is surely so of it."""
 
     category: str | None
-    before: Side
-    since: Side
-    difference: Value
+    before: VersionSide
+    since: VersionSide
+    difference: CoefficientValue
     state: State
     sentence: str
 

@@ -17,20 +17,28 @@ from annotator.agreement.consensus_records import Consensus
 from annotator.agreement.diagnosis.assess import assess
 from annotator.agreement.diagnosis.wording import show_figure, show_pairs, show_value
 from annotator.agreement.intervals import cluster_interval, misses
-from annotator.agreement.judgment_pairs import Couples, estimate_kappa, list_couples, subtract
-from annotator.agreement.judgment_table import Flags, Ints, Judged, Labels, Named, number, sum_tables
+from annotator.agreement.judgment_pairs import JudgmentPairs, estimate_kappa, list_couples, subtract
+from annotator.agreement.judgment_table import (
+    Flags,
+    GradedJudgments,
+    GroupLabels,
+    Ints,
+    NamedJudgments,
+    number,
+    sum_tables,
+)
 from annotator.agreement.measure import mean_kappas, measure, measure_briefly
 from annotator.agreement.records import (
     FEW_QUERIES,
     AgreementReport,
+    CoefficientValue,
     ExclusionCount,
     GroupAgreement,
-    Measured,
-    Side,
+    MeasuredAgreement,
     SincePart,
     SinceVersion,
     State,
-    Value,
+    VersionSide,
     warn_of_few,
 )
 from annotator.domain.errors import NotFound, ValidationError
@@ -42,7 +50,7 @@ MOST_GROUPS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Basis:
+class ReportInput:
     """What a report needs beside the judgments. `by`: what `groups` are grouped by (None: nothing), as labels of the rows;
     None for "annotator". `categories`: the same by the queries' category, for the diagnosis. `resamples` 0: no intervals."""
 
@@ -50,28 +58,28 @@ class Basis:
     kappa_target: float
     grade_names: Sequence[str]
     by: str | None
-    groups: Labels | None
-    categories: Labels
+    groups: GroupLabels | None
+    categories: GroupLabels
     checks: Sequence[AnnotatorResult]
     resamples: int
     seed: int
 
 
-def measure_first(found: Named) -> tuple[int, Value]:
+def measure_first(found: NamedJudgments) -> tuple[int, CoefficientValue]:
     """The number of shared pairs and the dataset's unweighted kappa, without an interval: what is known in a moment."""
     shared = found.judged.shared()
     return len(number(shared.pair)[0]), mean_kappas(sum_tables(shared))["unweighted"]
 
 
-def measure_whole(found: Named, *, resamples: int, seed: int) -> Measured:
+def measure_whole(found: NamedJudgments, *, resamples: int, seed: int) -> MeasuredAgreement:
     """The whole dataset: the part that takes longest, so that the database can be read meanwhile."""
     return measure(found.judged, found.names, resamples=resamples, seed=seed)
 
 
 def make_report(
-    found: Named,
-    basis: Basis,
-    measured: Measured,
+    found: NamedJudgments,
+    basis: ReportInput,
+    measured: MeasuredAgreement,
     groups: Sequence[GroupAgreement],
     categories: Sequence[GroupAgreement],
     left_out: Sequence[ExclusionCount],
@@ -111,7 +119,7 @@ def count_unrateable(left_out: Sequence[ExclusionCount]) -> int:
     return sum(one.judgments for one in left_out if one.kind == "unrateable")
 
 
-def check_groups(labels: Labels, by: str) -> None:
+def check_groups(labels: GroupLabels, by: str) -> None:
     """ValidationError when there are more than can be compared."""
     if len(labels.values) > MOST_GROUPS:
         raise ValidationError(
@@ -124,10 +132,10 @@ def check_groups(labels: Labels, by: str) -> None:
         )
 
 
-def measure_groups(found: Named, basis: Basis) -> tuple[GroupAgreement, ...]:
+def measure_groups(found: NamedJudgments, basis: ReportInput) -> tuple[GroupAgreement, ...]:
     """One measurement per annotator or per value; what has none comes last."""
     options: dict[str, int] = {"resamples": basis.resamples, "seed": basis.seed}
-    measured: list[tuple[str | None, Measured]] = []
+    measured: list[tuple[str | None, MeasuredAgreement]] = []
     if basis.by is None:
         return ()
     if basis.groups is None:
@@ -142,7 +150,7 @@ def measure_groups(found: Named, basis: Basis) -> tuple[GroupAgreement, ...]:
     )
 
 
-def measure_categories(found: Named, labels: Labels) -> tuple[GroupAgreement, ...]:
+def measure_categories(found: NamedJudgments, labels: GroupLabels) -> tuple[GroupAgreement, ...]:
     """The categories, for the diagnosis; none where there are too many to tell apart."""
     if len(labels.values) > MOST_GROUPS:
         return ()
@@ -161,16 +169,16 @@ Led = Mapping[int, Mapping[str | None, int]]
 class ComparedJudgments:
     """What is compared: the judgments of one group, which rows are since the version and which before."""
 
-    found: Named
+    found: NamedJudgments
     before: Flags
     since: Flags
     resamples: int
     seed: int
 
-    def measure(self, rows: Flags) -> Side:
+    def measure(self, rows: Flags) -> VersionSide:
         judged = self.found.judged.where(rows)
         measured = measure(judged, self.found.names, resamples=self.resamples, seed=self.seed)
-        return Side(
+        return VersionSide(
             measured.pairs,
             measured.queries,
             measured.cohen_kappa["unweighted"],
@@ -188,9 +196,9 @@ def choose_version(known: Sequence[int], led: Led, asked: int | None) -> int | N
 
 
 def compare_since(
-    found: Named,
+    found: NamedJudgments,
     versions: Ints,
-    categories: Labels,
+    categories: GroupLabels,
     *,
     dataset: str,
     known: Sequence[int],
@@ -218,7 +226,7 @@ def compare_since(
     )
 
 
-def split_rows(judged: Judged, versions: Ints, version: int) -> tuple[Flags, Flags, int, int]:
+def split_rows(judged: GradedJudgments, versions: Ints, version: int) -> tuple[Flags, Flags, int, int]:
     """The rows of pairs judged wholly before a version, those of pairs judged wholly since, and how many shared pairs are on
     neither side: judged partly before, and judged by somebody under a version that nobody knows (0)."""
     pairs, place = number(judged.pair)
@@ -242,29 +250,34 @@ def _compare(asked: ComparedJudgments, category: str | None, rows: Flags, versio
     return SincePart(category, before, since, difference, state, sentence)
 
 
-def _subtract(judged: Judged, since: Flags, annotators: int) -> Value:
+def _subtract(judged: GradedJudgments, since: Flags, annotators: int) -> CoefficientValue:
     """The kappa since less the kappa before."""
-    couples: Couples = list_couples(judged)
+    couples: JudgmentPairs = list_couples(judged)
     if not len(couples.left):
-        return Value(None, None, NO_DIFFERENCE)
+        return CoefficientValue(None, None, NO_DIFFERENCE)
     later = since[couples.left]
     found = subtract(
         estimate_kappa(couples.take(later), annotators), estimate_kappa(couples.take(~later), annotators)
     )
     if np.isnan(found.value):
-        return Value(None, None, NO_DIFFERENCE)
+        return CoefficientValue(None, None, NO_DIFFERENCE)
     ci95 = cluster_interval(found)
-    return Value(found.value, ci95, None if ci95 else TOO_FEW_QUERIES)
+    return CoefficientValue(found.value, ci95, None if ci95 else TOO_FEW_QUERIES)
 
 
-def _judge(before: Side, since: Side, difference: Value) -> State:
+def _judge(before: VersionSide, since: VersionSide, difference: CoefficientValue) -> State:
     if before.warning or since.warning or difference.value is None or not misses(difference.ci95, 0.0):
         return "unknown"
     return "higher" if difference.value > 0 else "lower"
 
 
 def _say(
-    category: str | None, before: Side, since: Side, difference: Value, state: State, version: int
+    category: str | None,
+    before: VersionSide,
+    since: VersionSide,
+    difference: CoefficientValue,
+    state: State,
+    version: int,
 ) -> Message:
     """What is so, in a sentence."""
     place = say("in {category}", category=category) if category is not None else say("in the dataset")

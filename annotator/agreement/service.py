@@ -34,8 +34,8 @@ from annotator.agreement.html_charts import choose_pairs as choose_pairs
 from annotator.agreement.html_report import render_report as render_report
 from annotator.agreement.html_report import say_estimates as say_estimates
 from annotator.agreement.judgment_table import (
-    Labels,
-    Named,
+    GroupLabels,
+    NamedJudgments,
     label_by,
     label_by_version,
     label_by_week,
@@ -52,22 +52,22 @@ from annotator.agreement.left_out_sql import (
 )
 from annotator.agreement.measure import GivenGrade as GivenGrade
 from annotator.agreement.measure import measure_given, measure_own
-from annotator.agreement.pairs_behind_sql import Reader, Selected, find_selected, show_behind
+from annotator.agreement.pairs_behind_sql import PairReader, SelectedPairs, find_selected, show_behind
 from annotator.agreement.records import (
     AgreementReport,
+    AgreementVerdict,
+    CoefficientValue,
     ExcludedJudgment,
-    Measured,
+    MeasuredAgreement,
     OwnAgreement,
     PairBehind,
     PairsBehind,
     PairSelection,
     SinceVersion,
-    Value,
-    Verdict,
 )
 from annotator.agreement.report import MOST_GROUPS as MOST_GROUPS
 from annotator.agreement.report import (
-    Basis,
+    ReportInput,
     choose_version,
     compare_since,
     count_unrateable,
@@ -87,7 +87,7 @@ from annotator.guideline.feedback_sql import count_led
 from annotator.labeling.calibration_service import list_results
 from annotator.labeling.records import AnnotatorResult
 from annotator.people.service import require_person, require_role
-from annotator.storage.audit_log import Event, add_events
+from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database
 from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
@@ -108,7 +108,7 @@ def compute_agreement(
     by: str | None = None,
     resamples: int = RESAMPLES,
     seed: int | None = None,
-    tell: Callable[[int, Value], None] | None = None,
+    tell: Callable[[int, CoefficientValue], None] | None = None,
 ) -> AgreementReport:
     """Every coefficient with its 95 % interval, per annotator pair, for the dataset, and by group; what it all means.
 
@@ -130,7 +130,7 @@ def measure_agreement(
     resamples: int = RESAMPLES,
     seed: int | None = None,
     pseudonyms: Mapping[int, str] | None = None,
-    tell: Callable[[int, Value], None] | None = None,
+    tell: Callable[[int, CoefficientValue], None] | None = None,
 ) -> AgreementReport:
     """The same within a transaction that is open already; whoever calls it has checked the role.
 
@@ -149,7 +149,7 @@ def measure_agreement(
     with ThreadPoolExecutor(1) as beside:  # arithmetic on one core, while the database counts on another
         measuring = beside.submit(measure_whole, found, resamples=resamples, seed=seed)
         left_out, outdated = count_left_out(session, dataset_pk), count_outdated(session, dataset_pk)
-        basis = Basis(
+        basis = ReportInput(
             dataset=row.name,
             kappa_target=row.kappa_target,
             grade_names=[entry["name"] for entry in find_rubric(session, dataset_pk).grades],
@@ -362,7 +362,7 @@ def write_estimates(target: Path, estimates: Consensus) -> None:
     write_file(target, write_estimate_rows(estimates))
 
 
-def compute_verdict(session: Session, row: DatasetRow) -> Verdict:
+def compute_verdict(session: Session, row: DatasetRow) -> AgreementVerdict:
     """Whether the dataset's kappa meets its target: what the gate of a release goes by.
 
     The same verdict as that of a report with the dataset's seed, without what else a report takes. Whoever calls it has
@@ -374,14 +374,14 @@ def compute_verdict(session: Session, row: DatasetRow) -> Verdict:
     return judge(measured, target=row.kappa_target, unrateable=count_unrateable(left_out))
 
 
-def find_verdict(report: AgreementReport, row: DatasetRow) -> Verdict | None:
+def find_verdict(report: AgreementReport, row: DatasetRow) -> AgreementVerdict | None:
     """The report's verdict, where the gate of a release would draw the same one from the same judgments: whether the report is
     of the present ones, its caller knows."""
     same = (report.seed, report.resamples, report.kappa_target) == (row.seed, RESAMPLES, row.kappa_target)
     return report.verdict if same else None
 
 
-def measure_file(given: Sequence[GivenGrade]) -> Measured:
+def measure_file(given: Sequence[GivenGrade]) -> MeasuredAgreement:
     """How well the annotators agree whose grades a file holds: the figures that a dataset of these judgments would have."""
     return measure_given(given, resamples=RESAMPLES, seed=0)
 
@@ -392,14 +392,14 @@ def _find_led(session: Session, actor: Actor, dataset: str) -> DatasetRow:
     return row
 
 
-def _find_reader(session: Session, actor: Actor, row: DatasetRow, chosen: Selected) -> Reader:
+def _find_reader(session: Session, actor: Actor, row: DatasetRow, chosen: SelectedPairs) -> PairReader:
     """Who reads these pairs, and what is hidden from them."""
     hidden = list_to_judge(session, actor.person_id, [one.pair_pk for one in chosen.found])
-    return Reader(actor.person_id, chosen.named, hidden, row.seed)
+    return PairReader(actor.person_id, chosen.named, hidden, row.seed)
 
 
 def _note_shown(
-    database: Database, dataset_pk: int, chosen: Selected, reader: Reader, *, now: datetime
+    database: Database, dataset_pk: int, chosen: SelectedPairs, reader: PairReader, *, now: datetime
 ) -> None:
     """Note what this reader is about to be shown, and whose names."""
     shown = {one.pair_pk for one in chosen.found} - set(reader.hidden)
@@ -409,10 +409,14 @@ def _note_shown(
     if chosen.named:
         told = {"annotators": list(chosen.named), "pairs": len(shown)}
         with database.write() as session:
-            add_events(session, [Event("looked up names", dataset_pk, reader.person_pk, now, after=told)])
+            add_events(
+                session, [AuditEvent("looked up names", dataset_pk, reader.person_pk, now, after=told)]
+            )
 
 
-def _find_judged(session: Session, dataset_pk: int, pseudonyms: Mapping[int, str] | None = None) -> Named:
+def _find_judged(
+    session: Session, dataset_pk: int, pseudonyms: Mapping[int, str] | None = None
+) -> NamedJudgments:
     """Every judgment that counts."""
     read = read_grades(session, dataset_pk)
     return name_judged(read, _read_people(session, number(read.annotator)[0].tolist()), pseudonyms)
@@ -425,14 +429,14 @@ def _read_people(session: Session, pks: Sequence[int]) -> dict[int, tuple[str, b
     return {key_of(pk): (username, simulated) for pk, username, simulated in people}
 
 
-def _list_checks(session: Session, dataset_pk: int, found: Named) -> list[AnnotatorResult]:
+def _list_checks(session: Session, dataset_pk: int, found: NamedJudgments) -> list[AnnotatorResult]:
     """What the checks show of the annotators, under the names that the report uses."""
     names = dict(zip(found.people, found.names, strict=True))
     results = list_results(session, dataset_pk)
     return [replace(result, annotator=names[pk]) for pk, result in results.items() if pk in names]
 
 
-def _label(session: Session, dataset_pk: int, by: str, found: Named) -> Labels:
+def _label(session: Session, dataset_pk: int, by: str, found: NamedJudgments) -> GroupLabels:
     """How the judgments are grouped. ValidationError for what nothing can be grouped by."""
     judged = found.judged
     if by == "week":

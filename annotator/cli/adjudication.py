@@ -27,7 +27,7 @@ from annotator.cli.terminal import (
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.adjudication.bulk_sql import Batch
+    from annotator.adjudication.bulk_sql import DecisionBatch
     from annotator.adjudication.impact_service import Tell
     from annotator.adjudication.policies import PolicyPreview
     from annotator.adjudication.queue_records import QueueFilter, Shown
@@ -388,7 +388,7 @@ def _name(policy: str) -> str:
     return POLICY_NAMES[policy]
 
 
-def _show_batches(found: "Sequence[Batch]", *, json: bool) -> None:
+def _show_batches(found: "Sequence[DecisionBatch]", *, json: bool) -> None:
     if json:
         print_json(found)
         return

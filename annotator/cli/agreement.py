@@ -21,7 +21,7 @@ from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from annotator.agreement.consensus_records import Consensus
-    from annotator.agreement.records import AgreementReport, Leaning, Value
+    from annotator.agreement.records import AgreementReport, CoefficientValue, Leaning
 
 
 def agreement(
@@ -90,7 +90,7 @@ def _check_targets(html: Path | None, consensus: Path | None) -> None:
         raise ValidationError(f"--html and --consensus: expected two files, found {html} twice")
 
 
-def _tell(resamples: int) -> "Callable[[int, Value], None] | None":
+def _tell(resamples: int) -> "Callable[[int, CoefficientValue], None] | None":
     """What is known first, on stderr and only to a terminal."""
     if not sys.stderr.isatty():
         return None

@@ -11,7 +11,7 @@ from annotator.domain.messages import count_of, show_percent
 
 if TYPE_CHECKING:
     from annotator.agreement.consensus_records import Consensus
-    from annotator.agreement.records import AgreementReport, Leaning, PairAgreement, Value
+    from annotator.agreement.records import AgreementReport, CoefficientValue, Leaning, PairAgreement
 
 KINDS = ("unweighted", "linear", "quadratic")
 MOST_PAIRS = 50
@@ -44,7 +44,7 @@ def print_estimates(found: "Consensus") -> None:
     )
 
 
-def say_value(value: "Value") -> str:
+def say_value(value: "CoefficientValue") -> str:
     """ "0.571 [0.412, 0.701]", or "undefined"."""
     if value.value is None:
         return "undefined"
@@ -222,7 +222,7 @@ def _print_left_out(report: "AgreementReport") -> None:
         )
 
 
-def _kappas(observed: float | None, kappas: "Mapping[str, Value]") -> tuple[str, ...]:
+def _kappas(observed: float | None, kappas: "Mapping[str, CoefficientValue]") -> tuple[str, ...]:
     return (_share(observed), *(say_value(kappas[kind]) for kind in KINDS))
 
 

@@ -12,7 +12,7 @@ from annotator.cli.terminal import EncodingOption, ErrorsOption, JsonOption, pri
 from annotator.domain.messages import count_of, show_percent
 
 if TYPE_CHECKING:
-    from annotator.agreement.records import Measured
+    from annotator.agreement.records import MeasuredAgreement
     from annotator.dataset.coverage_service import CheckReport
     from annotator.formats.source import InputSource
     from annotator.importing.conversion_service import Conversion, WrittenFile
@@ -229,7 +229,7 @@ def _print_report(report: "CheckReport") -> None:
         typer.echo("\nNothing is required. To hold it to something: --requirements nablarch, law or FILE.")
 
 
-def _print_annotators(report: "CheckReport", found: "Measured") -> None:
+def _print_annotators(report: "CheckReport", found: "MeasuredAgreement") -> None:
     """How well the annotators agree whose own grades are in the file, and on which documents they differ."""
     from annotator.cli.agreement_tables import say_value
 

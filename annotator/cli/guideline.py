@@ -21,7 +21,7 @@ from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.guideline.service import DiffLine, GuidelineComparison, Version
+    from annotator.guideline.service import DiffLine, GuidelineComparison, GuidelineVersion
 
 
 app = typer.Typer(help="The grades' definitions and the guideline, by version.", no_args_is_help=True)
@@ -121,7 +121,7 @@ def set_(
         typer.echo(f"{again:,} {'judgment is' if again == 1 else 'judgments are'} asked again.")
 
 
-def _to_json(version: "Version") -> dict[str, object]:
+def _to_json(version: "GuidelineVersion") -> dict[str, object]:
     rubric = version.rubric
     return {
         "version": version.version,

@@ -17,7 +17,7 @@ from annotator.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from annotator.adjudication.history_records import Moment, TrailPage
+    from annotator.adjudication.history_records import AuditLogPage, HistoryEntry
 
 SHOWN = 200
 
@@ -44,7 +44,7 @@ def trail(
 ) -> None:
     """Show what leads did: who, when, what, before, after. The latest 200; with --csv or --json all, the oldest first."""
     from annotator.adjudication.history_service import (
-        TrailFilter,
+        AuditLogFilter,
         find_pair_key,
         iterate_trail,
         read_moment,
@@ -57,7 +57,7 @@ def trail(
     key = find_pair_key(opened, actor, dataset, *pair) if pair is not None else None
     begin = read_moment(since) if since is not None else None
     end = read_moment(until, last=True) if until is not None else None
-    wanted = TrailFilter(key, action, person, begin, end)
+    wanted = AuditLogFilter(key, action, person, begin, end)
     if csv is not None:
         from annotator.agreement.service import write_file
 
@@ -75,7 +75,7 @@ def trail(
         _print_page(read_trail(opened, actor, dataset, wanted, limit=SHOWN, now=now()))
 
 
-def _print_story(told: "list[Moment]", *, json: bool) -> None:
+def _print_story(told: "list[HistoryEntry]", *, json: bool) -> None:
     if json:
         print_json(told)
         return
@@ -83,7 +83,7 @@ def _print_story(told: "list[Moment]", *, json: bool) -> None:
     print_table(("when", "who", "what"), rows, empty="Nothing happened to this pair in that time.")
 
 
-def _print_page(page: "TrailPage") -> None:
+def _print_page(page: "AuditLogPage") -> None:
     from annotator.adjudication.history_service import say_recorded
 
     rows = [

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from annotator.releases.gates import ReleaseGate
-    from annotator.releases.published_service import ReleaseDiff, Trace
+    from annotator.releases.published_service import QrelTrace, ReleaseDiff
     from annotator.storage.database import Database
 
 app = typer.Typer(help="Releases: gates, publishing, comparison, verification.", no_args_is_help=True)
@@ -262,7 +262,7 @@ def _print_diff(found: "ReleaseDiff") -> None:
         print_table(("change", "query_id", "doc_id", "was", "old", "new", "reason"), rows, empty="")
 
 
-def _print_trace(found: "Trace") -> None:
+def _print_trace(found: "QrelTrace") -> None:
     typer.echo(f"{found.dataset} {found.version}: grade {found.grade}, {found.origin}")
     typer.echo(f"query     {found.query_id}  {'' if found.query is None else _quote(found.query)}".rstrip())
     typer.echo(f"document  {found.doc_id}")

@@ -23,7 +23,7 @@ from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
     from annotator.adjudication.queue_records import QueuePace
-    from annotator.overview.service import Status
+    from annotator.overview.service import DatasetStatus
 
 
 HostOption = Annotated[str, typer.Option(help="The address to listen on. 127.0.0.1: this machine only.")]
@@ -138,7 +138,7 @@ def status(dataset: DatasetArgument, database: DatabaseOption = None, json: Json
         typer.echo(line)
 
 
-def _to_json(dataset: str, found: "Status") -> dict[str, object]:
+def _to_json(dataset: str, found: "DatasetStatus") -> dict[str, object]:
     from annotator.adjudication.queue_records import list_words
 
     queue = found.queue
@@ -161,7 +161,7 @@ def _to_json(dataset: str, found: "Status") -> dict[str, object]:
     }
 
 
-def _say_queue(found: "Status") -> str:
+def _say_queue(found: "DatasetStatus") -> str:
     from annotator.domain.settling import REASONS
 
     pairs = found.pairs

@@ -16,7 +16,7 @@ from annotator.dataset.query_counts import (
     LENGTHS,
     NAMED,
     Counts,
-    Tally,
+    QueryTally,
     count_others,
     match,
     same_label,
@@ -111,7 +111,7 @@ def find_size_tier(queries: int) -> int | None:
 # Rows ---------------------------------------------------------------------------------------------
 
 
-def _rows_of_size(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+def _rows_of_size(tally: QueryTally, wanted: Requirements) -> Iterator[CoverageRow]:
     queries = wanted.get("queries")
     required = say("at least {least:,}", least=queries) if queries is not None else ""
     yield _row(say("queries"), required, f"{tally.queries:,}", tally.queries >= (queries or 0))
@@ -127,7 +127,7 @@ def _rows_of_size(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
     yield _row(say("size"), required, measured, (tier or 0) >= (wanted_tier or 0))
 
 
-def _rows_of_categories(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+def _rows_of_categories(tally: QueryTally, wanted: Requirements) -> Iterator[CoverageRow]:
     per = wanted.get("queries_per_category")
     named = list(per) if isinstance(per, Mapping) else None
     present = [category for category in tally.categories if category is not None]
@@ -173,7 +173,7 @@ def _rows_by_category(
         )
 
 
-def _rows_of_shares(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+def _rows_of_shares(tally: QueryTally, wanted: Requirements) -> Iterator[CoverageRow]:
     tolerance = float(wanted.get("tolerance", DEFAULT_TOLERANCE))
     for key, name, counts in (
         ("languages", say("languages"), tally.languages),
@@ -220,7 +220,7 @@ def _is_near(count: int, share: float, queries: int, tolerance: float) -> bool:
     return abs(count - share * queries / 100) <= max(tolerance * queries / 100, 0.5) + 1e-9
 
 
-def _rows_of_domains(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+def _rows_of_domains(tally: QueryTally, wanted: Requirements) -> Iterator[CoverageRow]:
     rule: Mapping[str, Any] = wanted.get("domains", {})
     across, within = _split_domains(tally, rule)
     least: list[int] | Mapping[str, int] = rule.get("at_least", [])
@@ -250,7 +250,7 @@ def _rows_of_domains(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow
     yield CoverageRow(say("domains"), required, measured, met)
 
 
-def _split_domains(tally: Tally, rule: Mapping[str, Any]) -> tuple[int, Counts]:
+def _split_domains(tally: QueryTally, rule: Mapping[str, Any]) -> tuple[int, Counts]:
     """How many queries go across domains, and the domains of the others."""
     if "across_field" in rule:
         return tally.across, tally.domains_within
@@ -264,7 +264,7 @@ def _split_domains(tally: Tally, rule: Mapping[str, Any]) -> tuple[int, Counts]:
     return across, within
 
 
-def _rows_of_documents(tally: Tally, wanted: Requirements) -> Iterator[CoverageRow]:
+def _rows_of_documents(tally: QueryTally, wanted: Requirements) -> Iterator[CoverageRow]:
     listed = frozenset(wanted.get("queries_without_relevant", ()))
     disputed = frozenset(tally.disputed)
     yield _row_of_relevant(tally, wanted, listed)
@@ -291,7 +291,7 @@ def _rows_of_documents(tally: Tally, wanted: Requirements) -> Iterator[CoverageR
         yield _row(_BY_KEY[key], required, measured, len(lacking) <= (most or 0))
 
 
-def _row_of_relevant(tally: Tally, wanted: Requirements, listed: frozenset[str]) -> CoverageRow:
+def _row_of_relevant(tally: QueryTally, wanted: Requirements, listed: frozenset[str]) -> CoverageRow:
     counted = [number for query_id, number in tally.relevant if query_id not in listed]
     measured = say("no query")
     if counted:
@@ -327,7 +327,7 @@ def _row_of_relevant(tally: Tally, wanted: Requirements, listed: frozenset[str])
 
 
 def _rows_of_mean_and_total(
-    tally: Tally, wanted: Requirements, listed: frozenset[str]
+    tally: QueryTally, wanted: Requirements, listed: frozenset[str]
 ) -> Iterator[CoverageRow]:
     """How many relevant documents there are on the mean and in all. Only where that is required: the figures stand in the
     row of each query's as well."""
@@ -381,7 +381,7 @@ def _row(name: str, required: str, measured: str, met: bool) -> CoverageRow:
 # For programs -------------------------------------------------------------------------------------
 
 
-def _list_figures(tally: Tally, wanted: Requirements) -> dict[str, Any]:
+def _list_figures(tally: QueryTally, wanted: Requirements) -> dict[str, Any]:
     numbers = [number for _, number in tally.relevant]
     listed: list[str] = list(wanted.get("queries_without_relevant", ()))
     known = {query_id for query_id, _ in tally.relevant} if listed else set()

@@ -21,7 +21,7 @@ Read = Callable[[Any, Place, TreeProblems], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class RequirementKey:
     """One key of a requirements file: `read(value, place, problems)` gives what is stored."""
 
     name: str
@@ -208,32 +208,32 @@ def _ids(value: Any, place: Place, problems: TreeProblems) -> list[str]:
     return [problems.id(item, (*place, index)) for index, item in enumerate(problems.list(value, place))]
 
 
-KEYS: tuple[Key, ...] = (
-    Key("about", "a text", "what these requirements are, for people", _text),
-    Key("queries", "a number", "at least so many queries", _whole),
-    Key("size_tier", "30, 100 or 500", "at least this size", _tier),
-    Key("queries_per_category", "a number, or {category: number}", "at least so many in each category", _count_or_counts),
-    Key("languages_per_category", "{language: number}", "at least so many of each language in each category", _counts),
-    Key("lengths_per_category", "{short|medium|long: number}", "at least so many of each length in each category", _lengths),
-    Key("per_category", "{field: {value: number}}", "at least so many of each value of any field in each category", _counts_by_field),
-    Key("shares", "{field: {value: %}}", "shares of any field over all queries", _shares_by_field),
-    Key("languages", "{language: %}", "shares over all queries", _shares),
-    Key("difficulty", "{difficulty: %}", "shares over all queries", _shares),
-    Key("query_types", "{query type: %}", "shares over all queries", _shares),
-    Key("lengths", "{short|medium|long: %}", "shares over all queries", _length_shares),
-    Key("tolerance", "percentage points", f"how far each share may be off ({DEFAULT_TOLERANCE:g} without it)", _percent),
-    Key("domains", "{at_least: {domain: number} or [numbers], across: number, across_field: text, across_query_type: text, "
+KEYS: tuple[RequirementKey, ...] = (
+    RequirementKey("about", "a text", "what these requirements are, for people", _text),
+    RequirementKey("queries", "a number", "at least so many queries", _whole),
+    RequirementKey("size_tier", "30, 100 or 500", "at least this size", _tier),
+    RequirementKey("queries_per_category", "a number, or {category: number}", "at least so many in each category", _count_or_counts),
+    RequirementKey("languages_per_category", "{language: number}", "at least so many of each language in each category", _counts),
+    RequirementKey("lengths_per_category", "{short|medium|long: number}", "at least so many of each length in each category", _lengths),
+    RequirementKey("per_category", "{field: {value: number}}", "at least so many of each value of any field in each category", _counts_by_field),
+    RequirementKey("shares", "{field: {value: %}}", "shares of any field over all queries", _shares_by_field),
+    RequirementKey("languages", "{language: %}", "shares over all queries", _shares),
+    RequirementKey("difficulty", "{difficulty: %}", "shares over all queries", _shares),
+    RequirementKey("query_types", "{query type: %}", "shares over all queries", _shares),
+    RequirementKey("lengths", "{short|medium|long: %}", "shares over all queries", _length_shares),
+    RequirementKey("tolerance", "percentage points", f"how far each share may be off ({DEFAULT_TOLERANCE:g} without it)", _percent),
+    RequirementKey("domains", "{at_least: {domain: number} or [numbers], across: number, across_field: text, across_query_type: text, "
         "from_queries: number}",
         "at least so many queries in each primary_domain, by name or the largest first, and across domains", _domains),
-    Key("relevant_documents", "[least, most], or {30|100|500: [least, most]}",
+    RequirementKey("relevant_documents", "[least, most], or {30|100|500: [least, most]}",
         "how many documents of grade 1-3 each query has", _ranges),
-    Key("relevant_documents_mean", "[least, most], or {30|100|500: [least, most]}",
+    RequirementKey("relevant_documents_mean", "[least, most], or {30|100|500: [least, most]}",
         "how many documents of grade 1-3 a query has on the mean", _ranges),
-    Key("relevant_documents_total", "[least, most], or {30|100|500: [least, most]}",
+    RequirementKey("relevant_documents_total", "[least, most], or {30|100|500: [least, most]}",
         "how many documents of grade 1-3 all queries have together", _ranges),
-    Key("most_without_relevant", "a number", "at most so many queries without any document of grade 1-3", _whole),
-    Key("most_without_grade_2", "a number", "at most so many queries without any document of grade 2-3", _whole),
-    Key("most_with_one_relevant", "a number", "at most so many queries with a single document of grade 1-3", _whole),
-    Key("most_with_one_grade", "a number", "at most so many queries whose documents all have the same grade", _whole),
-    Key("queries_without_relevant", "a list of query ids", "known to have no relevant document: not counted as lacking", _ids),
+    RequirementKey("most_without_relevant", "a number", "at most so many queries without any document of grade 1-3", _whole),
+    RequirementKey("most_without_grade_2", "a number", "at most so many queries without any document of grade 2-3", _whole),
+    RequirementKey("most_with_one_relevant", "a number", "at most so many queries with a single document of grade 1-3", _whole),
+    RequirementKey("most_with_one_grade", "a number", "at most so many queries whose documents all have the same grade", _whole),
+    RequirementKey("queries_without_relevant", "a list of query ids", "known to have no relevant document: not counted as lacking", _ids),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotator.agreement.records import Measured
+from annotator.agreement.records import MeasuredAgreement
 from annotator.dataset import coverage_requirements as requirements_file
 from annotator.dataset.coverage_counts import ROWS_OF_DOCUMENTS as ROWS_OF_DOCUMENTS
 from annotator.dataset.coverage_counts import measure_coverage as measure_coverage
@@ -41,7 +41,7 @@ _FOLDER = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, slots=True)
-class Differing:
+class DifferingDocument:
     """A document of a query that the annotators in a file grade differently, and what the file settled (None: nothing)."""
 
     query_id: str
@@ -77,8 +77,8 @@ class CheckReport:
     coverage: Coverage | None = None
     mapped_grades: Mapping[str, int] | None = None
     hint: str = ""
-    agreement: Measured | None = None
-    differing: tuple[Differing, ...] = ()
+    agreement: MeasuredAgreement | None = None
+    differing: tuple[DifferingDocument, ...] = ()
     unrateable: Mapping[str, int] = field(default_factory=dict)
     wrong_counts: tuple[WrongCount, ...] = ()
     repeated_texts: tuple[tuple[str, tuple[int, ...]], ...] = ()
@@ -142,7 +142,7 @@ def check_file(
     )
 
 
-def _measure_annotators(truth: GroundTruth) -> Measured | None:
+def _measure_annotators(truth: GroundTruth) -> MeasuredAgreement | None:
     """The agreement of the annotators whose grades the file holds; None where it holds none."""
     given = list(_list_own_grades(truth))
     if not given:
@@ -162,10 +162,10 @@ def _list_own_grades(truth: GroundTruth) -> Iterator[tuple[str, str, str, int]]:
             yield line.query_id, line.doc_id, line.annotator, line.grade
 
 
-def _list_differing(truth: GroundTruth) -> Iterator[Differing]:
+def _list_differing(truth: GroundTruth) -> Iterator[DifferingDocument]:
     for qrel in truth.qrels:
         if len({grade for _, grade in qrel.annotator_grades}) > 1:
-            yield Differing(qrel.query_id, qrel.doc_id, dict(qrel.annotator_grades), qrel.grade)
+            yield DifferingDocument(qrel.query_id, qrel.doc_id, dict(qrel.annotator_grades), qrel.grade)
     settled = {(qrel.query_id, qrel.doc_id) for qrel in truth.qrels} if truth.further_judgments else set()
     unsettled: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for line in truth.further_judgments:
@@ -173,7 +173,7 @@ def _list_differing(truth: GroundTruth) -> Iterator[Differing]:
             unsettled[line.query_id, line.doc_id][line.annotator] = line.grade
     for (query_id, doc_id), grades in unsettled.items():
         if len(set(grades.values())) > 1:
-            yield Differing(query_id, doc_id, grades, None)
+            yield DifferingDocument(query_id, doc_id, grades, None)
 
 
 def _detect(source: InputSource) -> Format | None:

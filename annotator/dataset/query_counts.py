@@ -54,7 +54,7 @@ Counts = Counter[str | None]
 
 
 @dataclass(slots=True)
-class Tally:
+class QueryTally:
     """Counts over all queries. `None` as a label: the query does not say.
 
     `by_field`, `by_field_and_category`: of the further fields that were asked for. `across`, `domains_within`: the queries
@@ -88,10 +88,10 @@ class Tally:
 
 def tally_queries(
     facts: Iterable[QueryFacts], *, fields: Iterable[str] = (), across_field: str | None = None
-) -> Tally:
+) -> QueryTally:
     """Count everything in one pass. `fields`: further ones to count by; `across_field`: the field that marks a query as
     across domains."""
-    tally, names = Tally(), tuple(dict.fromkeys(fields))
+    tally, names = QueryTally(), tuple(dict.fromkeys(fields))
     for fact in facts:
         _count_query(tally, fact)
         _count_fields(tally, fact.query, names)
@@ -103,7 +103,7 @@ def tally_queries(
     return tally
 
 
-def _count_query(tally: Tally, fact: QueryFacts) -> None:
+def _count_query(tally: QueryTally, fact: QueryFacts) -> None:
     query, length = fact.query, name_length(fact.query.text)
     tally.queries += 1
     tally.categories[query.category] += 1
@@ -116,7 +116,7 @@ def _count_query(tally: Tally, fact: QueryFacts) -> None:
     tally.domains_by_type.setdefault(query.query_type, Counter())[query.primary_domain] += 1
 
 
-def _count_fields(tally: Tally, query: Query, names: tuple[str, ...]) -> None:
+def _count_fields(tally: QueryTally, query: Query, names: tuple[str, ...]) -> None:
     for name in names:
         label = name_value(_find_value(query, name))
         tally.by_field.setdefault(name, Counter())[label] += 1
@@ -146,7 +146,7 @@ def _is_across(value: Any) -> bool:
     return value is True or (isinstance(value, str) and _fold(value) in _YES)
 
 
-def _count_documents(tally: Tally, fact: QueryFacts) -> None:
+def _count_documents(tally: QueryTally, fact: QueryFacts) -> None:
     query_id, relevant = fact.query.query_id, sum(fact.by_grade[1:])
     for grade, number in enumerate(fact.by_grade):
         tally.by_grade[grade] += number

@@ -12,7 +12,7 @@ from annotator.formats.format import Format, read_schema
 from annotator.formats.json_text import load_json
 from annotator.formats.source import InputSource
 from annotator.formats.text import describe
-from annotator.formats.tree import Place, Plain, Tree, TreeProblems
+from annotator.formats.tree import Place, PlainScalar, Tree, TreeProblems
 from annotator.formats.yaml_text import load_yaml, resolve
 
 _WORDS = {
@@ -66,7 +66,7 @@ def _validate(tree: Tree, instance: Any, schema: dict[str, Any]) -> Iterator[tup
         deepest = best_match([error]) or error
         place: Place = tuple(deepest.absolute_path)
         raw = _look_up(tree.value, place)
-        if isinstance(raw, Plain) and validator.evolve(schema=deepest.schema).is_valid(str(raw)):
+        if isinstance(raw, PlainScalar) and validator.evolve(schema=deepest.schema).is_valid(str(raw)):
             continue
         if deepest.validator == "required":
             for name in deepest.validator_value:

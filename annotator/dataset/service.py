@@ -25,7 +25,7 @@ from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules
 from annotator.domain.people import Actor
 from annotator.people.service import list_roles, require_admin, require_role
-from annotator.storage.audit_log import Event, add_events
+from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.missing_judgments import derive_work
@@ -233,7 +233,7 @@ def _note_changed(
     changed = [name for name in ON_DISPUTES if getattr(before, name) != getattr(after, name)]
     if changed:
         was, since = ({name: getattr(one, name) for name in changed} for one in (before, after))
-        event = Event("changed settings", dataset_pk, actor.person_id, now, before=was, after=since)
+        event = AuditEvent("changed settings", dataset_pk, actor.person_id, now, before=was, after=since)
         add_events(session, [event])
 
 

@@ -23,7 +23,7 @@ class KnownPair(NamedTuple):
     answered: tuple[int, ...] = ()
 
 
-class Weight(NamedTuple):
+class GradeImpact(NamedTuple):
     """How far the choice of a pair's grade moves the system that it moves most, on the pair's query: its nDCG (`impact`), recall
     and reciprocal rank; `flips`: how many couples of systems it can make change places. All but `impact` are None where
     no run has the query."""
@@ -35,7 +35,7 @@ class Weight(NamedTuple):
     flips: int | None = None
 
 
-class Totals(NamedTuple):
+class ScoreTotals(NamedTuple):
     """The sums of the scores of so many queries, by system: nDCG, recall and reciprocal rank."""
 
     queries: int

@@ -31,7 +31,7 @@ class JudgmentEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedEvent:
     """An event that was not stored, and why, in words for the annotator; `code` names the kind of reason:
     bad_event, known_id, not_in_pool, settled, disclosed, not_yours."""
 
@@ -51,7 +51,7 @@ class OwnAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Outdated:
+class OutdatedReason:
     """Why an own answer is to be confirmed or changed: the guideline version it was made under, when what a grade
     means has changed since (None: it has not); whether the document had another text then."""
 
@@ -60,7 +60,7 @@ class Outdated:
 
 
 @dataclass(frozen=True, slots=True)
-class Feedback:
+class TrainingFeedback:
     """What is shown after an answer in training: the right grade, and why."""
 
     event_id: str
@@ -82,7 +82,7 @@ class TrainingState:
 
 
 @dataclass(frozen=True, slots=True)
-class HandedPair:
+class PairView:
     """A pair as its annotator sees it. `text` is cut at SHOWN_CHARACTERS; `length` is the whole text's. `language`: the query's.
 
     `text` and `document_sha256` are None when only the document's id is known. `metadata`: the document's further
@@ -106,7 +106,7 @@ class HandedPair:
     metadata: Mapping[str, str] = field(default_factory=dict)
     training: bool = False
     answer: OwnAnswer | None = None
-    outdated: Outdated | None = None
+    outdated: OutdatedReason | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def _settle(
     return Settlement("single" if len(grades) == 1 else "unanimous", grades[0])
 
 
-class Reason(IntFlag):
+class QueueReason(IntFlag):
     """Why a pair is in the queue; several may hold at once. The numbers are stored: never change one."""
 
     DIFFER = 1
@@ -102,10 +102,10 @@ class Reason(IntFlag):
     """A judgment, or the decision, was made before the guideline changed its meaning."""
 
 
-NOTHING = Reason(0)
-LASTING = Reason.DIFFER | Reason.UNRATEABLE
+NOTHING = QueueReason(0)
+LASTING = QueueReason.DIFFER | QueueReason.UNRATEABLE
 """What a decision closes. The other reasons end of themselves or keep a decided pair open."""
-UNGRADED = LASTING | Reason.QUALITY
+UNGRADED = LASTING | QueueReason.QUALITY
 """A pair that waits for one of these has no settled grade until a lead decides; with the others alone it keeps its grade."""
 Stage = Literal["waiting", "imported", "single", "agreed", "disputed", "settled", "reopened"]
 STAGES: tuple[str, ...] = get_args(Stage)
@@ -131,14 +131,14 @@ class SettlementFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Dispute:
+class QueueEntry:
     """A pair of the queue. `open`: waits for a lead; `waiting`: because of these among its `reasons`. `low`, `high`: of the grades that speak against each other, None where
     fewer than two do; `distance`: between them, 0-3. `since`: when the first of its reasons began (when it was decided,
     where none holds any more)."""
 
     open: bool
-    reasons: Reason
-    waiting: Reason
+    reasons: QueueReason
+    waiting: QueueReason
     low: int | None
     high: int | None
     distance: int
@@ -147,32 +147,32 @@ class Dispute:
     @property
     def taste(self) -> bool:
         """Whether nothing but neighbouring grades on one side of relevance speak against each other."""
-        if self.reasons != Reason.DIFFER or self.distance != 1 or self.low is None or self.high is None:
+        if self.reasons != QueueReason.DIFFER or self.distance != 1 or self.low is None or self.high is None:
             return False
         return (self.low >= RELEVANT_FROM) == (self.high >= RELEVANT_FROM)
 
 
-def find_dispute(pair: SettlementFacts) -> Dispute | None:
+def find_dispute(pair: SettlementFacts) -> QueueEntry | None:
     """The dispute that a pair is, None where nothing was ever to be decided on it."""
     began = _list_reasons(pair)
     if not began and pair.decided is None:
         return None
-    waiting = Reason(sum(began))
+    waiting = QueueReason(sum(began))
     still = waiting & ~LASTING if pair.decided is not None else waiting
-    reasons = waiting | Reason.QUALITY if pair.answered_errors else waiting
+    reasons = waiting | QueueReason.QUALITY if pair.answered_errors else waiting
     grades = _list_grades(pair, reasons)
     low, high = (min(grades), max(grades)) if len(grades) > 1 else (None, None)
     distance = high - low if low is not None and high is not None else 0
-    if Reason.UNRATEABLE in reasons:
+    if QueueReason.UNRATEABLE in reasons:
         distance = max(distance, UNRATEABLE_APART)
     counted = [began[reason] for reason in began if reason & (still or waiting)]
     since = min(counted) if counted else pair.decided_at
     if since is None:
         raise ValueError("a decision without a time")
-    return Dispute(bool(still), reasons, still, low, high, distance, since)
+    return QueueEntry(bool(still), reasons, still, low, high, distance, since)
 
 
-def find_stage(settlement: Settlement, waiting: Reason, *, decided: bool, lacking: int) -> Stage:
+def find_stage(settlement: Settlement, waiting: QueueReason, *, decided: bool, lacking: int) -> Stage:
     """Return how far one pair has come. `waiting`: why it waits for a lead, nothing where it does not; `decided`: whether a lead's
     decision holds; `lacking`: how many judgments it still lacks. Counts of many pairs go by status (`overview/records.py`)."""
     if settlement.status == "unjudged":
@@ -188,43 +188,43 @@ def find_stage(settlement: Settlement, waiting: Reason, *, decided: bool, lackin
     return settlement.status if settlement.status in ("imported", "single") else "agreed"
 
 
-def _list_reasons(pair: SettlementFacts) -> dict[Reason, datetime]:
+def _list_reasons(pair: SettlementFacts) -> dict[QueueReason, datetime]:
     """The reasons that hold, each with when it began."""
-    found: dict[Reason, datetime] = {}
+    found: dict[QueueReason, datetime] = {}
     ordered = sorted(pair.answers, key=lambda answer: answer[1])
     graded = [answer for answer in ordered if answer[0] is not None]
     differing = [at for grade, at in graded if grade != graded[0][0]]
     if differing:
-        found[Reason.DIFFER] = differing[0]
+        found[QueueReason.DIFFER] = differing[0]
     if graded and len(graded) < len(ordered):
         unlike = [at for grade, at in ordered if (grade is None) != (ordered[0][0] is None)]
-        found[Reason.UNRATEABLE] = unlike[0]
+        found[QueueReason.UNRATEABLE] = unlike[0]
     contrary = [at for grade, at in pair.errors if grade != pair.settled]
     for reason, times in (
-        (Reason.QUALITY, contrary),
-        (Reason.OBJECTION, pair.objections),
-        (Reason.QUESTION, pair.questions),
-        (Reason.STALE, pair.stale),
+        (QueueReason.QUALITY, contrary),
+        (QueueReason.OBJECTION, pair.objections),
+        (QueueReason.QUESTION, pair.questions),
+        (QueueReason.STALE, pair.stale),
     ):
         if times:
             found[reason] = min(times)
     return found
 
 
-def _list_grades(pair: SettlementFacts, reasons: Reason) -> set[int]:
+def _list_grades(pair: SettlementFacts, reasons: QueueReason) -> set[int]:
     """The grades that speak against each other."""
     found = {grade for grade, _ in pair.answers if grade is not None}
-    if Reason.QUALITY in reasons:
+    if QueueReason.QUALITY in reasons:
         found |= {grade for grade, _ in (*pair.errors, *pair.answered_errors)}
         found |= {pair.settled} if pair.settled is not None and pair.errors else set()
     return found
 
 
 REASONS = {
-    Reason.DIFFER: say("grades differ"),
-    Reason.UNRATEABLE: say("unrateable for some"),
-    Reason.QUALITY: say("quality control"),
-    Reason.OBJECTION: say("objection"),
-    Reason.QUESTION: say("question"),
-    Reason.STALE: say("older guideline"),
+    QueueReason.DIFFER: say("grades differ"),
+    QueueReason.UNRATEABLE: say("unrateable for some"),
+    QueueReason.QUALITY: say("quality control"),
+    QueueReason.OBJECTION: say("objection"),
+    QueueReason.QUESTION: say("question"),
+    QueueReason.STALE: say("older guideline"),
 }

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
-from annotator.formats.format import Feature, Format, Reserved
+from annotator.formats.format import Feature, Format, ReservedKeys
 from annotator.formats.source import InputSource
 from annotator.formats.tree import Place, TreeProblems, locate_items
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
@@ -32,7 +32,7 @@ FEATURES: tuple[Feature, ...] = (
     "typed_metadata",
     "empty_texts",
 )
-RESERVED = Reserved(file=frozenset({BESIDE}), query=frozenset({BESIDE}), qrel=frozenset({BESIDE}))
+RESERVED = ReservedKeys(file=frozenset({BESIDE}), query=frozenset({BESIDE}), qrel=frozenset({BESIDE}))
 _QREL_KEYS = frozenset({"path", "relevance", "description"})
 
 

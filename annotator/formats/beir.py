@@ -26,12 +26,12 @@ from annotator.domain.ground_truth import (
     Qrel,
     Query,
 )
-from annotator.formats.format import Format, Reserved
+from annotator.formats.format import Format, ReservedKeys
 from annotator.formats.grade_scale import UNRATEABLE
 from annotator.formats.qrel_jsonl import end_lines, read_objects, write_object
 from annotator.formats.qrel_rows import QrelList
 from annotator.formats.source import MAX_LINE, InputSource
-from annotator.formats.tables import Row, take_id, take_text
+from annotator.formats.tables import TableLine, take_id, take_text
 from annotator.formats.text import ID_LIMIT, describe, is_too_long
 from annotator.formats.tree import MAX_TEXT, TEXT_LIMIT
 from annotator.formats.writer import FileWriter, list_fields
@@ -188,13 +188,13 @@ def _open_child(source: InputSource, name: str, problems: Problems) -> InputSour
 def _read_objects(
     source: InputSource,
     problems: Problems,
-    read_object: Callable[[Row, Problems], tuple[str, T] | None],
+    read_object: Callable[[TableLine, Problems], tuple[str, T] | None],
 ) -> dict[str, T]:
     """The records of a JSONL file by their `_id`, each once."""
     found: dict[str, T] = {}
     here = Problems(source.path)
     for line, value in read_objects(source, here):
-        record = read_object(Row(line, value), here)
+        record = read_object(TableLine(line, value), here)
         if record is None:
             continue
         if record[0] in found:
@@ -204,23 +204,23 @@ def _read_objects(
     return found
 
 
-def _read_query(row: Row, problems: Problems) -> tuple[str, Query] | None:
+def _read_query(row: TableLine, problems: Problems) -> tuple[str, Query] | None:
     query_id = take_id(row, ("_id",), problems)
     text = _take_text(row, "text", problems, required=True)
     if len(text) > MAX_TEXT:
         problems.add(row.line, f"text to be {TEXT_LIMIT}", f"{len(text):,} characters")
     metadata = _read_metadata(row, problems)
-    about = Row(row.line, metadata)
+    about = TableLine(row.line, metadata)
     fields = {name: take_text(about, (name,), problems) for name in QUERY_FIELDS}
     return None if query_id is None else (query_id, Query(query_id, text, **fields, metadata=metadata))
 
 
-def _read_document(row: Row, problems: Problems) -> tuple[str, Document] | None:
+def _read_document(row: TableLine, problems: Problems) -> tuple[str, Document] | None:
     doc_id = take_id(row, ("_id",), problems)
     title = _take_text(row, "title", problems)
     text = _take_text(row, "text", problems)
     metadata = _read_metadata(row, problems)
-    about = Row(row.line, metadata)
+    about = TableLine(row.line, metadata)
     url = take_text(about, ("url",), problems)
     media_type = take_text(about, ("media_type",), problems) or "text/plain"
     if media_type not in MEDIA_TYPES:
@@ -230,7 +230,7 @@ def _read_document(row: Row, problems: Problems) -> tuple[str, Document] | None:
     return doc_id, Document(doc_id, title, text, url, media_type, metadata)
 
 
-def _take_text(row: Row, name: str, problems: Problems, *, required: bool = False) -> str:
+def _take_text(row: TableLine, name: str, problems: Problems, *, required: bool = False) -> str:
     found = row.cells.pop(name, None)
     if isinstance(found, str):
         return found
@@ -239,7 +239,7 @@ def _take_text(row: Row, name: str, problems: Problems, *, required: bool = Fals
     return ""
 
 
-def _read_metadata(row: Row, problems: Problems) -> dict[str, Any]:
+def _read_metadata(row: TableLine, problems: Problems) -> dict[str, Any]:
     """What stands in `metadata`, and the keys that stand beside it."""
     found = row.cells.pop("metadata", None)
     if found is not None and not isinstance(found, dict):
@@ -313,7 +313,7 @@ FORMAT = Format(
     certain=lambda head: bool(_CERTAIN.match(head)),
     tells_grade_0=True,
     find_query_lines=find_query_lines,
-    reserved=Reserved(
+    reserved=ReservedKeys(
         query=frozenset({*QUERY_FIELDS, BESIDE}), document=frozenset({"url", "media_type", BESIDE})
     ),
 )

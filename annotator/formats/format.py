@@ -39,7 +39,7 @@ Feature = Literal[
 ]
 
 
-class Reserved(NamedTuple):
+class ReservedKeys(NamedTuple):
     """Keys that cannot be metadata in a format, since it uses them itself: of the file, a query, and so on."""
 
     file: frozenset[str] = frozenset()
@@ -48,7 +48,7 @@ class Reserved(NamedTuple):
     document: frozenset[str] = frozenset()
 
 
-NONE_RESERVED = Reserved()
+NONE_RESERVED = ReservedKeys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Format:
     schema: str | None = None
     read_graded: Callable[[InputSource, str], GroundTruth] | None = None
     carries_id: Callable[[str], bool] | None = None
-    reserved: Reserved = NONE_RESERVED
+    reserved: ReservedKeys = NONE_RESERVED
     lay_out: Callable[[GroundTruth], tuple[FileWriter, ...]] | None = None
     ordered: bool = False
 

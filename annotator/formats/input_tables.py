@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import MEDIA_TYPES, QUERY_FIELDS, Document, Query
-from annotator.formats.tables import Row, detect_kind, open_table, take_id, take_text, unfold_metadata
+from annotator.formats.tables import TableLine, detect_kind, open_table, take_id, take_text, unfold_metadata
 from annotator.formats.text import describe
 
 QUERY_ID_NAMES = ("query_id", "_id")
@@ -102,7 +102,7 @@ def _has_no_header(data: bytes) -> bool:
     return len(cells) == 2 and all(cells) and not any(re.sub(r"[\W_]", "", cell) in _NAMES for cell in cells)
 
 
-def _read_query_row(row: Row, problems: Problems) -> Query | None:
+def _read_query_row(row: TableLine, problems: Problems) -> Query | None:
     unfold_metadata(row)
     query_id = take_id(row, QUERY_ID_NAMES, problems)
     text = take_text(row, TEXT_NAMES, problems)
@@ -142,7 +142,7 @@ def read_documents(data: bytes, path: str, *, kind: str | None = None) -> list[D
     return list(found.values())
 
 
-def _read_document_row(row: Row, problems: Problems) -> Document | None:
+def _read_document_row(row: TableLine, problems: Problems) -> Document | None:
     unfold_metadata(row)
     doc_id = take_id(row, DOCUMENT_ID_NAMES, problems)
     title = take_text(row, ("title",), problems) or ""

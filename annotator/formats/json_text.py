@@ -29,7 +29,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
-class _Refused(ValueError):
+class _RefusedJson(ValueError):
     """Something that is JSON for Python's parser but not for us."""
 
 
@@ -83,11 +83,11 @@ def parse_json(text: str) -> Any:
     try:
         value = _DECODER.decode(text)
     except RecursionError:
-        raise _Refused(f"nesting of at most {MAX_DEPTH} levels") from None
+        raise _RefusedJson(f"nesting of at most {MAX_DEPTH} levels") from None
     if "\\u" in text and _SUSPECT.search(text) and any(holds_no_text(found) for found in _texts(value)):
-        raise _Refused("text without NUL characters and lone surrogates")
+        raise _RefusedJson("text without NUL characters and lone surrogates")
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
-        raise _Refused(f"nesting of at most {MAX_DEPTH} levels")
+        raise _RefusedJson(f"nesting of at most {MAX_DEPTH} levels")
     return value
 
 
@@ -169,7 +169,7 @@ def _checked(line: int, part: str, problems: Problems) -> Iterator[tuple[int, An
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise _Refused("each key once")
+        raise _RefusedJson("each key once")
     return value
 
 
@@ -181,12 +181,12 @@ def _integer(found: str) -> int:
 def _number(found: str) -> float:
     value = float(found)
     if not math.isfinite(value):
-        raise _Refused("a number that fits")
+        raise _RefusedJson("a number that fits")
     return value
 
 
 def _constant(found: str) -> Any:
-    raise _Refused(f"JSON without {found}")
+    raise _RefusedJson(f"JSON without {found}")
 
 
 _DECODER = json.JSONDecoder(

@@ -14,7 +14,7 @@ from typing import Any
 from annotator.domain.errors import BadInput, Problems
 from annotator.domain.ground_truth import JudgmentLine
 from annotator.formats.grade_scale import UNRATEABLE, GradeScale
-from annotator.formats.tables import Row, open_table, take_id
+from annotator.formats.tables import TableLine, open_table, take_id
 from annotator.formats.text import describe
 
 REQUIRED = (("query_id",), ("doc_id",), ("annotator",), ("grade",))
@@ -68,7 +68,7 @@ def quote_cell(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
-def _read_row(row: Row, problems: Problems, scale: GradeScale, *, in_text: bool) -> JudgmentLine | None:
+def _read_row(row: TableLine, problems: Problems, scale: GradeScale, *, in_text: bool) -> JudgmentLine | None:
     cells = row.cells
     ids = [take_id(row, (name,), problems) for name in ("query_id", "doc_id", "annotator")]
     grade = _read_grade(cells, row.line, problems, scale, in_text=in_text)

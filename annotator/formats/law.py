@@ -24,7 +24,7 @@ from annotator.domain.ground_truth import (
     Query,
 )
 from annotator.formats.file_warnings import QUERIES, RELEVANT, StatedCount, find_wrong_counts
-from annotator.formats.format import Format, Reserved
+from annotator.formats.format import Format, ReservedKeys
 from annotator.formats.json_text import load_json, quote, write_entry, write_value
 from annotator.formats.source import InputSource
 from annotator.formats.tree import Place, TreeProblems, is_nothing, locate_items
@@ -269,7 +269,7 @@ FORMAT = Format(
     tells_grade_0=False,
     find_query_lines=find_query_lines,
     schema="law.schema.json",
-    reserved=Reserved(
+    reserved=ReservedKeys(
         file=frozenset({"queries"}),
         query=QUERY_KEYS,
         qrel=frozenset({"relevance", "notes", "description", *ANNOTATORS}),

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
-from annotator.formats.format import Format, Reserved
+from annotator.formats.format import Format, ReservedKeys
 from annotator.formats.json_text import quote
 from annotator.formats.law import (
     QUERY_KEYS,
@@ -84,6 +84,6 @@ FORMAT = Format(
     tells_grade_0=False,
     find_query_lines=find_query_lines,
     schema="law-compact.schema.json",
-    reserved=Reserved(file=frozenset({"queries"}), query=_QUERY_KEYS),
+    reserved=ReservedKeys(file=frozenset({"queries"}), query=_QUERY_KEYS),
     ordered=True,
 )

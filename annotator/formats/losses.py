@@ -19,14 +19,16 @@ MAX_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class ConversionLoss:
     """One thing lost. `what` is a sentence with its count; `wrong`: it would be wrong rather than smaller."""
 
     what: str
     wrong: bool = False
 
 
-def find_losses(truth: GroundTruth, known: Format, *, list_grade_0: bool = False) -> tuple[Loss, ...]:
+def find_losses(
+    truth: GroundTruth, known: Format, *, list_grade_0: bool = False
+) -> tuple[ConversionLoss, ...]:
     """Everything that a file of this format would not give back, what would be wrong first. Empty: nothing is."""
     losses = [
         *_ids(truth, known),
@@ -40,23 +42,27 @@ def find_losses(truth: GroundTruth, known: Format, *, list_grade_0: bool = False
     return tuple(sorted(losses, key=lambda loss: not loss.wrong))
 
 
-def _ids(truth: GroundTruth, known: Format) -> Iterator[Loss]:
+def _ids(truth: GroundTruth, known: Format) -> Iterator[ConversionLoss]:
     carries = known.carries_id
     if carries is not None:
         queries = [query.query_id for query in truth.queries if not carries(query.query_id)]
         documents = {qrel.doc_id for qrel in truth.qrels if not carries(qrel.doc_id)}
         if queries:
-            yield Loss(
+            yield ConversionLoss(
                 f"{_count(queries, 'query id')} that {known.name} cannot carry: {_name(queries)}", True
             )
         if documents:
             found = sorted(documents)
-            yield Loss(f"{_count(found, 'document id')} that {known.name} cannot carry: {_name(found)}", True)
+            yield ConversionLoss(
+                f"{_count(found, 'document id')} that {known.name} cannot carry: {_name(found)}", True
+            )
     if "query_ids" not in known.features and truth.queries:
         places = enumerate(_list_held(truth, known), 1)
         changed = [query.query_id for place, query in places if query.query_id != f"q{place}"]
         if changed:
-            yield Loss(f"{_count(changed, 'query id')} left out; a query is known by its text and place")
+            yield ConversionLoss(
+                f"{_count(changed, 'query id')} left out; a query is known by its text and place"
+            )
 
 
 def _list_held(truth: GroundTruth, known: Format) -> list[Query]:
@@ -67,63 +73,63 @@ def _list_held(truth: GroundTruth, known: Format) -> list[Query]:
     return [query for query in truth.queries if query.query_id in relevant]
 
 
-def _texts(truth: GroundTruth, known: Format) -> Iterator[Loss]:
+def _texts(truth: GroundTruth, known: Format) -> Iterator[ConversionLoss]:
     missing = [query.query_id for query in _list_held(truth, known) if not query.text]
     if "query_texts" not in known.features:
         held = [query for query in truth.queries if query.text]
         if held:
-            yield Loss(f"{_count(held, 'query text')} left out: {known.name} holds query ids only")
+            yield ConversionLoss(f"{_count(held, 'query text')} left out: {known.name} holds query ids only")
     elif missing and "query_ids" not in known.features:
-        yield Loss(
+        yield ConversionLoss(
             f"{_count(missing, 'query', 'queries')} without a text, which is all that {known.name} knows them by "
             f"(--queries FILE supplies texts): {_name(missing)}",
             True,
         )
     elif missing:
-        yield Loss(
+        yield ConversionLoss(
             f'{_count(missing, "query", "queries")} without a text, written as "" (--queries FILE supplies texts)'
         )
 
 
-def _grades(truth: GroundTruth, known: Format, *, list_grade_0: bool) -> Iterator[Loss]:
+def _grades(truth: GroundTruth, known: Format, *, list_grade_0: bool) -> Iterator[ConversionLoss]:
     counts = Counter(qrel.grade for qrel in truth.qrels)
     beyond = {grade: count for grade, count in counts.items() if grade not in GRADES}
     if beyond and "large_grades" not in known.features:
-        yield Loss(
+        yield ConversionLoss(
             f"{_number(sum(beyond.values()), 'grade')} outside of 0 to 3 (up to {max(beyond)}), which {known.name} "
             "cannot hold",
             True,
         )
     elif beyond and "grades" in known.features:
-        yield Loss(
+        yield ConversionLoss(
             f"{_number(sum(beyond.values()), 'grade')} above 3 (up to {max(beyond)}) written as they are: they stand for "
             "places in a list, not for the scale 0 to 3, and this program reads them back from no file"
         )
     zeros = counts[0]
     if "grades" not in known.features:
         if len(truth.qrels) > zeros:
-            yield Loss(
+            yield ConversionLoss(
                 f"{_number(len(truth.qrels) - zeros, 'grade')} left out: only the order of documents is kept"
             )
         if zeros:
-            yield Loss(
+            yield ConversionLoss(
                 f"{_number(zeros, 'qrel')} of grade 0 left out: {known.name} lists relevant documents only"
             )
     elif zeros and not known.tells_grade_0:
         if list_grade_0:
-            yield Loss(
+            yield ConversionLoss(
                 f"{_number(zeros, 'qrel')} of grade 0 listed as asked for: the evaluator counts every listed "
                 "document as relevant in its set-based figures"
             )
         else:
-            yield Loss(f"{_number(zeros, 'qrel')} of grade 0 left out (--list-grade-0 lists them)")
+            yield ConversionLoss(f"{_number(zeros, 'qrel')} of grade 0 left out (--list-grade-0 lists them)")
 
 
-def _queries(truth: GroundTruth, known: Format) -> Iterator[Loss]:
+def _queries(truth: GroundTruth, known: Format) -> Iterator[ConversionLoss]:
     listed = {query.query_id for query in _list_held(truth, known)}
     irrelevant = [query.query_id for query in truth.queries if query.query_id not in listed]
     if irrelevant:
-        yield Loss(
+        yield ConversionLoss(
             f"{_count(irrelevant, 'query', 'queries')} without a relevant document left out, since the evaluator divides "
             f"by the number of relevant documents: {_name(irrelevant)}"
         )
@@ -131,15 +137,15 @@ def _queries(truth: GroundTruth, known: Format) -> Iterator[Loss]:
         judged = {qrel.query_id for qrel in truth.qrels}
         bare = [query.query_id for query in truth.queries if query.query_id not in judged]
         if bare:
-            yield Loss(f"{_count(bare, 'query', 'queries')} without qrels left out: {_name(bare)}")
+            yield ConversionLoss(f"{_count(bare, 'query', 'queries')} without qrels left out: {_name(bare)}")
     if "query_fields" not in known.features:
         for name in QUERY_FIELDS:
             held = sum(getattr(query, name) is not None for query in truth.queries)
             if held:
-                yield Loss(f"{name} of {_number(held, 'query', 'queries')} left out")
+                yield ConversionLoss(f"{name} of {_number(held, 'query', 'queries')} left out")
 
 
-def _qrels(truth: GroundTruth, known: Format) -> Iterator[Loss]:
+def _qrels(truth: GroundTruth, known: Format) -> Iterator[ConversionLoss]:
     held: Counter[str] = Counter()
     for qrel in truth.qrels:
         if qrel.description is not None:
@@ -154,16 +160,16 @@ def _qrels(truth: GroundTruth, known: Format) -> Iterator[Loss]:
             held["names"] += not _keeps_names(qrel)
     for feature, word in (("descriptions", "description"), ("notes", "note"), ("origins", "origin")):
         if held[feature] and feature not in known.features:
-            yield Loss(f"{_number(held[feature], word)} left out")
+            yield ConversionLoss(f"{_number(held[feature], word)} left out")
     if "annotator_grades" in known.features:
         return
     both = "two_annotators" in known.features
     lost = held["two_annotators" if both else "annotator_grades"]
     if lost:
-        yield Loss(f"{_number(lost, 'grade')} of {'further ' if both else ''}annotators left out")
+        yield ConversionLoss(f"{_number(lost, 'grade')} of {'further ' if both else ''}annotators left out")
     if both and held["names"]:
         qrels = _number(held["names"], "qrel")
-        yield Loss(
+        yield ConversionLoss(
             f"names of annotators left out, of {qrels}: {known.name} has the first two grades of each as "
             f"{' and '.join(ANNOTATOR_PLACES)}, whoever gave them"
         )
@@ -176,19 +182,21 @@ def _keeps_names(qrel: Qrel) -> bool:
     return alone or names == ANNOTATOR_PLACES[: len(names)]
 
 
-def _judgments(truth: GroundTruth) -> Iterator[Loss]:
+def _judgments(truth: GroundTruth) -> Iterator[ConversionLoss]:
     """What no format writes: it is for `import qrels --as-judgments` only."""
     unrateable = sum(line.grade is None for line in truth.further_judgments)
     graded = len(truth.further_judgments) - unrateable
     if unrateable:
-        yield Loss(f"{_number(unrateable, 'unrateable')} of annotators left out")
+        yield ConversionLoss(f"{_number(unrateable, 'unrateable')} of annotators left out")
     if graded:
-        yield Loss(f"{_number(graded, 'grade')} of annotators left out, on documents without a settled grade")
+        yield ConversionLoss(
+            f"{_number(graded, 'grade')} of annotators left out, on documents without a settled grade"
+        )
 
 
-def _metadata(truth: GroundTruth, known: Format) -> Iterator[Loss]:
+def _metadata(truth: GroundTruth, known: Format) -> Iterator[ConversionLoss]:
     if truth.documents and "documents" not in known.features:
-        yield Loss(f"{_count(truth.documents, 'document')} with title and text left out")
+        yield ConversionLoss(f"{_count(truth.documents, 'document')} with title and text left out")
     qrels = [qrel.metadata for qrel in truth.qrels if qrel.metadata]
     if qrels and "iterations" in known.features:
         qrels = [{key: held[key] for key in held if key != "iteration"} for held in qrels]
@@ -202,7 +210,7 @@ def _metadata(truth: GroundTruth, known: Format) -> Iterator[Loss]:
 
 def _lost_keys(
     what: str, held: Iterable[Any], feature: str, known: Format, reserved: Collection[str]
-) -> Iterator[Loss]:
+) -> Iterator[ConversionLoss]:
     """What becomes of the keys of metadata: left out, taken by the format itself, or turned into texts."""
     left, turned = Counter[str](), Counter[str]()
     holds, typed = feature in known.features, "typed_metadata" in known.features
@@ -213,12 +221,12 @@ def _lost_keys(
             elif not typed and not isinstance(value, str):
                 turned[key] += 1
     if left:
-        yield Loss(f"{what} left out: {_name_counts(left)}")
+        yield ConversionLoss(f"{what} left out: {_name_counts(left)}")
     if turned:
-        yield Loss(f"{what} turned into texts: {_name_counts(turned)}")
+        yield ConversionLoss(f"{what} turned into texts: {_name_counts(turned)}")
 
 
-def list_wrong(losses: Iterable[Loss]) -> list[Loss]:
+def list_wrong(losses: Iterable[ConversionLoss]) -> list[ConversionLoss]:
     """Those that stop a conversion."""
     return [loss for loss in losses if loss.wrong]
 

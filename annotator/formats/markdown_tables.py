@@ -32,7 +32,7 @@ class TableRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PageContent:
     """What a page shows: `lines` as (heading of the section, line), empty where something is not text; `html`: the first
     line with HTML, None without one."""
 
@@ -44,7 +44,7 @@ class Shown:
         return "\n".join(line for heading, line in self.lines if heading == section)
 
 
-def read_shown(text: str) -> Shown:
+def read_shown(text: str) -> PageContent:
     """What is rendered as text, line by line."""
     lines: list[tuple[str, str]] = []
     first: str | None = None
@@ -69,10 +69,10 @@ def read_shown(text: str) -> Shown:
             section = _read_heading(line[heading.end() :]) if heading else section
             shown = line
         lines.append((section, shown))
-    return Shown(tuple(lines), first)
+    return PageContent(tuple(lines), first)
 
 
-def read_rows(shown: Shown) -> Iterator[TableRow]:
+def read_rows(shown: PageContent) -> Iterator[TableRow]:
     """The rows of all tables, in their order."""
     header: tuple[str, ...] = ()
     before: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from typing import Any
 
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
 from annotator.formats.file_warnings import QUERIES, StatedCount, find_wrong_counts
-from annotator.formats.format import Format, Reserved
+from annotator.formats.format import Format, ReservedKeys
 from annotator.formats.source import InputSource
 from annotator.formats.tree import Place, TreeProblems, is_nothing, locate_items
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
@@ -210,7 +210,7 @@ FORMAT = Format(
     tells_grade_0=False,
     find_query_lines=find_query_lines,
     schema="nablarch.schema.json",
-    reserved=Reserved(
+    reserved=ReservedKeys(
         file=frozenset({"created", "total_queries"}), query=frozenset(QUERY_FIELDS), qrel=_QREL_KEYS
     ),
     ordered=True,

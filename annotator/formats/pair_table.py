@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from annotator.domain.errors import Problems
 from annotator.domain.grades import GRADES
-from annotator.formats.tables import Row, check_columns, read_rows, take_id
+from annotator.formats.tables import TableLine, check_columns, read_rows, take_id
 
 _GRADES = {str(grade): grade for grade in GRADES}
 
@@ -32,7 +32,7 @@ def read_pair_table(
     data: bytes,
     path: str,
     problems: Problems,
-    read_row: Callable[[Row, Problems], Line | None],
+    read_row: Callable[[TableLine, Problems], Line | None],
     *,
     columns: Sequence[str],
     optional: Sequence[str] = (),
@@ -62,13 +62,13 @@ def read_pair_table(
     return list(found.values())
 
 
-def take_pair(row: Row, problems: Problems) -> tuple[str, str] | None:
+def take_pair(row: TableLine, problems: Problems) -> tuple[str, str] | None:
     """Remove and give query_id and doc_id; None after noting a problem."""
     query_id, doc_id = (take_id(row, (name,), problems) for name in ("query_id", "doc_id"))
     return None if query_id is None or doc_id is None else (query_id, doc_id)
 
 
-def read_grade(row: Row, problems: Problems) -> int | None:
+def read_grade(row: TableLine, problems: Problems) -> int | None:
     """The grade 0-3; None after noting a problem."""
     found = row.cells.get("grade", "")
     if found.strip() not in _GRADES:

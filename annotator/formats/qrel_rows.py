@@ -75,29 +75,29 @@ _ORIGINS = get_args(Origin)
 _OURS = frozenset({"query_id", "doc_id", *GRADE_NAMES, *TEXT_NAMES, *QUERY_FIELDS, *QREL_FIELDS, JUDGMENTS})
 
 
-class Column(NamedTuple):
+class QrelColumn(NamedTuple):
     """What a column is about: `part` is "id", "text", "field", "query", "origin", … or "qrel" (metadata)."""
 
     part: str
     key: str
 
 
-def name_column(name: str) -> Column:
+def name_column(name: str) -> QrelColumn:
     """What the column of this name holds. White space around a name of ours does not matter."""
     bare = name.strip()
     if bare in TEXT_NAMES:
-        return Column("text", bare)
+        return QrelColumn("text", bare)
     if bare in QUERY_FIELDS:
-        return Column("field", bare)
+        return QrelColumn("field", bare)
     if bare in GRADE_NAMES:
-        return Column("grade", bare)
+        return QrelColumn("grade", bare)
     if bare in ("query_id", "doc_id", JUDGMENTS, *QREL_FIELDS):
-        return Column(bare, bare)
+        return QrelColumn(bare, bare)
     if ANNOTATOR.fullmatch(bare):
-        return Column("annotator_", bare)
+        return QrelColumn("annotator_", bare)
     if name.startswith(QUERY_PREFIX):
-        return Column("query", name.removeprefix(QUERY_PREFIX))
-    return Column("qrel", name.removeprefix(QREL_PREFIX))
+        return QrelColumn("query", name.removeprefix(QUERY_PREFIX))
+    return QrelColumn("qrel", name.removeprefix(QREL_PREFIX))
 
 
 def name_qrel_key(key: str) -> str:

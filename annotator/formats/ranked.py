@@ -18,7 +18,7 @@ from typing import Any
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
-from annotator.formats.format import Format, Reserved
+from annotator.formats.format import Format, ReservedKeys
 from annotator.formats.json_text import load_json, quote, write_entry
 from annotator.formats.source import InputSource
 from annotator.formats.tree import Place, TreeProblems, locate_items
@@ -174,6 +174,6 @@ FORMAT = Format(
     find_query_lines=find_query_lines,
     schema="ranked.schema.json",
     read_graded=read_graded,
-    reserved=Reserved(query=_KEYS),
+    reserved=ReservedKeys(query=_KEYS),
     ordered=True,
 )

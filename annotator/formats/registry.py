@@ -23,7 +23,7 @@ from annotator.formats import (
     ranked,
     trec,
 )
-from annotator.formats.format import Feature, Format, Reserved
+from annotator.formats.format import Feature, Format, ReservedKeys
 from annotator.formats.grade_scale import OPTION
 from annotator.formats.source import InputSource
 from annotator.formats.text import check_encoding
@@ -34,7 +34,7 @@ __all__ = [
     "HEAD",
     "Feature",
     "Format",
-    "Reserved",
+    "ReservedKeys",
     "detect_format",
     "find_format",
     "list_certain",

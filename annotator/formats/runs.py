@@ -19,7 +19,7 @@ from annotator.domain.errors import BadInput, FormatError, Problems, ValidationE
 from annotator.domain.ground_truth import RunEntry
 from annotator.formats.json_text import is_comment, parse_json_items
 from annotator.formats.run_lines import QueryResponse, RunFile, RunLine, read_rank, read_score
-from annotator.formats.tables import Row, take, take_id
+from annotator.formats.tables import TableLine, take, take_id
 from annotator.formats.text import ID_LIMIT, describe, is_too_long, read_text
 from annotator.formats.trec import split_fields
 
@@ -39,9 +39,9 @@ def read_json_run(
     `id_field` names the field of the document's id. `response_time` is read as milliseconds unless its unit is named;
     `latency_ms` always is.
     """
-    rows = [Row(line, dict(value)) for line, value in parse_json_items(text, problems)]
+    rows = [TableLine(line, dict(value)) for line, value in parse_json_items(text, problems)]
     field_name = id_field or _choose_id_field(rows)
-    reader = _Reader(problems, field_name, response_time_unit or "ms")
+    reader = _RunLineReader(problems, field_name, response_time_unit or "ms")
     lines = tuple(line for row in rows for line in reader.read(row))
     problems.found.sort(key=lambda problem: problem.line or 0)
     notes = []
@@ -53,14 +53,14 @@ def read_json_run(
 
 
 @dataclass(slots=True)
-class _Reader:
+class _RunLineReader:
     problems: Problems
     id_field: str
     response_time_unit: TimeUnit
     answers: list[QueryResponse] = field(default_factory=list)
     response_times: list[float] = field(default_factory=list)
 
-    def read(self, row: Row) -> Iterator[RunLine]:
+    def read(self, row: TableLine) -> Iterator[RunLine]:
         if "results" in row.cells:
             yield from self._read_answer(row)
             return
@@ -69,7 +69,7 @@ class _Reader:
         if line is not None:
             yield line
 
-    def _read_answer(self, row: Row) -> Iterator[RunLine]:
+    def _read_answer(self, row: TableLine) -> Iterator[RunLine]:
         results = row.cells.pop("results")
         query_id, query = self._take_query(row)
         tag = self._take_tag(row)
@@ -87,14 +87,14 @@ class _Reader:
                 self.problems.add(row.line, f"results[{place}] to be an object", describe(result))
                 continue
             given = result if ranked else {**result, "rank": place + 1}
-            within = _Within(self.problems, f"results[{place}].")
-            line = self._read_result(Row(row.line, dict(given)), query_id, query, tag, within)
+            within = _LineProblems(self.problems, f"results[{place}].")
+            line = self._read_result(TableLine(row.line, dict(given)), query_id, query, tag, within)
             if line is not None:
                 yield line
 
     def _read_result(
         self,
-        row: Row,
+        row: TableLine,
         query_id: str | None,
         query: str | None,
         tag: str | None,
@@ -113,21 +113,21 @@ class _Reader:
         entry = RunEntry(query_id or "", doc_id, rank, score, {**cells, **signals})
         return RunLine(row.line, entry, tag, query if query_id is None else None)
 
-    def _take_query(self, row: Row) -> tuple[str | None, str | None]:
+    def _take_query(self, row: TableLine) -> tuple[str | None, str | None]:
         """The query_id, or else the query's text. A text beside an id is one of the further fields."""
         if row.cells.get("query_id") is None and isinstance(row.cells.get("query"), str):
             row.cells.pop("query_id", None)
             return None, row.cells.pop("query")
         return take_id(row, ("query_id",), self.problems), None
 
-    def _take_tag(self, row: Row) -> str | None:
+    def _take_tag(self, row: TableLine) -> str | None:
         tag = take(row.cells, ("system", "tag"))
         if tag is None or isinstance(tag, str):
             return tag
         self.problems.add(row.line, "system to be a text", describe(tag))
         return None
 
-    def _take_latency(self, row: Row) -> float | None:
+    def _take_latency(self, row: TableLine) -> float | None:
         """Milliseconds, from `latency_ms` or else from `response_time`, which itself stays as it is."""
         latency = row.cells.pop(LATENCY, None)
         if latency is not None:
@@ -148,7 +148,7 @@ class _Reader:
         return None
 
 
-class _Within(Problems):
+class _LineProblems(Problems):
     """Notes problems with the collector of the whole file, each with the place within its line."""
 
     def __init__(self, problems: Problems, prefix: str) -> None:
@@ -159,7 +159,7 @@ class _Within(Problems):
         super().add(line, self.prefix + expected, found, path=path)
 
 
-def _take_signals(row: Row, problems: Problems) -> Mapping[str, Any]:
+def _take_signals(row: TableLine, problems: Problems) -> Mapping[str, Any]:
     nested = row.cells.pop("signals", None)
     if nested is None or isinstance(nested, Mapping):
         return nested or {}
@@ -167,7 +167,7 @@ def _take_signals(row: Row, problems: Problems) -> Mapping[str, Any]:
     return {}
 
 
-def _choose_id_field(rows: Sequence[Row]) -> str:
+def _choose_id_field(rows: Sequence[TableLine]) -> str:
     """The first of the known names that every result has, so that one file is read by one name."""
     results = list(_list_results(rows))
     for name in ID_FIELDS:
@@ -176,7 +176,7 @@ def _choose_id_field(rows: Sequence[Row]) -> str:
     return ID_FIELDS[0]
 
 
-def _list_results(rows: Iterable[Row]) -> Iterator[Mapping[str, Any]]:
+def _list_results(rows: Iterable[TableLine]) -> Iterator[Mapping[str, Any]]:
     for row in rows:
         results = row.cells.get("results", [row.cells])
         if isinstance(results, list):

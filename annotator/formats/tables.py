@@ -33,7 +33,7 @@ _SUFFIXES: dict[str, Kind] = {
 }
 
 
-class Row(NamedTuple):
+class TableLine(NamedTuple):
     """One row: the line it begins on (1-based), and its cells by column name."""
 
     line: int
@@ -47,7 +47,7 @@ class Table:
     path: str
     kind: Kind
     columns: tuple[str, ...] | None
-    rows: Sequence[Row]
+    rows: Sequence[TableLine]
 
 
 def read_table(source: InputSource, *, kind: str | None = None) -> bytes:
@@ -179,7 +179,7 @@ def take(cells: dict[str, Any], names: Sequence[str]) -> Any:
     return None
 
 
-def take_id(row: Row, names: Sequence[str], problems: Problems) -> str | None:
+def take_id(row: TableLine, names: Sequence[str], problems: Problems) -> str | None:
     """Remove and give an id exactly as it stands, a JSON number as its digits; None after noting a problem."""
     found = take(row.cells, names)
     if type(found) is int:
@@ -193,7 +193,7 @@ def take_id(row: Row, names: Sequence[str], problems: Problems) -> str | None:
     return found
 
 
-def take_text(row: Row, names: Sequence[str], problems: Problems) -> str | None:
+def take_text(row: TableLine, names: Sequence[str], problems: Problems) -> str | None:
     """Remove and give a text; None when there is none, or after noting that it is something else."""
     found = take(row.cells, names)
     if found is None or isinstance(found, str):
@@ -202,7 +202,7 @@ def take_text(row: Row, names: Sequence[str], problems: Problems) -> str | None:
     return None
 
 
-def unfold_metadata(row: Row) -> None:
+def unfold_metadata(row: TableLine) -> None:
     """Put the keys of a nested `metadata` (BEIR) beside the others, unless one of them stands there already."""
     nested = row.cells.get("metadata")
     if isinstance(nested, Mapping) and not set(nested) & set(row.cells):
@@ -225,7 +225,7 @@ def _decode_lines(data: bytes, path: str) -> Iterator[str]:
 def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems, columns: tuple[str, ...]) -> Table:
     csv.field_size_limit(MAX_CELL)
     reader = csv.reader(_decode_lines(data, path), delimiter="\t" if kind == "tsv" else ",", strict=True)
-    rows: list[Row] = []
+    rows: list[TableLine] = []
     start = 0
     try:
         for cells in reader:
@@ -238,7 +238,7 @@ def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems, columns: 
                 problems.add(line, f"{len(columns)} cells", str(len(cells)))
             else:
                 rows.append(
-                    Row(line, {name: cell for name, cell in zip(columns, cells, strict=True) if cell})
+                    TableLine(line, {name: cell for name, cell in zip(columns, cells, strict=True) if cell})
                 )
     except csv.Error as error:
         if "field limit" in str(error):
@@ -257,7 +257,7 @@ def _read_header(cells: list[str], line: int, problems: Problems) -> tuple[str, 
     return columns
 
 
-def _jsonl_rows(text: str, problems: Problems) -> Iterator[Row]:
+def _jsonl_rows(text: str, problems: Problems) -> Iterator[TableLine]:
     for line, content in enumerate(text.split("\n"), 1):
         if not content or content.isspace():
             continue
@@ -270,7 +270,7 @@ def _jsonl_rows(text: str, problems: Problems) -> Iterator[Row]:
             problems.add(line, str(error), describe(content))
             continue
         if isinstance(value, dict):
-            yield Row(line, value)
+            yield TableLine(line, value)
         else:
             problems.add(line, "a JSON object", describe(value))
 

@@ -19,7 +19,7 @@ MAX_TEXT = 1_000_000
 TEXT_LIMIT = f"a text of at most {MAX_TEXT:,} characters"
 
 
-class Plain(str):
+class PlainScalar(str):
     """A YAML scalar written without quotes: its source text. An id takes it as it is (`id: 1` is "1")."""
 
     __slots__ = ()
@@ -27,7 +27,7 @@ class Plain(str):
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """`value` holds dicts, lists, str, int, float, bool, None; YAML's unquoted scalars are `Plain`.
+    """`value` holds dicts, lists, str, int, float, bool, None; YAML's unquoted scalars are `PlainScalar`.
 
     `faults`: what is wrong already (a key twice), to be told with whatever else is found.
     """
@@ -121,7 +121,7 @@ class TreeProblems:
             return mapped if isinstance(mapped, int) else None
         if type(value) is int and value in (0, 1, 2, 3):
             return value
-        if isinstance(value, Plain) and value in ("0", "1", "2", "3"):
+        if isinstance(value, PlainScalar) and value in ("0", "1", "2", "3"):
             return int(value)
         if self.scale.accepts(value):
             return None
@@ -144,7 +144,7 @@ class TreeProblems:
 
 def is_nothing(value: Any) -> bool:
     """JSON's null, and YAML's unquoted null, ~ or nothing at all."""
-    return value is None or (isinstance(value, Plain) and value in ("", "~", "null", "Null", "NULL"))
+    return value is None or (isinstance(value, PlainScalar) and value in ("", "~", "null", "Null", "NULL"))
 
 
 def show_place(place: Place) -> str:

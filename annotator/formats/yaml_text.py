@@ -17,13 +17,13 @@ from typing import Any
 
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.formats.text import describe, read_text
-from annotator.formats.tree import MAX_DEPTH, Place, Plain, Tree, every_prefix, line_of, refuse
+from annotator.formats.tree import MAX_DEPTH, Place, PlainScalar, Tree, every_prefix, line_of, refuse
 
 MAX_ALIASED = 10_000
 _STRING_TAG = "tag:yaml.org,2002:str"
 
 
-class Builder:
+class YamlBuilder:
     """Builds one document. A key given twice is noted in `problems`; everything else that is refused is raised.
 
     `restore` maps stand-in characters back. The line of each place in `wanted` is noted in `lines`.
@@ -70,7 +70,7 @@ class Builder:
         tag = event.tag
         if tag is None:
             if event.implicit[0]:
-                value = Plain(value)
+                value = PlainScalar(value)
         elif tag not in ("!", _STRING_TAG):
             raise self._refuse(event, "YAML without tags", describe(tag))
         if event.anchor is not None:
@@ -98,7 +98,7 @@ class Builder:
         if not isinstance(value, str):
             raise self._refuse(event, "a text as a key", describe(value))
         key = str(value)
-        if key == "<<" and isinstance(value, Plain):
+        if key == "<<" and isinstance(value, PlainScalar):
             raise self._refuse(event, "YAML without merge keys", "<<")
         if key in self.holder:
             self.problems.add(_line(event), "each key once", f"{describe(key)} again")
@@ -224,7 +224,7 @@ def load_yaml(data: bytes, path: str) -> Tree:
 
 def resolve(value: Any) -> Any:
     """A metadata value as YAML's core schema reads it: unquoted null, true, false and numbers are those."""
-    if isinstance(value, Plain):
+    if isinstance(value, PlainScalar):
         return _resolve_plain(value)
     if isinstance(value, dict):
         return {key: resolve(item) for key, item in value.items()}
@@ -233,7 +233,7 @@ def resolve(value: Any) -> Any:
     return value
 
 
-def _resolve_plain(value: Plain) -> Any:
+def _resolve_plain(value: PlainScalar) -> Any:
     if value in _WORDS:
         return _WORDS[value]
     if _INT.fullmatch(value):
@@ -253,7 +253,7 @@ def _build(text: str, problems: Problems, wanted: Collection[Place], lines: dict
         if type(event).__name__ == "StreamEndEvent":
             raise refuse(path, None, "a YAML document", "an empty file")
         event = next(events)
-    value = Builder(problems, restore=restore, wanted=wanted, lines=lines).build(events)
+    value = YamlBuilder(problems, restore=restore, wanted=wanted, lines=lines).build(events)
     next(events)
     for event in events:
         if type(event).__name__ == "DocumentStartEvent":

@@ -25,7 +25,7 @@ Kind = Literal["same", "added", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LinePart:
     """A piece of a line; `changed`: it is not in the other text's line."""
 
     text: str
@@ -39,7 +39,7 @@ class DiffLine:
 
     kind: Kind
     text: str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[LinePart, ...] = ()
     skipped: int = 0
 
 
@@ -163,7 +163,7 @@ def _change(removed: Sequence[str], added: Sequence[str]) -> Iterator[DiffLine]:
             yield DiffLine(kind, "…", skipped=len(lines) - MOST_LINES)
 
 
-def _compare_words(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+def _compare_words(old: str, new: str) -> tuple[tuple[LinePart, ...], tuple[LinePart, ...]]:
     """Both lines in parts; nothing when they are too unlike to be the same line reworded, or too long."""
     start, end = _trim(old, new) if max(len(old), len(new)) > LONG_SAME else (0, 0)
     inner = old[start : len(old) - end], new[start : len(new) - end]
@@ -210,15 +210,15 @@ def _bisect(most: int, holds: Callable[[int], bool]) -> int:
     return low
 
 
-def _join(pieces: Sequence[tuple[str, bool]]) -> tuple[Part, ...]:
-    parts: list[Part] = []
+def _join(pieces: Sequence[tuple[str, bool]]) -> tuple[LinePart, ...]:
+    parts: list[LinePart] = []
     for text, changed in pieces:
         if not text:
             continue
         if parts and parts[-1].changed == changed:
-            parts[-1] = Part(parts[-1].text + text, changed)
+            parts[-1] = LinePart(parts[-1].text + text, changed)
         else:
-            parts.append(Part(text, changed))
+            parts.append(LinePart(text, changed))
     return tuple(parts)
 
 
@@ -238,5 +238,5 @@ def _shorten(line: DiffLine) -> tuple[DiffLine, bool]:
             keep = LONG_SAME // 2
             head = text[:keep] if place else ""
             text = head + " … " + (text[-keep:] if place < len(line.parts) - 1 else "")
-        shown.append(Part(text, part.changed))
+        shown.append(LinePart(text, part.changed))
     return DiffLine(line.kind, "".join(part.text for part in shown), tuple(shown)), cut

@@ -17,10 +17,10 @@ from annotator.guideline.records import (
     TEACHING,
     Apart,
     AskedQuestion,
+    DecisionExample,
     GuidelineWorklist,
     Kind,
     Lesson,
-    Taught,
 )
 
 
@@ -141,7 +141,7 @@ Group = tuple[Apart | None, str]
 
 
 def sum_up(
-    taught: Sequence[Taught],
+    taught: Sequence[DecisionExample],
     questions: Sequence[AskedQuestion] = (),
     characters: Mapping[str, int] | None = None,
 ) -> GuidelineWorklist:
@@ -163,7 +163,7 @@ def sum_up(
     return GuidelineWorklist(tuple(sorted(found, key=_rank)), len(taught))
 
 
-def find_group(case: Taught) -> Group | None:
+def find_group(case: DecisionExample) -> Group | None:
     """With what else a decision is summed up; None for one that stands by itself."""
     if case.cause not in GROUPED or case.apart is None:
         return None
@@ -171,11 +171,11 @@ def find_group(case: Taught) -> Group | None:
 
 
 def _group_by_category(
-    taught: Iterable[Taught], disputes: Sequence[Taught]
-) -> tuple[list[Lesson], list[Taught]]:
+    taught: Iterable[DecisionExample], disputes: Sequence[DecisionExample]
+) -> tuple[list[Lesson], list[DecisionExample]]:
     """Lessons of a category, and the decisions that are in none."""
     totals = Counter(case.category for case in disputes)
-    grouped: dict[tuple[str, Group], list[Taught]] = defaultdict(list)
+    grouped: dict[tuple[str, Group], list[DecisionExample]] = defaultdict(list)
     rest = []
     for case in taught:
         group = find_group(case)
@@ -195,10 +195,10 @@ def _group_by_category(
 
 
 def _group_all(
-    rest: Iterable[Taught], disputes: Sequence[Taught], before: Sequence[Lesson]
-) -> tuple[list[Lesson], list[Taught]]:
+    rest: Iterable[DecisionExample], disputes: Sequence[DecisionExample], before: Sequence[Lesson]
+) -> tuple[list[Lesson], list[DecisionExample]]:
     """Lessons of all categories that have none of their own."""
-    grouped: dict[Group, list[Taught]] = defaultdict(list)
+    grouped: dict[Group, list[DecisionExample]] = defaultdict(list)
     left = []
     for case in rest:
         group = find_group(case)
@@ -220,7 +220,7 @@ def _group_all(
 
 def _make(
     kind: Kind,
-    cases: Sequence[Taught],
+    cases: Sequence[DecisionExample],
     sentence: Message,
     *,
     category: str | None = None,

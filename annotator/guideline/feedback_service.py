@@ -13,9 +13,9 @@ from annotator.domain.people import Actor
 from annotator.guideline import feedback_sql as stored
 from annotator.guideline.feedback import sum_up
 from annotator.guideline.records import AskedQuestion as AskedQuestion
+from annotator.guideline.records import DecisionExample as DecisionExample
 from annotator.guideline.records import GuidelineWorklist as GuidelineWorklist
 from annotator.guideline.records import Lesson as Lesson
-from annotator.guideline.records import Taught as Taught
 from annotator.labeling.questions_service import list_for_guideline
 from annotator.people.service import require_role
 from annotator.storage.database import Database
@@ -50,7 +50,7 @@ def count_open_lessons(database: Database, actor: Actor, dataset: str) -> int:
 
 def list_decisions_behind(
     database: Database, actor: Actor, dataset: str, *, now: datetime
-) -> Mapping[int, Sequence[Taught]]:
+) -> Mapping[int, Sequence[DecisionExample]]:
     """The decisions that led to each version of the guideline, by version. For leads, as `list_lessons`."""
     with database.read() as session:
         led = stored.list_led(session, _enter(session, actor, dataset))
@@ -61,8 +61,8 @@ def list_decisions_behind(
 
 
 def _choose_told(
-    session: Session, actor: Actor, taught: Sequence[Taught]
-) -> tuple[Sequence[Taught], set[int]]:
+    session: Session, actor: Actor, taught: Sequence[DecisionExample]
+) -> tuple[Sequence[DecisionExample], set[int]]:
     """Those that the lead may be told, and their pairs (pair_pk)."""
     if actor.person_id is None:
         return taught, set()
@@ -71,7 +71,7 @@ def _choose_told(
     return [one for one in taught if pks[one.pair] not in hidden], set(pks.values()) - hidden
 
 
-def _choose_measured(taught: Sequence[Taught]) -> list[str]:
+def _choose_measured(taught: Sequence[DecisionExample]) -> list[str]:
     """The pairs whose documents' lengths tell something: misread ones, and some others to compare them with."""
     misread = [case.pair for case in taught if case.cause == "misread_document"]
     others = [case.pair for case in taught if case.cause != "misread_document"]

@@ -15,10 +15,10 @@ from sqlmodel import col
 
 from annotator.domain.errors import NotFound
 from annotator.domain.messages import say
-from annotator.domain.settling import Decided, Reason, read_decision
-from annotator.guideline.records import TEACHING, Apart, Taught, find_answer, teaches
+from annotator.domain.settling import Decided, QueueReason, read_decision
+from annotator.guideline.records import TEACHING, Apart, DecisionExample, find_answer, teaches
 from annotator.storage.adjudication_tables import AdjudicationRow, GuidelineDecisionRow
-from annotator.storage.audit_log import Event, add_events
+from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.labeling_tables import QuestionRow
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import add_rows, prepare, read_time, run, split
@@ -82,7 +82,7 @@ JOIN adjudication a ON a.pk = g.adjudication_pk JOIN pair p ON p.pk = a.pair_pk 
 WHERE r.dataset_pk = :dataset_pk GROUP BY r.version, q.category""")
 
 
-def list_taught(session: Session, dataset_pk: int) -> list[Taught]:
+def list_taught(session: Session, dataset_pk: int) -> list[DecisionExample]:
     """Every decision that holds, in the order of deciding."""
     values = {"dataset_pk": dataset_pk}
     grades = _read_grades(run(session, _GRADES_HELD, values))
@@ -96,10 +96,13 @@ def list_taught(session: Session, dataset_pk: int) -> list[Taught]:
     ]
 
 
-def list_led(session: Session, dataset_pk: int) -> dict[int, list[Taught]]:
+def list_led(session: Session, dataset_pk: int) -> dict[int, list[DecisionExample]]:
     """The decisions that led to each version of the guideline, by version."""
     values = {"dataset_pk": dataset_pk}
-    grades, found = _read_grades(run(session, _GRADES_LED, values)), defaultdict[int, list[Taught]](list)
+    grades, found = (
+        _read_grades(run(session, _GRADES_LED, values)),
+        defaultdict[int, list[DecisionExample]](list),
+    )
     for row in run(session, _LED, values).mappings():
         found[row["version"]].append(_describe(row, grades, row["version"]))
     return dict(found)
@@ -157,7 +160,7 @@ def add_led(
         [{"rubric_pk": rubric_pk, "adjudication_pk": pk} for pk, _pair_pk in known],
     )
     told = [
-        Event(
+        AuditEvent(
             "published guideline",
             dataset_pk,
             person_pk,
@@ -229,8 +232,8 @@ def _read_grades(rows: Iterable[Any]) -> Mapping[int, tuple[Decided, ...]]:
     }
 
 
-def _describe(row: Any, grades: Mapping[int, tuple[Decided, ...]], answered: int | None) -> Taught:
-    return Taught(
+def _describe(row: Any, grades: Mapping[int, tuple[Decided, ...]], answered: int | None) -> DecisionExample:
+    return DecisionExample(
         pair=row["pair"],
         revision=row["revision"],
         query_id=row["query_id"],
@@ -243,7 +246,7 @@ def _describe(row: Any, grades: Mapping[int, tuple[Decided, ...]], answered: int
         rationale=row["rationale"],
         cause=row["cause"],
         in_guideline=bool(row["in_guideline"]),
-        apart=_apart(row["low"], row["high"], Reason(row["reasons"])),
+        apart=_apart(row["low"], row["high"], QueueReason(row["reasons"])),
         impact=float(row["impact"]),
         decided_at=read_time(row["decided_at"]),
         answered_in=answered,
@@ -255,7 +258,7 @@ def _decided(outcome: str, grade: int | None) -> Decided:
     return "unrateable" if found is None else found
 
 
-def _apart(low: int | None, high: int | None, reasons: Reason) -> Apart | None:
+def _apart(low: int | None, high: int | None, reasons: QueueReason) -> Apart | None:
     if low is not None and high is not None:
         return low, high
-    return "unrateable" if Reason.UNRATEABLE in reasons else None
+    return "unrateable" if QueueReason.UNRATEABLE in reasons else None

@@ -16,14 +16,14 @@ MOST_EDITS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class GuidelineMerge:
     """The merged standard; `conflicts` names the fields that hold marks."""
 
     rubric: Rubric
     conflicts: tuple[Message, ...]
 
 
-def merge_standards(base: Rubric, theirs: Rubric, mine: Rubric) -> Merge:
+def merge_standards(base: Rubric, theirs: Rubric, mine: Rubric) -> GuidelineMerge:
     """The title, each grade's name, definition and examples, and the guideline, each merged by itself."""
     grades = tuple(map(_merge_grade, base.grades, theirs.grades, mine.grades))
     merged = Rubric(
@@ -31,7 +31,7 @@ def merge_standards(base: Rubric, theirs: Rubric, mine: Rubric) -> Merge:
         guideline=merge_texts(base.guideline, theirs.guideline, mine.guideline),
         title=_merge_short(base.title, theirs.title, mine.title),
     )
-    return Merge(merged, find_conflicts(merged))
+    return GuidelineMerge(merged, find_conflicts(merged))
 
 
 def find_conflicts(rubric: Rubric) -> tuple[Message, ...]:

@@ -19,7 +19,7 @@ Apart = tuple[int, int] | Literal["unrateable"]
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
+class DecisionExample:
     """A decision that holds, as an example for the guideline. `pair` and `revision` name it. `grades`: what annotators said,
     lowest first, nobody named; `impact`: of the dispute (`adjudication/queue_records.py`); `answered_in`: the version of the guideline
     that it led to, None while it waits."""
@@ -70,7 +70,7 @@ class Lesson:
     key: str
     kind: Kind
     sentence: str
-    cases: tuple[Taught, ...] = ()
+    cases: tuple[DecisionExample, ...] = ()
     questions: tuple[AskedQuestion, ...] = ()
     category: str | None = None
     apart: Apart | None = None

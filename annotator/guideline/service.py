@@ -23,14 +23,14 @@ from annotator.guideline.compare import LineDiff as LineDiff
 from annotator.guideline.compare import compare_lines, compare_standards
 from annotator.guideline.compare import propose_change as propose_change
 from annotator.guideline.feedback_sql import Named, add_led, take_marks_off
-from annotator.guideline.merge import Merge as Merge
+from annotator.guideline.merge import GuidelineMerge as GuidelineMerge
 from annotator.guideline.merge import find_conflicts as find_conflicts
 from annotator.guideline.merge import merge_standards
 from annotator.guideline.validation import check_change, check_standard, clean_standard
 from annotator.guideline.validation import read_examples as read_examples
 from annotator.guideline.validation import write_examples as write_examples
 from annotator.people.service import require_person, require_role
-from annotator.storage.audit_log import Event, add_events
+from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disagreements import mark_disputes_stale
 from annotator.storage.lookup import find_dataset, find_pair_pk, find_rubric, key_of, to_rubric
@@ -49,7 +49,7 @@ from annotator.storage.tables import PersonRow, RubricRow
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class GuidelineVersion:
     """A version of a dataset's standard. `change` ("minor", "semantic") is against the version before; `author` None:
     the operator."""
 
@@ -65,7 +65,7 @@ class VersionConflict(ConflictError):
     """Somebody published while this version was being written. `merge` holds both, `theirs` is what is published
     now, `base` what both began with."""
 
-    def __init__(self, base: Version, theirs: Version, mine: Rubric) -> None:
+    def __init__(self, base: GuidelineVersion, theirs: GuidelineVersion, mine: Rubric) -> None:
         self.base, self.theirs, self.mine = base, theirs, mine
         self.merge = merge_standards(base.rubric, theirs.rubric, mine)
         super().__init__(
@@ -79,7 +79,7 @@ class VersionConflict(ConflictError):
 
 
 @dataclass(frozen=True, slots=True)
-class StandardChange:
+class GuidelineChange:
     """What changed in the standard between two versions; `why`: the reasons given, oldest first."""
 
     from_version: int
@@ -89,11 +89,11 @@ class StandardChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class OutdatedExplanation:
     """Why an own answer is asked for again: what changed in the standard, and in the document's text. None: nothing
     that matters did."""
 
-    standard: StandardChange | None
+    standard: GuidelineChange | None
     text: LineDiff | None
 
 
@@ -109,7 +109,7 @@ def publish_version(
     decisions: Collection[Named] = (),
     questions: Collection[int] = (),
     now: datetime,
-) -> Version:
+) -> GuidelineVersion:
     """Append a version that was written from `base_version`. "semantic" (what a grade means) puts every answer given
     so far on its author's list; "minor" (wording) none. `decisions` (pair and revision) led to it; `questions` that were
     marked for the guideline are answered by it, and no longer marked.
@@ -146,7 +146,7 @@ def publish_version(
         return _record(session, made)
 
 
-def list_versions(database: Database, actor: Actor, dataset: str) -> list[Version]:
+def list_versions(database: Database, actor: Actor, dataset: str) -> list[GuidelineVersion]:
     """Every version of the standard, the newest first."""
     with database.read() as session:
         dataset_pk = _open(session, actor, dataset)
@@ -155,7 +155,9 @@ def list_versions(database: Database, actor: Actor, dataset: str) -> list[Versio
         return [_record(session, row) for row in rows]
 
 
-def read_version(database: Database, actor: Actor, dataset: str, version: int | None = None) -> Version:
+def read_version(
+    database: Database, actor: Actor, dataset: str, version: int | None = None
+) -> GuidelineVersion:
     """One version of the standard; the one in force when none is named."""
     with database.read() as session:
         return _record(session, _find_version(session, _open(session, actor, dataset), version))
@@ -178,7 +180,7 @@ def compare_draft(base: Rubric, draft: Rubric) -> GuidelineComparison:
 
 def merge_draft(
     database: Database, actor: Actor, dataset: str, rubric: Rubric, base_version: int
-) -> tuple[Version, Merge]:
+) -> tuple[GuidelineVersion, GuidelineMerge]:
     """A draft that was begun from `base_version`, together with the version in force; and that version. For leads."""
     with database.read() as session:
         dataset_pk = _open(session, actor, dataset, role="lead")
@@ -187,7 +189,7 @@ def merge_draft(
     return theirs, merge_standards(base, theirs.rubric, clean_standard(rubric))
 
 
-def explain_change(database: Database, actor: Actor, dataset: str, pair: str) -> Explanation:
+def explain_change(database: Database, actor: Actor, dataset: str, pair: str) -> OutdatedExplanation:
     """What changed since the actor's own answer on a pair (by its key). NotFound without an own answer."""
     with database.read() as session:
         dataset_pk, person_pk = _open(session, actor, dataset), require_person(actor)
@@ -200,7 +202,7 @@ def explain_change(database: Database, actor: Actor, dataset: str, pair: str) ->
             find_text(session, own.document_pk, name) for name in (own.judged_sha256, own.present_sha256)
         ]
     changed = compare_lines(texts[0], texts[1]) if own.stale & OLDER_TEXT else None
-    return Explanation(standard, changed)
+    return OutdatedExplanation(standard, changed)
 
 
 def count_outdated(database: Database, actor: Actor, dataset: str) -> list[OutdatedCount]:
@@ -228,7 +230,7 @@ def _note_lessons(
     if decisions:
         told["decisions"] = len(set(decisions))
     before, at, person_pk = {"version": made.version - 1}, made.created_at, actor.person_id
-    event = Event("published guideline", made.dataset_pk, person_pk, at, before=before, after=told)
+    event = AuditEvent("published guideline", made.dataset_pk, person_pk, at, before=before, after=told)
     add_events(session, [event])
     rubric_pk = key_of(made.pk)
     add_led(session, made.dataset_pk, rubric_pk, made.version, decisions, person_pk=person_pk, now=at)
@@ -255,14 +257,14 @@ def _find_version(session: Session, dataset_pk: int, version: int | None) -> Rub
     return found
 
 
-def _explain_standard(session: Session, dataset_pk: int, own: JudgmentBasis) -> StandardChange:
+def _explain_standard(session: Session, dataset_pk: int, own: JudgmentBasis) -> GuidelineChange:
     since = select(RubricRow).where(
         col(RubricRow.dataset_pk) == dataset_pk, col(RubricRow.version) >= own.version
     )
     rows = session.scalars(since.order_by(col(RubricRow.version))).all()
     why = "\n".join(row.why for row in rows[1:] if row.why)
     comparison = compare_standards(_standard(rows[0]), _standard(rows[-1]))
-    return StandardChange(rows[0].version, rows[-1].version, why, comparison)
+    return GuidelineChange(rows[0].version, rows[-1].version, why, comparison)
 
 
 def _version_row(
@@ -283,10 +285,10 @@ def _version_row(
     )
 
 
-def _record(session: Session, row: RubricRow) -> Version:
+def _record(session: Session, row: RubricRow) -> GuidelineVersion:
     author = session.get(PersonRow, row.author_pk) if row.author_pk is not None else None
     name = None if author is None else author.name or author.username
-    return Version(row.version, _standard(row), row.change, row.why or "", name, row.created_at)
+    return GuidelineVersion(row.version, _standard(row), row.change, row.why or "", name, row.created_at)
 
 
 def _standard(row: RubricRow) -> Rubric:

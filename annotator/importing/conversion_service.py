@@ -16,7 +16,7 @@ from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Query
 from annotator.formats.file_warnings import list_repeated_texts, say_repeated_texts, say_wrong_counts
 from annotator.formats.format import Format
 from annotator.formats.input_tables import read_queries
-from annotator.formats.losses import Loss, find_losses, list_wrong
+from annotator.formats.losses import ConversionLoss, find_losses, list_wrong
 from annotator.formats.registry import detect_format, find_format, list_certain, read_truth, write_pieces
 from annotator.formats.source import InputSource
 from annotator.formats.tables import kind_of_name
@@ -124,7 +124,7 @@ class Conversion:
     target: Path
     target_format: Format
     truth: GroundTruth
-    losses: tuple[Loss, ...]
+    losses: tuple[ConversionLoss, ...]
     notes: tuple[str, ...]
     list_grade_0: bool
     mapped_grades: Mapping[str, int] | None = None

@@ -175,7 +175,7 @@ def hash_content(path: Path) -> str:
     return digest.hexdigest()
 
 
-class Brought(Protocol):
+class EarlierGrade(Protocol):
     """What an earlier import brought for a pair; `keep`: to be kept, not to be judged."""
 
     @property
@@ -211,7 +211,7 @@ class QrelPlan:
 
 def plan_qrels(
     qrels: Iterable[tuple[int, Qrel]],
-    known: Mapping[int, Brought],
+    known: Mapping[int, EarlierGrade],
     settled_here: Container[int],
     *,
     rejudge: bool,
@@ -287,7 +287,7 @@ def note_plan(plan: QrelPlan) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _is_same(before: Brought, qrel: Qrel) -> bool:
+def _is_same(before: EarlierGrade, qrel: Qrel) -> bool:
     said = (before.grade, before.description, before.note, before.annotator_grades, before.extra)
     return said == (qrel.grade, qrel.description, qrel.note, qrel.annotator_grades, qrel.metadata)
 

@@ -127,7 +127,7 @@ class LivePair:
 
 
 @dataclass(frozen=True, slots=True)
-class Suggested:
+class SuggestedGrade:
     """The grade of a pair that leaves the pool, for the pair of its query with the document of this id."""
 
     query_pk: int
@@ -137,7 +137,7 @@ class Suggested:
 
 
 @dataclass(slots=True)
-class Carrying:
+class RemapMoves:
     """`moved`: pairs that go to the document that has the new id, by pair_pk. `displaced`: pairs that give way there,
     with that document's id. `retired`: pairs that leave the pool where they stand. `met`: (pair that left, pair that
     stays) where two met. `joining`: by (query_pk, query_id, new doc_id) the old ids it comes from.
@@ -148,15 +148,15 @@ class Carrying:
     retired: list[int] = field(default_factory=list)
     met: list[tuple[int, int]] = field(default_factory=list)
     joining: dict[tuple[int, str, str], list[str]] = field(default_factory=dict)
-    suggested: list[Suggested] = field(default_factory=list)
+    suggested: list[SuggestedGrade] = field(default_factory=list)
 
 
 def carry_pairs(
     pairs: Sequence[LivePair], moved: Mapping[str, str], leaving: Mapping[str, tuple[str, ...]]
-) -> Carrying:
+) -> RemapMoves:
     """`pairs`: those of the documents in `moved` (new id by old id) and `leaving`, and those of the documents whose
     ids the moved ones get."""
-    carrying = Carrying()
+    carrying = RemapMoves()
     there = {(pair.query_pk, pair.doc_id): pair for pair in pairs}
     for pair in pairs:
         if pair.doc_id in leaving:
@@ -168,14 +168,14 @@ def carry_pairs(
     return carrying
 
 
-def _leave(carrying: Carrying, pair: LivePair, new_ids: Iterable[str]) -> None:
+def _leave(carrying: RemapMoves, pair: LivePair, new_ids: Iterable[str]) -> None:
     carrying.retired.append(pair.pk)
     for new in new_ids:
         carrying.joining.setdefault((pair.query_pk, pair.query_id, new), []).append(pair.doc_id)
         _suggest(carrying, pair, new)
 
 
-def _move(carrying: Carrying, pair: LivePair, new: str, other: LivePair | None) -> None:
+def _move(carrying: RemapMoves, pair: LivePair, new: str, other: LivePair | None) -> None:
     if other is not None and other.weight >= pair.weight:
         carrying.retired.append(pair.pk)
         carrying.met.append((pair.pk, other.pk))
@@ -188,9 +188,9 @@ def _move(carrying: Carrying, pair: LivePair, new: str, other: LivePair | None) 
         _suggest(carrying, other, new)
 
 
-def _suggest(carrying: Carrying, pair: LivePair, new: str) -> None:
+def _suggest(carrying: RemapMoves, pair: LivePair, new: str) -> None:
     if pair.grade is not None:
-        carrying.suggested.append(Suggested(pair.query_pk, new, pair, pair.grade))
+        carrying.suggested.append(SuggestedGrade(pair.query_pk, new, pair, pair.grade))
 
 
 OLD, NEW = ("old_doc_id",), ("new_doc_id",)
@@ -263,7 +263,7 @@ def make_report(
     file: RemapFile,
     path: Path,
     plan: RemapPlan,
-    carrying: Carrying,
+    carrying: RemapMoves,
     stored: RemapCounts,
     *,
     applied: int,

@@ -19,10 +19,10 @@ from annotator.formats.source import read_regular
 from annotator.formats.text import describe, to_utf8
 from annotator.importing import import_sql, remapping_sql
 from annotator.importing.remapping import (
-    Carrying,
     LivePair,
     RemapCounts,
     RemapFile,
+    RemapMoves,
     RemapPlan,
     RemapReport,
     carry_pairs,
@@ -71,7 +71,7 @@ def remap_documents(
         moved = plan.list_moved(documents)
         pairs = _list_affected(session, dataset_pk, documents, plan, moved)
         carrying = carry_pairs(pairs, moved, plan.leaving)
-        work = _Work(session, dataset_pk, row.name, documents, plan, moved, carrying, now)
+        work = _RemapWork(session, dataset_pk, row.name, documents, plan, moved, carrying, now)
         stored = _store(work)
         if dry_run:
             session.rollback()
@@ -79,7 +79,7 @@ def remap_documents(
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _RemapWork:
     """What is to be done: `documents` are keys by the ids of before, `moved` the renamed ones whose new id another
     document has."""
 
@@ -89,7 +89,7 @@ class _Work:
     documents: Mapping[str, int]
     plan: RemapPlan
     moved: Mapping[str, str]
-    carrying: Carrying
+    carrying: RemapMoves
     now: datetime
 
     @property
@@ -137,7 +137,7 @@ def _list_affected(
     return pairs
 
 
-def _store(work: _Work) -> RemapCounts:
+def _store(work: _RemapWork) -> RemapCounts:
     session, plan, carrying = work.session, work.plan, work.carrying
     in_place = {old: new for old, new in plan.renamed.items() if old not in work.moved}
     pks_in_place = [work.documents[old] for old in in_place]
@@ -156,13 +156,13 @@ def _store(work: _Work) -> RemapCounts:
     return RemapCounts(carried, _suggest(work), new, dropped)
 
 
-def _take_name(work: _Work, doc_id: str, taken: set[str]) -> str:
+def _take_name(work: _RemapWork, doc_id: str, taken: set[str]) -> str:
     name = name_retired(doc_id, taken, day=work.now.date().isoformat())
     taken.add(name)
     return name
 
 
-def _make_room(work: _Work, taken: set[str]) -> None:
+def _make_room(work: _RemapWork, taken: set[str]) -> None:
     """Put the pairs that give way to others on a document of their own, with the same text."""
     there = {
         doc_id: _take_name(work, doc_id, taken) for doc_id in dict.fromkeys(work.carrying.displaced.values())
@@ -173,7 +173,7 @@ def _make_room(work: _Work, taken: set[str]) -> None:
     remapping_sql.move_pairs(work.session, displaced)
 
 
-def _move(work: _Work) -> None:
+def _move(work: _RemapWork) -> None:
     """Put the pairs, texts and run results of renamed documents on those that have the new ids already."""
     pks = {work.documents[old]: work.documents[new] for old, new in work.moved.items()}
     remapping_sql.carry_texts(work.session, list(pks.items()))
@@ -183,7 +183,7 @@ def _move(work: _Work) -> None:
     remapping_sql.copy_provenance(work.session, work.carrying.met)
 
 
-def _replace_leaving(work: _Work) -> tuple[int, int]:
+def _replace_leaving(work: _RemapWork) -> tuple[int, int]:
     """Make the documents that stand where others left, and take away what nothing hangs on; how many, each."""
     session, dataset_pk, leaving = work.session, work.dataset_pk, work.leaving
     if not leaving:
@@ -218,7 +218,7 @@ def _replace_leaving(work: _Work) -> tuple[int, int]:
     return by_id_only, len(gone) - len(kept)
 
 
-def _suggest(work: _Work) -> int:
+def _suggest(work: _RemapWork) -> int:
     """Let the pairs of split and merged documents join the pool, and note the old grades; how many pairs are new."""
     session, dataset_pk, carrying = work.session, work.dataset_pk, work.carrying
     documents = import_sql.map_documents(session, dataset_pk)

@@ -235,7 +235,7 @@ def check_queries(lines: Iterable[tuple[int, str]], known: Container[str], path:
 
 
 @dataclass(slots=True)
-class _Chosen:
+class _ChosenAnswers:
     """What is said of queries of the dataset, each with its query_id. `unknown`: the first line of each other query,
     by what the file calls it; `unknown_results`: how many results those have."""
 
@@ -247,10 +247,10 @@ class _Chosen:
 
 def _choose_results(
     file: RunFile, queries: Iterable[tuple[str, str]], problems: Problems, *, skip: bool
-) -> _Chosen:
+) -> _ChosenAnswers:
     """The results for the dataset's queries. Notes every other query, unless they are to be skipped."""
-    names = _Names.of(queries)
-    chosen = _Chosen()
+    names = _QueryNames.of(queries)
+    chosen = _ChosenAnswers()
     for line in file.lines:
         query_id = names.find(line.entry.query_id, line.query, line.line, problems)
         if query_id is None:
@@ -273,7 +273,7 @@ def _choose_results(
     return chosen
 
 
-def _refuse_unknown(chosen: _Chosen, problems: Problems) -> None:
+def _refuse_unknown(chosen: _ChosenAnswers, problems: Problems) -> None:
     """Note first how many there are and what leaves them out, then each query where it is first named."""
     if not chosen.unknown:
         return
@@ -288,7 +288,7 @@ def _refuse_unknown(chosen: _Chosen, problems: Problems) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class _QueryNames:
     """The dataset's queries by their ids and by their texts. `ambiguous`: texts that were refused already."""
 
     query_ids: frozenset[str]
@@ -296,7 +296,7 @@ class _Names:
     ambiguous: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, queries: Iterable[tuple[str, str]]) -> "_Names":
+    def of(cls, queries: Iterable[tuple[str, str]]) -> "_QueryNames":
         by_text: dict[str, list[str]] = {}
         query_ids = []
         for query_id, text in queries:

@@ -442,7 +442,7 @@ def import_qrels(
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ImportTarget:
     """The dataset that is written to."""
 
     pk: int
@@ -452,11 +452,11 @@ class _Place:
 @contextmanager
 def _writing(
     database: Database, actor: Actor, dataset: str, *, dry_run: bool
-) -> Iterator[tuple[Session, _Place]]:
+) -> Iterator[tuple[Session, _ImportTarget]]:
     """A write transaction on a dataset that the actor leads; rolled back at its end when it is a dry run."""
     with database.write() as session:
         row = find_dataset(session, dataset)
-        place = _Place(key_of(row.pk), row.name)
+        place = _ImportTarget(key_of(row.pk), row.name)
         require_role(session, actor, place.pk, "lead")
         lock_dataset(session, place.pk)
         yield session, place
@@ -485,7 +485,7 @@ class _RunReader:
 
 def _store_run(
     session: Session,
-    place: _Place,
+    place: _ImportTarget,
     actor: Actor,
     path: Path,
     plan: RunPlan,
@@ -545,13 +545,17 @@ def _store_run(
     return replace(report, notes=(*notes, *note_by_id(by_id_only)))
 
 
-def _match(session: Session, place: _Place, file: QrelFile) -> tuple[list[tuple[int, Qrel]], tuple[str, ...]]:
+def _match(
+    session: Session, place: _ImportTarget, file: QrelFile
+) -> tuple[list[tuple[int, Qrel]], tuple[str, ...]]:
     """The file's qrels under the dataset's queries, each with its query_pk, and notes."""
     queries, command = _list_texts(session, place, file)
     return match_qrels(file, queries, command=command)
 
 
-def _list_texts(session: Session, place: _Place, file: QrelFile) -> tuple[dict[str, tuple[int, str]], str]:
+def _list_texts(
+    session: Session, place: _ImportTarget, file: QrelFile
+) -> tuple[dict[str, tuple[int, str]], str]:
     """Key and text of the dataset's queries by query_id, and the command that would bring in those of the file."""
     stored = import_sql.list_queries(session, place.pk)
     queries = {query.query_id: (pk, query.text) for pk, query, _ in stored}
@@ -559,7 +563,7 @@ def _list_texts(session: Session, place: _Place, file: QrelFile) -> tuple[dict[s
 
 
 def _find_pairs(
-    session: Session, place: _Place, qrels: Sequence[tuple[int, Qrel]], *, now: datetime
+    session: Session, place: _ImportTarget, qrels: Sequence[tuple[int, Qrel]], *, now: datetime
 ) -> tuple[list[tuple[int, Qrel]], tuple[str, ...]]:
     """The pair of each qrel, which comes with its query_pk, after adding what is missing; and notes on that."""
     ids = [qrel.doc_id for _, qrel in qrels]
@@ -575,7 +579,7 @@ def _find_pairs(
 
 def _store_annotators(
     session: Session,
-    place: _Place,
+    place: _ImportTarget,
     actor: Actor,
     file: QrelFile,
     qrels: Sequence[tuple[int, Qrel]],
@@ -630,7 +634,7 @@ def _store_annotators(
 
 def _declare(
     session: Session,
-    place: _Place,
+    place: _ImportTarget,
     actor: Actor,
     kind: ImportKind,
     path: Path,
@@ -670,7 +674,7 @@ def _name_chosen(**options: Any) -> dict[str, Any]:
 
 def _record(
     session: Session,
-    place: _Place,
+    place: _ImportTarget,
     actor: Actor,
     report: ImportReport,
     path: Path,
@@ -729,7 +733,7 @@ def _choose_new(
 
 def _prepare_judgments(
     session: Session,
-    place: _Place,
+    place: _ImportTarget,
     events: Sequence[ImportedJudgmentEvent],
     path: str,
     *,

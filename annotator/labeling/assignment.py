@@ -28,7 +28,7 @@ class RoleScope:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class DatasetMember:
     """Somebody who may label here, or has something here. `limits`: of each of their roles, none left when they have
     none any more. `works`: can sign in, and is an annotator, has judged or was given queries here."""
 
@@ -58,7 +58,7 @@ class OpenQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LeasedPairs:
     """What somebody holds: pairs on running leases, and when the oldest was taken."""
 
     pairs: int
@@ -66,18 +66,18 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class AssignmentFacts:
     """What storage knows of a dataset. `answered` and `disclosed`: by (query, person), how many pairs that lack
     judgments the person has answered, or may not judge for having seen others' grades."""
 
     queries: Sequence[OpenQuery]
-    people: Sequence[Member]
+    people: Sequence[DatasetMember]
     assigned: Mapping[int, frozenset[int]] = field(default_factory=dict)
     answered: Mapping[Key, int] = field(default_factory=dict)
     disclosed: Mapping[Key, int] = field(default_factory=dict)
-    held: Mapping[int, Held] = field(default_factory=dict)
+    held: Mapping[int, LeasedPairs] = field(default_factory=dict)
 
-    def find_eligible(self, query: OpenQuery) -> list[Member]:
+    def find_eligible(self, query: OpenQuery) -> list[DatasetMember]:
         """Those the query can go to."""
         given = self.assigned.get(query.pk)
         return [
@@ -88,7 +88,7 @@ class Facts:
             and person.knows(query.category, query.language)
         ]
 
-    def count_left(self, query: OpenQuery, person: Member) -> int:
+    def count_left(self, query: OpenQuery, person: DatasetMember) -> int:
         """How many of the query's pairs the person could still be handed."""
         key = (query.pk, person.pk)
         return max(0, query.open_pairs - self.answered.get(key, 0) - self.disclosed.get(key, 0))
@@ -128,7 +128,7 @@ class WaitingQuery:
     stuck: int
 
 
-def list_waiting_people(facts: Facts, *, now: datetime) -> list[WaitingPerson]:
+def list_waiting_people(facts: AssignmentFacts, *, now: datetime) -> list[WaitingPerson]:
     """Everybody, those with the most left first."""
     left: dict[int, list[int]] = {person.pk: [] for person in facts.people}
     for query in facts.queries:
@@ -156,7 +156,7 @@ def list_waiting_people(facts: Facts, *, now: datetime) -> list[WaitingPerson]:
     return sorted(found, key=lambda person: (-person.pairs, person.username))
 
 
-def list_waiting_queries(facts: Facts, stuck: Mapping[int, int]) -> list[WaitingQuery]:
+def list_waiting_queries(facts: AssignmentFacts, stuck: Mapping[int, int]) -> list[WaitingQuery]:
     """The queries with pairs that lack judgments, in their order; `stuck`: how many of them nobody can finish."""
     names = {person.pk: person.username for person in facts.people}
     found = []
@@ -200,7 +200,7 @@ class PairsAlike:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgments:
+class JudgmentProgress:
     """How many judgments have been given and how many are still to give."""
 
     done: int
@@ -213,7 +213,7 @@ class Judgments:
 
 def count_judgments(
     overlap: int, rules: Rules | None, *, seed: int, found: Iterable[PairsAlike]
-) -> Judgments:
+) -> JudgmentProgress:
     """What these pairs come to under the rules. A third judgment counts only where two have differed already."""
     distance = conditional_distance(rules)
     done = left = 0
@@ -223,7 +223,7 @@ def count_judgments(
         further = differs and allows_further(rules, wanted)
         done += alike.pairs * alike.answers
         left += alike.pairs * max(0, wanted + further - alike.answers)
-    return Judgments(done, left)
+    return JudgmentProgress(done, left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ class QuerySelection:
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
+class AssignmentChange:
     """What was given or taken back: so many queries, of which `changed` (query, person) were new or gone. `leases`:
     pairs in others' hands that are free again."""
 
@@ -251,7 +251,7 @@ class Assigned:
 
 
 @dataclass(frozen=True, slots=True)
-class HandedOver:
+class Handover:
     """What went from one person to another. `shared`: queries that the other had as well."""
 
     leaver: str
@@ -262,7 +262,7 @@ class HandedOver:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class UnfinishedWork:
     """What a person would leave on a dataset: queries given to them that lack judgments, and those pairs."""
 
     dataset: str
@@ -277,7 +277,7 @@ class AssignmentStatus:
 
     overlap: int
     rules: Message
-    judgments: Judgments
+    judgments: JudgmentProgress
     people: tuple[WaitingPerson, ...]
     queries: tuple[WaitingQuery, ...]
     categories: tuple[str, ...]

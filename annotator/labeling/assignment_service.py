@@ -14,12 +14,11 @@ from annotator.domain.errors import NotFound, StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules, most_for, say_overlap
 from annotator.domain.people import Actor, includes
-from annotator.labeling.assignment import Assigned as Assigned
-from annotator.labeling.assignment import AssignmentStatus as AssignmentStatus
+from annotator.labeling.assignment import AssignmentChange as AssignmentChange
 from annotator.labeling.assignment import (
-    Facts,
-    Held,
-    Member,
+    AssignmentFacts,
+    DatasetMember,
+    LeasedPairs,
     OpenQuery,
     PairsAlike,
     RoleScope,
@@ -27,10 +26,11 @@ from annotator.labeling.assignment import (
     list_waiting_people,
     list_waiting_queries,
 )
-from annotator.labeling.assignment import HandedOver as HandedOver
-from annotator.labeling.assignment import Judgments as Judgments
-from annotator.labeling.assignment import Left as Left
+from annotator.labeling.assignment import AssignmentStatus as AssignmentStatus
+from annotator.labeling.assignment import Handover as Handover
+from annotator.labeling.assignment import JudgmentProgress as JudgmentProgress
 from annotator.labeling.assignment import QuerySelection as QuerySelection
+from annotator.labeling.assignment import UnfinishedWork as UnfinishedWork
 from annotator.labeling.assignment import WaitingPerson as WaitingPerson
 from annotator.labeling.assignment import WaitingQuery as WaitingQuery
 from annotator.labeling.assignment_sql import (
@@ -64,7 +64,7 @@ def assign(
     chosen: QuerySelection,
     *,
     now: datetime,
-) -> Assigned:
+) -> AssignmentChange:
     """Give these queries to these people: from now on they go to those they were given to only."""
     with database.write() as session:
         _, facts = _begin(session, actor, dataset, now=now)
@@ -77,7 +77,7 @@ def assign(
         pks = [query.pk for query in queries]
         new = add_assignments(session, pks, [taker.pk for taker in takers], by=actor.person_id, now=now)
         leases = end_leases_of_others(session, pks)
-        return Assigned(len(queries), tuple(taker.username for taker in takers), new, leases)
+        return AssignmentChange(len(queries), tuple(taker.username for taker in takers), new, leases)
 
 
 def take_back(
@@ -88,7 +88,7 @@ def take_back(
     chosen: QuerySelection,
     *,
     now: datetime,
-) -> Assigned:
+) -> AssignmentChange:
     """Take these queries (without a selection: all of theirs) back from these people. One that nobody has any more
     goes to everybody again."""
     with database.write() as session:
@@ -102,12 +102,12 @@ def take_back(
         gone = delete_assignments(session, theirs, persons)
         still_given = [pk for pk in theirs if facts.assigned[pk] - set(persons)]
         leases = end_leases_of_others(session, still_given)
-        return Assigned(len(theirs), tuple(person.username for person in named), gone, leases)
+        return AssignmentChange(len(theirs), tuple(person.username for person in named), gone, leases)
 
 
 def reassign(
     database: Database, actor: Actor, dataset: str, *, leaver: str, to: str, now: datetime
-) -> HandedOver:
+) -> Handover:
     """Give every query that `leaver` was given to `to` instead, and end the leaver's leases. What was judged stays."""
     if leaver == to:
         raise ValidationError(say("expected two people, found {username} twice", username=to))
@@ -122,16 +122,16 @@ def reassign(
         delete_assignments(session, pks, [gone])
         add_assignments(session, pks, [taker.pk], by=actor.person_id, now=now)
         leases = end_leases_of(session, key_of(row.pk), gone)
-        return HandedOver(leaver, taker.username, len(queries), shared, leases)
+        return Handover(leaver, taker.username, len(queries), shared, leases)
 
 
-def list_left(database: Database, actor: Actor, username: str) -> list[Left]:
+def list_left(database: Database, actor: Actor, username: str) -> list[UnfinishedWork]:
     """What this person leaves, or would, on each dataset that the actor leads."""
     with database.read() as session:
         found = count_left_by(session, key_of(find_person(session, username).pk))
         roles = list_roles(session, actor)
         return [
-            Left(session.get_one(DatasetRow, pk).name, queries, pairs)
+            UnfinishedWork(session.get_one(DatasetRow, pk).name, queries, pairs)
             for pk, queries, pairs in found
             if actor.is_operator or includes(roles.role_on(pk) or "annotator", "lead")
         ]
@@ -161,7 +161,7 @@ def show_assignment(database: Database, actor: Actor, dataset: str, *, now: date
 
 def preview_overlap(
     database: Database, actor: Actor, dataset: str, *, overlap: int, rules: Mapping[str, Any] | None
-) -> Judgments:
+) -> JudgmentProgress:
     """How many judgments these rules would make in total: given, and still to give. Nothing changes."""
     kept = check_rules(overlap, rules)
     with database.read() as session:
@@ -171,18 +171,20 @@ def preview_overlap(
     return _count_judgments(row, overlap, kept, alike)
 
 
-def _begin(session: Session, actor: Actor, dataset: str, *, now: datetime) -> tuple[DatasetRow, Facts]:
+def _begin(
+    session: Session, actor: Actor, dataset: str, *, now: datetime
+) -> tuple[DatasetRow, AssignmentFacts]:
     row = find_dataset(session, dataset)
     require_role(session, actor, key_of(row.pk), "lead")
     lock_dataset(session, key_of(row.pk))
     return row, _read_facts(session, row, now=now)
 
 
-def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Facts:
+def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> AssignmentFacts:
     dataset_pk = key_of(row.pk)
     lease = timedelta(minutes=row.lease_minutes)
     people = [
-        Member(
+        DatasetMember(
             pk=person.pk,
             username=person.username,
             name=person.name,
@@ -193,14 +195,14 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Facts:
         )
         for person in list_people_here(session, dataset_pk)
     ]
-    return Facts(
+    return AssignmentFacts(
         queries=[OpenQuery(*query) for query in list_queries_with_work(session, dataset_pk)],
         people=people,
         assigned={query: frozenset(given) for query, given in list_assigned(session, dataset_pk).items()},
         answered=count_answered(session, dataset_pk),
         disclosed=count_disclosed(session, dataset_pk),
         held={
-            person: Held(pairs, ends - lease)
+            person: LeasedPairs(pairs, ends - lease)
             for person, (pairs, ends) in list_running_leases(
                 session, dataset_pk, now=now, lease=lease
             ).items()
@@ -208,7 +210,7 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Facts:
     )
 
 
-def _choose(facts: Facts, chosen: QuerySelection) -> list[OpenQuery]:
+def _choose(facts: AssignmentFacts, chosen: QuerySelection) -> list[OpenQuery]:
     """The queries that are meant; NotFound for an id that there is not, or when there is none at all."""
     if chosen.is_empty:
         raise ValidationError(say("Choose queries, a category or a language."))
@@ -228,7 +230,7 @@ def _choose(facts: Facts, chosen: QuerySelection) -> list[OpenQuery]:
     return found
 
 
-def _find_taker(facts: Facts, username: str) -> Member:
+def _find_taker(facts: AssignmentFacts, username: str) -> DatasetMember:
     """Somebody who may label here and can sign in."""
     taker = next((person for person in facts.people if person.username == username), None)
     if taker is None or not taker.limits:
@@ -243,7 +245,7 @@ def _find_taker(facts: Facts, username: str) -> Member:
     return taker
 
 
-def _require_known(taker: Member, queries: Sequence[OpenQuery]) -> None:
+def _require_known(taker: DatasetMember, queries: Sequence[OpenQuery]) -> None:
     foreign = [
         f"{query.query_id} ({query.category or '–'}, {query.language or '–'})"
         for query in queries
@@ -259,7 +261,7 @@ def _require_known(taker: Member, queries: Sequence[OpenQuery]) -> None:
         )
 
 
-def _count_stuck(session: Session, row: DatasetRow, facts: Facts) -> dict[int, int]:
+def _count_stuck(session: Session, row: DatasetRow, facts: AssignmentFacts) -> dict[int, int]:
     """By query. Only where so few may judge that some pair could go short are its pairs looked at."""
     stuck: dict[int, int] = {}
     doubtful: dict[frozenset[int], list[int]] = {}
@@ -283,7 +285,7 @@ def _count_judgments(
     overlap: int,
     rules: Mapping[str, Any] | None,
     alike: Iterable[tuple[str, str | None, int, int | None, int]],
-) -> Judgments:
+) -> JudgmentProgress:
     return count_judgments(overlap, rules, seed=row.seed, found=(PairsAlike(*found) for found in alike))
 
 

@@ -13,8 +13,8 @@ from annotator.domain.errors import Problems, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.texts import TextFault, check_text, find_fault
 from annotator.formats.pair_table import read_grade, read_pair_table, take_pair
-from annotator.formats.tables import Row
-from annotator.labeling.records import KINDS, Consistency, GoldResult, Miss, Trained
+from annotator.formats.tables import TableLine
+from annotator.labeling.records import KINDS, GoldMiss, GoldResult, RepeatConsistency, TrainingResult
 
 COLUMNS = ("query_id", "doc_id", "kind", "grade", "explanation")
 UNEXPLAINED = TextFault(
@@ -23,7 +23,7 @@ UNEXPLAINED = TextFault(
 
 
 @dataclass(frozen=True, slots=True)
-class MarkLine:
+class CheckLine:
     """One line: `line` is where it begins in its file, counted from 1."""
 
     line: int
@@ -41,13 +41,13 @@ def check_mark(kind: str, explanation: str) -> str:
     return check_text(say("explanation"), explanation, empty=_say_empty(kind))
 
 
-def read_marks(data: bytes, path: str, problems: Problems) -> list[MarkLine]:
+def read_marks(data: bytes, path: str, problems: Problems) -> list[CheckLine]:
     """The good marks of a CSV file's bytes; bad lines are noted in `problems`. BadInput at once when the file has not
     the right columns."""
     return read_pair_table(data, path, problems, _read_row, columns=COLUMNS)
 
 
-def _read_row(row: Row, problems: Problems) -> MarkLine | None:
+def _read_row(row: TableLine, problems: Problems) -> CheckLine | None:
     noted = len(problems.found)
     pair, kind = take_pair(row, problems), row.cells.get("kind", "").strip()
     if kind not in KINDS:
@@ -58,7 +58,7 @@ def _read_row(row: Row, problems: Problems) -> MarkLine | None:
         problems.add(row.line, f"an explanation of {fault.expected}", fault.found)
     if pair is None or grade is None or len(problems.found) > noted:
         return None
-    return MarkLine(row.line, *pair, kind, grade, explanation.strip())
+    return CheckLine(row.line, *pair, kind, grade, explanation.strip())
 
 
 def _say_empty(kind: str) -> TextFault | None:
@@ -67,7 +67,7 @@ def _say_empty(kind: str) -> TextFault | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Tries:
+class CheckTries:
     """An annotator's first and latest answer on a marked pair, each a grade or None (cannot be rated)."""
 
     query_id: str
@@ -77,7 +77,7 @@ class Tries:
     latest: int | None
 
 
-def score_training(tries: Sequence[Tries], total: int, required: float) -> Trained | None:
+def score_training(tries: Sequence[CheckTries], total: int, required: float) -> TrainingResult | None:
     """How the training went, of `total` marked pairs; None when none is marked."""
     if not total:
         return None
@@ -88,16 +88,16 @@ def score_training(tries: Sequence[Tries], total: int, required: float) -> Train
     )
     passed = done == total and latest >= required * total - 1e-9
     shares = (first / done, latest / done) if done else (None, None)
-    return Trained(done, total, shares[0], shares[1], required, passed)
+    return TrainingResult(done, total, shares[0], shares[1], required, passed)
 
 
-def score_gold(tries: Sequence[Tries]) -> GoldResult:
+def score_gold(tries: Sequence[CheckTries]) -> GoldResult:
     """How close the answers on gold pairs are to the right grades."""
     if not tries:
         return GoldResult(0, None, None, why=say("no gold pair has been answered"))
     graded = [one.latest - one.right for one in tries if one.latest is not None]
     misses = tuple(
-        Miss(one.query_id, one.doc_id, one.right, one.latest) for one in tries if one.latest != one.right
+        GoldMiss(one.query_id, one.doc_id, one.right, one.latest) for one in tries if one.latest != one.right
     )
     exact = 1 - len(misses) / len(tries)
     if not graded:
@@ -106,13 +106,13 @@ def score_gold(tries: Sequence[Tries]) -> GoldResult:
     return GoldResult(len(tries), exact, sum(graded) / len(graded), misses)
 
 
-def score_repeats(answers: Sequence[tuple[int | None, int | None]]) -> Consistency:
+def score_repeats(answers: Sequence[tuple[int | None, int | None]]) -> RepeatConsistency:
     """How consistent an annotator is: (first answer, answer on the repeat), each a grade or None."""
     if not answers:
-        return Consistency(0, None, None, say("no pair has been judged a second time"))
+        return RepeatConsistency(0, None, None, say("no pair has been judged a second time"))
     equal = sum(first == again for first, again in answers) / len(answers)
     graded = [abs(first - again) for first, again in answers if first is not None and again is not None]
     if not graded:
         why = say("no pair has been given a grade both times")
-        return Consistency(len(answers), equal, None, why)
-    return Consistency(len(answers), equal, sum(graded) / len(graded))
+        return RepeatConsistency(len(answers), equal, None, why)
+    return RepeatConsistency(len(answers), equal, sum(graded) / len(graded))

@@ -16,7 +16,7 @@ from annotator.domain.grades import check_grade
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.labeling.calibration import (
-    Tries,
+    CheckTries,
     check_mark,
     read_marks,
     score_gold,
@@ -25,7 +25,7 @@ from annotator.labeling.calibration import (
 )
 from annotator.labeling.calibration_sql import (
     CheckAnswer,
-    Mark,
+    PairCheck,
     count_marked,
     drop_marks,
     find_by_names,
@@ -38,7 +38,7 @@ from annotator.labeling.calibration_sql import (
     write_marks,
 )
 from annotator.labeling.checks_sql import draw, find_training
-from annotator.labeling.records import AnnotatorResult, CheckCandidate, MarkedPair, Marking, OwnChecks
+from annotator.labeling.records import AnnotatorResult, CheckCandidate, CheckChanges, CheckPair, OwnChecks
 from annotator.people.service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosures import list_to_judge, note_seen
@@ -69,10 +69,10 @@ def mark_pair(
     grade: int,
     explanation: str,
     now: datetime,
-) -> Marking:
+) -> CheckChanges:
     """Mark one pair (by its key) as training or gold with its right grade, or mark it otherwise. Training needs an
     explanation: it is shown after the answer."""
-    mark = Mark(kind, check_grade(grade), check_mark(kind, explanation))
+    mark = PairCheck(kind, check_grade(grade), check_mark(kind, explanation))
     with database.write() as session:
         dataset_pk = _lock_for_lead(session, actor, dataset)
         pair_pk = _find_pair(session, dataset_pk, pair)
@@ -88,7 +88,7 @@ def mark_file(
     *,
     now: datetime,
     dry_run: bool = False,
-) -> Marking:
+) -> CheckChanges:
     """Mark pairs from a CSV file: every line, or none. BadInput names every bad line. With `dry_run` nothing changes."""
     problems = Problems(path)
     lines = read_marks(data, path, problems)
@@ -100,7 +100,8 @@ def mark_file(
                 problems.add(line.line, "a pair of the pool", f"{line.query_id} {line.doc_id}")
         problems.raise_if_any()
         marks = {
-            pairs[line.query_id, line.doc_id]: Mark(line.kind, line.grade, line.explanation) for line in lines
+            pairs[line.query_id, line.doc_id]: PairCheck(line.kind, line.grade, line.explanation)
+            for line in lines
         }
         return _write(session, dataset_pk, actor, marks, now=now, dry_run=dry_run)
 
@@ -116,7 +117,7 @@ def unmark_pair(database: Database, actor: Actor, dataset: str, pair: str, *, no
         drop_marks(session, dataset_pk, [pair_pk], now=now)
 
 
-def list_checks(database: Database, actor: Actor, dataset: str, *, now: datetime) -> list[MarkedPair]:
+def list_checks(database: Database, actor: Actor, dataset: str, *, now: datetime) -> list[CheckPair]:
     """The marked pairs: training first, in the order of queries and doc_id. For leads, who know their right grades from
     then on: they are neither checked by them nor judge them later."""
     with database.read() as session:
@@ -137,7 +138,7 @@ def list_checks(database: Database, actor: Actor, dataset: str, *, now: datetime
             key=lambda row: (row[0].kind != "training", row[2].position, row[3].doc_id),
         )
         marked = [
-            MarkedPair(
+            CheckPair(
                 pair.key,
                 query.query_id,
                 query.text,
@@ -254,26 +255,26 @@ def _write(
     session: Session,
     dataset_pk: int,
     actor: Actor,
-    marks: Mapping[int, Mark],
+    marks: Mapping[int, PairCheck],
     *,
     now: datetime,
     dry_run: bool = False,
-) -> Marking:
+) -> CheckChanges:
     before = list_marks(session, marks)
     new = {pk: mark for pk, mark in marks.items() if before.get(pk) != mark}
     added = sum(pk not in before for pk in new)
     if not dry_run:
         write_marks(session, dataset_pk, new, person_pk=actor.person_id, now=now)
-    return Marking(added, len(new) - added, len(marks) - len(new), dry_run)
+    return CheckChanges(added, len(new) - added, len(marks) - len(new), dry_run)
 
 
-def _gather(answers: Sequence[CheckAnswer]) -> dict[tuple[int, str], list[Tries]]:
+def _gather(answers: Sequence[CheckAnswer]) -> dict[tuple[int, str], list[CheckTries]]:
     """By (annotator_pk, kind): the first and the latest answer on each pair."""
-    found: dict[tuple[int, str], dict[int, Tries]] = {}
+    found: dict[tuple[int, str], dict[int, CheckTries]] = {}
     for one in answers:
         pairs = found.setdefault((one.annotator_pk, one.kind), {})
         first = pairs[one.pair_pk].first if one.pair_pk in pairs else one.given
-        pairs[one.pair_pk] = Tries(one.query_id, one.doc_id, one.right, first, one.given)
+        pairs[one.pair_pk] = CheckTries(one.query_id, one.doc_id, one.right, first, one.given)
     return {place: [pairs[pk] for pk in sorted(pairs)] for place, pairs in found.items()}
 
 

@@ -64,7 +64,7 @@ class CheckAnswer(NamedTuple):
     given: int | None
 
 
-class Mark(NamedTuple):
+class PairCheck(NamedTuple):
     """How a pair is marked."""
 
     kind: str
@@ -125,19 +125,19 @@ def list_marked(session: Session, dataset_pk: int) -> set[int]:
     return set(session.scalars(statement.where(col(PairRow.dataset_pk) == dataset_pk)))
 
 
-def list_marks(session: Session, pair_pks: Collection[int]) -> dict[int, Mark]:
+def list_marks(session: Session, pair_pks: Collection[int]) -> dict[int, PairCheck]:
     """How these pairs are marked, for those that are."""
-    found: dict[int, Mark] = {}
+    found: dict[int, PairCheck] = {}
     for chunk in _chunks(pair_pks):
         for row in session.scalars(select(CheckRow).where(col(CheckRow.pair_pk).in_(chunk))):
-            found[row.pair_pk] = Mark(row.kind, row.grade, row.explanation)
+            found[row.pair_pk] = PairCheck(row.kind, row.grade, row.explanation)
     return found
 
 
 def write_marks(
     session: Session,
     dataset_pk: int,
-    marks: Mapping[int, Mark],
+    marks: Mapping[int, PairCheck],
     *,
     person_pk: int | None,
     now: datetime,

@@ -68,7 +68,7 @@ _KNOWN_KEY = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckToHandOut:
     """A check to hand out; `key`: of its own, for a repeat."""
 
     pair_pk: int
@@ -77,7 +77,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class _CheckToGive:
+class _CheckCandidate:
     pair_pk: int
     key: str
     query_pk: int
@@ -119,7 +119,7 @@ def repeat_key(seed: int, annotator: str, pair: str, attempt: int = 0) -> str:
     return hashlib.sha256(named.encode()).hexdigest()[:24]
 
 
-class Supply:
+class CheckSupply:
     """The checks that an annotator can be given, looked up as they are asked for. What is given is `taken`."""
 
     def __init__(
@@ -132,14 +132,14 @@ class Supply:
     ) -> None:
         self.session, self.worklist, self.dataset = session, worklist, dataset
         self.annotator, self.taken = annotator, set(taken)
-        self.gold: list[_CheckToGive] | None = None
+        self.gold: list[_CheckCandidate] | None = None
 
-    def take(self, kind: str, query_pk: int, *, between: bool) -> Check | None:
+    def take(self, kind: str, query_pk: int, *, between: bool) -> CheckToHandOut | None:
         """A check of that kind and of this query; None when there is none left. `between`: a query ends here, so that a gold
         pair of a query of its own may come."""
         return self._take_gold(query_pk, between=between) if kind == "gold" else self._take_repeat(query_pk)
 
-    def _take_gold(self, query_pk: int, *, between: bool) -> Check | None:
+    def _take_gold(self, query_pk: int, *, between: bool) -> CheckToHandOut | None:
         if self.gold is None:
             self.gold = self._list_gold()
         fits = [some for some in self.gold if some.query_pk == query_pk]
@@ -152,21 +152,21 @@ class Supply:
         if one.query_pk != query_pk:  # what else it has would bring it back
             self.gold = [some for some in self.gold if some.query_pk != one.query_pk]
         self.taken.add(one.pair_pk)
-        return Check(one.pair_pk, one.query_pk, None)
+        return CheckToHandOut(one.pair_pk, one.query_pk, None)
 
     def _is_apart(self, query_pk: int) -> bool:
         """Whether nothing but checks is to come of this query, and the annotator has met nothing of it."""
         named = {**self.worklist.values, "query_pk": query_pk, "taken": sorted(self.taken)}
         return run(self.session, _MET, named).first() is None
 
-    def _list_gold(self) -> list[_CheckToGive]:
+    def _list_gold(self) -> list[_CheckCandidate]:
         eligible = find_eligibility(self.session, self.worklist.dataset_pk, self.worklist.annotator_pk)
         statement = eligible.prepare(_GOLD, query="p.query_pk")
         rows = run(self.session, statement, {**self.worklist.values, **eligible.values})
-        left = [_CheckToGive(*row) for row in rows if row[0] not in self.taken]
+        left = [_CheckCandidate(*row) for row in rows if row[0] not in self.taken]
         return sorted(left, key=lambda one: draw(self.dataset.seed, self.annotator, "gold", one.key))
 
-    def _take_repeat(self, query_pk: int) -> Check | None:
+    def _take_repeat(self, query_pk: int) -> CheckToHandOut | None:
         if count_done(self.session, self.worklist) <= self.dataset.repeat_after:
             return None
         one = _find_repeatable(self.session, self.worklist, self.dataset, query_pk, self.taken)
@@ -176,7 +176,7 @@ class Supply:
         key = one.repeat_key or _note_repeat(
             self.session, self.worklist, self.dataset.seed, self.annotator, one
         )
-        return Check(one.pair_pk, one.query_pk, key)
+        return CheckToHandOut(one.pair_pk, one.query_pk, key)
 
 
 def _find_repeatable(
@@ -185,11 +185,11 @@ def _find_repeatable(
     dataset: DatasetRow,
     at_hand: int,
     taken: set[int],
-) -> _CheckToGive | None:
+) -> _CheckCandidate | None:
     """Of the query at hand: a repeat of another one would show by its query."""
     named = {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
     rows = session.execute(_REPEATABLE, {**named, "query_pk": at_hand})
-    found = [_CheckToGive(*row) for row in rows if row[0] not in taken]
+    found = [_CheckCandidate(*row) for row in rows if row[0] not in taken]
     found.sort(key=lambda one: (one.repeat_key is None, one.judgment_pk))  # handed before; the oldest
     for one in found[:CANDIDATES_TRIED]:
         if _is_long_ago(session, worklist, one, dataset.repeat_after):
@@ -197,7 +197,7 @@ def _find_repeatable(
     return None
 
 
-def _is_long_ago(session: Session, worklist: OpenPairsRequest, one: _CheckToGive, needed: int) -> bool:
+def _is_long_ago(session: Session, worklist: OpenPairsRequest, one: _CheckCandidate, needed: int) -> bool:
     """Whether the annotator has answered at least that many other pairs since, as far as is looked."""
     named = {
         "judgment_pk": one.judgment_pk,
@@ -210,7 +210,7 @@ def _is_long_ago(session: Session, worklist: OpenPairsRequest, one: _CheckToGive
 
 
 def _note_repeat(
-    session: Session, worklist: OpenPairsRequest, seed: int, annotator: str, one: _CheckToGive
+    session: Session, worklist: OpenPairsRequest, seed: int, annotator: str, one: _CheckCandidate
 ) -> str:
     attempt = 0
     while True:
@@ -251,7 +251,7 @@ LIMIT 1
 
 
 @dataclass(frozen=True, slots=True)
-class Handout:
+class NextPair:
     """A pair to hand out, under the key that the browser shall use for it; `training`: it will be explained."""
 
     pair_pk: int
@@ -269,7 +269,7 @@ class RepeatTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trained:
+class _TrainingPair:
     """A training pair: its right grade, and the annotator's latest answer (None: none; -1: cannot be rated)."""
 
     pair_pk: int
@@ -404,7 +404,7 @@ def mix_in(
     ordinary: Sequence[int],
     held: Collection[int],
     at_hand: int | None = None,
-) -> list[Handout]:
+) -> list[NextPair]:
     """The ordinary pairs (pair_pk) to hand out, with gold pairs and repeats among them at the dataset's rates.
 
     `held`: what the browser has already, checks included; `at_hand`: the query of what was handed out last. A check is of the
@@ -413,7 +413,7 @@ def mix_in(
     out comes again.
     """
     rates = {"gold": dataset.gold_rate, "repeat": dataset.repeat_rate}
-    plain = [Handout(pair_pk) for pair_pk in ordinary]
+    plain = [NextPair(pair_pk) for pair_pk in ordinary]
     if not ordinary or not any(rates.values()):
         return plain
     first = count_done(session, worklist) + _count_answered(session, worklist) + len(held)
@@ -424,7 +424,7 @@ def mix_in(
     if not any(due(first + at) for at in range(len(ordinary))):
         return plain
     taken = {*held, *ordinary, *list_leased_elsewhere(session, worklist)}
-    supply = Supply(session, worklist, dataset, annotator, taken)
+    supply = CheckSupply(session, worklist, dataset, annotator, taken)
     queries = _find_queries(session, ordinary)
     return _interleave(ordinary, [queries[pk] for pk in ordinary], supply, due, first, at_hand)
 
@@ -432,31 +432,31 @@ def mix_in(
 def _interleave(
     ordinary: Sequence[int],
     order: Sequence[int],
-    supply: Supply,
+    supply: CheckSupply,
     due: Callable[[int], str | None],
     first: int,
     at_hand: int | None,
-) -> list[Handout]:
+) -> list[NextPair]:
     """The pairs with the checks that are due; `order`: the query of each, `first`: the place of the first of all."""
-    handed: list[Handout] = []
+    handed: list[NextPair] = []
     for pair_pk, query_pk in zip(ordinary, order, strict=True):
         while (kind := due(first + len(handed))) and len(handed) < MOST_CHECKS * len(ordinary):
             check = supply.take(kind, query_pk, between=query_pk != at_hand)
             if check is None:
                 break
-            handed.append(Handout(check.pair_pk, check.key))
+            handed.append(NextPair(check.pair_pk, check.key))
             at_hand = check.query_pk
-        handed.append(Handout(pair_pk))
+        handed.append(NextPair(pair_pk))
         at_hand = query_pk
     return handed
 
 
 def _list_trained(
     session: Session, worklist: OpenPairsRequest, eligibility: Eligibility | None = None
-) -> list[_Trained]:
+) -> list[_TrainingPair]:
     eligible = eligibility or find_eligibility(session, worklist.dataset_pk, worklist.annotator_pk)
     statement = eligible.prepare(_TRAINING, query="p.query_pk")
-    return [_Trained(*row) for row in run(session, statement, {**_named(worklist), **eligible.values})]
+    return [_TrainingPair(*row) for row in run(session, statement, {**_named(worklist), **eligible.values})]
 
 
 def _named(worklist: OpenPairsRequest) -> dict[str, int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import OUTCOMES, check_grade
-from annotator.domain.judgments import REASONS, JudgmentEvent, Refusal
+from annotator.domain.judgments import REASONS, JudgmentEvent, RefusedEvent
 from annotator.domain.texts import holds_no_text
 
 MAX_NOTE = 10_000
@@ -21,19 +21,19 @@ MAX_NUMBER = 2**53  # what JavaScript counts exactly
 NOT_THE_BROWSERS = ("purpose", "judged_at", "received_at", "stale", "late")  # the server alone says these
 
 
-def read_events(found: object) -> tuple[list[JudgmentEvent], list[Refusal]]:
+def read_events(found: object) -> tuple[list[JudgmentEvent], list[RefusedEvent]]:
     """The events of a request in their order, and the refused ones. ValidationError when it is no list."""
     if not isinstance(found, list):
         raise ValidationError(f"events: expected a list, found {type(found).__name__}")
     events: list[JudgmentEvent] = []
-    refusals: list[Refusal] = []
+    refusals: list[RefusedEvent] = []
     for entry in found:
         if not isinstance(entry, Mapping):
             raise ValidationError(f"events: expected objects, found {type(entry).__name__}")
         try:
             events.append(_read_event(entry))
         except ValidationError as error:
-            refusals.append(Refusal(_name(entry.get("id", "")), str(error)))
+            refusals.append(RefusedEvent(_name(entry.get("id", "")), str(error)))
     return events, refusals
 
 

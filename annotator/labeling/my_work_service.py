@@ -10,10 +10,10 @@ from datetime import UTC, datetime, time, timedelta, tzinfo
 from statistics import median
 
 from annotator.domain.errors import StateError, ValidationError
-from annotator.domain.judgments import HandedPair, OwnAnswer
+from annotator.domain.judgments import OwnAnswer, PairView
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.labeling.checks_sql import Handout, count_checks, find_repeats
+from annotator.labeling.checks_sql import NextPair, count_checks, find_repeats
 from annotator.labeling.my_work_sql import (
     CURRENT,
     find_lock,
@@ -24,7 +24,13 @@ from annotator.labeling.my_work_sql import (
     list_timed,
 )
 from annotator.labeling.pair_view_sql import read_handed
-from annotator.labeling.records import Median, OwnPage, Pace, Times, WorkFilter
+from annotator.labeling.records import (
+    LabelingPace,
+    MedianSeconds,
+    MedianTimes,
+    OwnJudgmentFilter,
+    OwnJudgmentPage,
+)
 from annotator.people.service import require_person, require_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
@@ -35,22 +41,22 @@ from annotator.storage.tables import JudgmentRow
 LEAST_TIMED = 10
 
 
-def estimate_pace(done: int, left: int, seconds: Sequence[float]) -> Pace:
+def estimate_pace(done: int, left: int, seconds: Sequence[float]) -> LabelingPace:
     """What is left, and about how long it takes at the median of these active times; not known below 10 of them."""
     if len(seconds) < LEAST_TIMED:
-        return Pace(done, left, len(seconds), None, None)
+        return LabelingPace(done, left, len(seconds), None, None)
     typical = median(seconds)
-    return Pace(done, left, len(seconds), typical, typical * left)
+    return LabelingPace(done, left, len(seconds), typical, typical * left)
 
 
-def compute_medians(timed: Sequence[tuple[str, bool, str | None, float]]) -> Times:
+def compute_medians(timed: Sequence[tuple[str, bool, str | None, float]]) -> MedianTimes:
     """From (annotator, simulated, category, active seconds): medians by category and by annotator, by name."""
     categories: dict[str, list[float]] = {}
     annotators: dict[str, list[float]] = {}
     for annotator, _simulated, category, seconds in timed:
         categories.setdefault(category or "", []).append(seconds)
         annotators.setdefault(annotator, []).append(seconds)
-    return Times(
+    return MedianTimes(
         len(timed),
         _median([seconds for *_names, seconds in timed]),
         {name: _median(categories[name]) for name in sorted(categories)},
@@ -59,8 +65,8 @@ def compute_medians(timed: Sequence[tuple[str, bool, str | None, float]]) -> Tim
     )
 
 
-def _median(seconds: Sequence[float]) -> Median:
-    return Median(len(seconds), median(seconds) if seconds else None)
+def _median(seconds: Sequence[float]) -> MedianSeconds:
+    return MedianSeconds(len(seconds), median(seconds) if seconds else None)
 
 
 LATEST_OWN, LATEST_OF_ALL = 200, 20_000
@@ -79,12 +85,12 @@ def list_own_work(
     database: Database,
     actor: Actor,
     dataset: str,
-    wanted: WorkFilter = WorkFilter(),
+    wanted: OwnJudgmentFilter = OwnJudgmentFilter(),
     *,
     zone: tzinfo = UTC,
     page: int = 0,
     size: int = 20,
-) -> OwnPage:
+) -> OwnJudgmentPage:
     """One's own answers, the latest first, `size` of them from page 0 on. `zone`: in which the filter's days are."""
     if wanted.answer is not None and wanted.answer not in ANSWERS:
         raise ValidationError(f"answer: expected one of {', '.join(ANSWERS)}, found {wanted.answer!r}")
@@ -104,7 +110,7 @@ def list_own_work(
             limit=size,
             offset=page * size,
         )
-        return OwnPage(total, tuple(found))
+        return OwnJudgmentPage(total, tuple(found))
 
 
 def list_work_categories(database: Database, actor: Actor, dataset: str) -> list[str]:
@@ -115,7 +121,7 @@ def list_work_categories(database: Database, actor: Actor, dataset: str) -> list
         return list_categories(session, dataset_pk)
 
 
-def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Pace:
+def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) -> LabelingPace:
     """How much one has done, what is left, and about how long that takes at one's own pace."""
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -130,7 +136,7 @@ def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) 
         )
 
 
-def compute_times(database: Database, actor: Actor, dataset: str) -> Times:
+def compute_times(database: Database, actor: Actor, dataset: str) -> MedianTimes:
     """The median active time by query category and by annotator, over the latest 20,000 answers. For leads."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
@@ -138,7 +144,7 @@ def compute_times(database: Database, actor: Actor, dataset: str) -> Times:
         return compute_medians(list_timed(session, dataset_pk, most=LATEST_OF_ALL))
 
 
-def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> HandedPair:
+def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> PairView:
     """A pair that one has answered, with the answer, to be looked at and changed.
 
     The key of a repeat brings the answer on the repeat, that of the pair itself the ordinary one. CannotRevise when one
@@ -167,6 +173,6 @@ def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, 
                 say("you have seen others' judgments of this pair; yours stays as it is"), lock
             )
         key = pair if answer.purpose == "repeat" else None
-        (handed,) = read_handed(session, worklist, [Handout(pair_pk, key)])
+        (handed,) = read_handed(session, worklist, [NextPair(pair_pk, key)])
         given = OwnAnswer(answer.outcome, answer.grade, answer.note, answer.reason)
         return replace(handed, answer=given)

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select, t
 from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
-from annotator.labeling.records import OwnJudgment, WorkFilter
+from annotator.labeling.records import OwnJudgment, OwnJudgmentFilter
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow, QualityDrawRow, QualityPairRow
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow
 from annotator.storage.tables import (
@@ -39,7 +39,7 @@ def list_own_judgments(
     session: Session,
     dataset_pk: int,
     person_pk: int,
-    wanted: WorkFilter,
+    wanted: OwnJudgmentFilter,
     *,
     since: datetime | None,
     until: datetime | None,
@@ -133,7 +133,7 @@ def _select_own(
     dataset_pk: int,
     person_pk: int,
     gold: Sequence[int],
-    wanted: WorkFilter,
+    wanted: OwnJudgmentFilter,
     since: datetime | None,
     until: datetime | None,
 ) -> Select[*tuple[Any, ...]]:

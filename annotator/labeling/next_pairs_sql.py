@@ -17,7 +17,7 @@ from sqlmodel import col
 
 from annotator.domain.judgments import TrainingState
 from annotator.domain.shuffling import place
-from annotator.labeling.checks_sql import Handout, list_training, mix_in
+from annotator.labeling.checks_sql import NextPair, list_training, mix_in
 from annotator.labeling.pair_view_sql import AnnotatorPairState
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import DisclosureRow
@@ -43,15 +43,15 @@ MOST_OF_A_QUERY = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class NextPairs:
     """Pairs to hand out, and those of them that are leased to the annotator."""
 
-    handouts: tuple[Handout, ...]
+    handouts: tuple[NextPair, ...]
     leased: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class NextPairsRequest:
     """What an annotator asks for: `username` draws the order; `have` is what the browser shows already, its latest
     last; `training`: how far theirs is, None without one; `answered`: the query of what was just handed in; `drawn`: what
     waits for them in quality control."""
@@ -79,16 +79,18 @@ class Ask:
         return sorted(pairs, key=lambda pair: (not pair.begun, place(seed, name, pair.key)))
 
 
-def choose_pairs(session: Session, worklist: OpenPairsRequest, ask: Ask, *, want: int) -> Offer:
+def choose_pairs(
+    session: Session, worklist: OpenPairsRequest, ask: NextPairsRequest, *, want: int
+) -> NextPairs:
     """Up to `want` pairs beside those in the browser."""
     if want <= 0:
-        return Offer((), ())
+        return NextPairs((), ())
     held = ask.held
     if ask.training is not None and not ask.training.passed:
         pks = [pk for pk in list_training(session, worklist, limit=want + len(held)) if pk not in held][:want]
-        return Offer(tuple(Handout(pk, training=True) for pk in pks), tuple(pks))
+        return NextPairs(tuple(NextPair(pk, training=True) for pk in pks), tuple(pks))
     outdated = list_outdated(session, worklist, limit=want + len(held))
-    asked_again = [Handout(pk) for pk in outdated if pk not in held][:want]
+    asked_again = [NextPair(pk) for pk in outdated if pk not in held][:want]
     drawn, drawn_last = _choose_drawn(session, worklist, ask, held)
     left = want - len(asked_again) - len(drawn)
     ordinary, rest = _choose_ordinary(session, worklist, ask, held, left)
@@ -104,23 +106,29 @@ def choose_pairs(session: Session, worklist: OpenPairsRequest, ask: Ask, *, want
         held=held,
         at_hand=at_hand,
     )
-    drawn_first, last = ([Handout(pk) for pk in pks] for pks in (drawn, [*rest, *drawn_last]))
+    drawn_first, last = ([NextPair(pk) for pk in pks] for pks in (drawn, [*rest, *drawn_last]))
     handouts = (asked_again + drawn_first + mixed + last)[:want]
-    return Offer(tuple(handouts), tuple(one.pair_pk for one in handouts[len(asked_again) :] if not one.key))
+    return NextPairs(
+        tuple(handouts), tuple(one.pair_pk for one in handouts[len(asked_again) :] if not one.key)
+    )
 
 
-def _find_at_hand(session: Session, worklist: OpenPairsRequest, ask: Ask, before: int | None) -> int | None:
+def _find_at_hand(
+    session: Session, worklist: OpenPairsRequest, ask: NextPairsRequest, before: int | None
+) -> int | None:
     """The query of what comes right before the ordinary pairs (`before`: a pair that is handed out with them)."""
     if before is not None:
         return next((pair.query_pk for pair in ask.drawn if pair.pair_pk == before), None)
     return ask.at_hand if ask.have else ask.answered or find_last_query(session, worklist)
 
 
-def choose_whole_query(session: Session, worklist: OpenPairsRequest, ask: Ask, *, want: int) -> Offer:
+def choose_whole_query(
+    session: Session, worklist: OpenPairsRequest, ask: NextPairsRequest, *, want: int
+) -> NextPairs:
     """The pairs of one query, the one at hand or else the next, but those in the browser: what is open to the
     annotator, and what they have answered and may change. Queries of which all that is left was put off come last."""
     if want <= 0:
-        return Offer((), ())
+        return NextPairs((), ())
     if ask.training is not None and not ask.training.passed:
         return choose_pairs(session, worklist, ask, want=want)
     put_off: list[int] = []
@@ -139,12 +147,12 @@ def choose_whole_query(session: Session, worklist: OpenPairsRequest, ask: Ask, *
             keys = {**answered, **{pair.pair_pk: pair.key for pair in found}}
             order = sorted(keys, key=lambda pk: place(ask.dataset.seed, ask.username, keys[pk]))
             pks = [pk for pk in order if pk not in ask.held][: min(want, MOST_OF_A_QUERY)]
-            return Offer(tuple(map(Handout, pks)), tuple(pk for pk in pks if pk not in answered))
-    return Offer((), ())
+            return NextPairs(tuple(map(NextPair, pks)), tuple(pk for pk in pks if pk not in answered))
+    return NextPairs((), ())
 
 
 def _choose_drawn(
-    session: Session, worklist: OpenPairsRequest, ask: Ask, held: Collection[int]
+    session: Session, worklist: OpenPairsRequest, ask: NextPairsRequest, held: Collection[int]
 ) -> tuple[list[int], list[int]]:
     """The pairs drawn for quality control, and those of them that come after all others."""
     if not ask.drawn:
@@ -157,7 +165,7 @@ def _choose_drawn(
 
 
 def _choose_ordinary(
-    session: Session, worklist: OpenPairsRequest, ask: Ask, held: Collection[int], want: int
+    session: Session, worklist: OpenPairsRequest, ask: NextPairsRequest, held: Collection[int], want: int
 ) -> tuple[list[int], list[int]]:
     """The ordinary pairs, and those that come after all others: put off, or in another tab (which may have crashed)."""
     elsewhere = list_leased_elsewhere(session, worklist)
@@ -186,7 +194,7 @@ def _choose_ordinary(
     return ordinary, rest[: max(want - len(ordinary), 0)]
 
 
-def _by_query(ask: Ask, pairs: Sequence[OpenPair]) -> list[int]:
+def _by_query(ask: NextPairsRequest, pairs: Sequence[OpenPair]) -> list[int]:
     """Those of a query together, the query at hand first."""
     by_query: dict[int, list[OpenPair]] = {}
     for pair in pairs:
@@ -194,14 +202,14 @@ def _by_query(ask: Ask, pairs: Sequence[OpenPair]) -> list[int]:
     return [pair.pair_pk for pk in _sort_queries(ask, by_query) for pair in ask.sort(by_query[pk])]
 
 
-def _sort_queries(ask: Ask, query_pks: Iterable[int]) -> list[int]:
+def _sort_queries(ask: NextPairsRequest, query_pks: Iterable[int]) -> list[int]:
     """In the annotator's own order, the query at hand first."""
     seed, name, at_hand = ask.dataset.seed, ask.username, ask.at_hand
     return sorted(query_pks, key=lambda pk: (pk != at_hand, place(seed, name, f"query {pk}")))
 
 
 def _list_queries(
-    session: Session, worklist: OpenPairsRequest, ask: Ask, *, with_drawn: bool = False
+    session: Session, worklist: OpenPairsRequest, ask: NextPairsRequest, *, with_drawn: bool = False
 ) -> Iterator[list[int]]:
     """The queries to take pairs from, a few at a time; looked up only as far as they are asked for. `with_drawn`: with those
     that quality control has drawn from, right after the one at hand."""

@@ -12,8 +12,8 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.judgments import HandedPair, Outdated, OwnAnswer
-from annotator.labeling.checks_sql import Handout, find_repeats
+from annotator.domain.judgments import OutdatedReason, OwnAnswer, PairView
+from annotator.labeling.checks_sql import NextPair, find_repeats
 from annotator.storage.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.labeling_tables import RepeatRow
 from annotator.storage.open_pairs import OpenPairsRequest
@@ -219,9 +219,7 @@ class StoredEvent(NamedTuple):
     grade: int | None
 
 
-def read_handed(
-    session: Session, worklist: OpenPairsRequest, handouts: Sequence[Handout]
-) -> list[HandedPair]:
+def read_handed(session: Session, worklist: OpenPairsRequest, handouts: Sequence[NextPair]) -> list[PairView]:
     """What the annotator is shown of each, in this order, with their own answer where there is one to show."""
     if not handouts:
         return []
@@ -235,10 +233,10 @@ def read_handed(
 
 
 def _show(
-    row: Any, handout: Handout, shown: Sequence[str], outdated: Mapping[int, Outdated], *, own: bool
-) -> HandedPair:
+    row: Any, handout: NextPair, shown: Sequence[str], outdated: Mapping[int, OutdatedReason], *, own: bool
+) -> PairView:
     """A row of _HANDED as it is shown; `own`: with the annotator's own answer."""
-    return HandedPair(
+    return PairView(
         pair=handout.key or row.key,
         query_id=row.query_id,
         query=row.query,

@@ -14,7 +14,7 @@ from annotator.domain.errors import ConflictError, NotAllowed, NotFound, Validat
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.texts import holds_no_text
-from annotator.labeling.questions_sql import Question as Question
+from annotator.labeling.questions_sql import PairQuestion as PairQuestion
 from annotator.labeling.questions_sql import (
     count_unanswered,
     find_question,
@@ -24,7 +24,7 @@ from annotator.labeling.questions_sql import (
     was_shown,
 )
 from annotator.people.service import require_person, require_role
-from annotator.storage.audit_log import Event, add_events
+from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.document_text import read_present_text
@@ -61,21 +61,21 @@ def ask_question(
         return key_of(asked.pk)
 
 
-def list_own_questions(database: Database, actor: Actor, dataset: str) -> list[Question]:
+def list_own_questions(database: Database, actor: Actor, dataset: str) -> list[PairQuestion]:
     """What the annotator asked, the latest first, with the answers."""
     with database.read() as session:
         row = _enter(session, actor, dataset, "annotator")
         return list_questions_by(session, key_of(row.pk), require_person(actor))
 
 
-def list_questions(database: Database, actor: Actor, dataset: str) -> list[Question]:
+def list_questions(database: Database, actor: Actor, dataset: str) -> list[PairQuestion]:
     """Every question, those that wait for an answer first. For leads."""
     with database.read() as session:
         row = _enter(session, actor, dataset, "lead")
         return list_questions_of(session, key_of(row.pk), reader_pk=actor.person_id)
 
 
-def list_for_guideline(database: Database, actor: Actor, dataset: str) -> list[Question]:
+def list_for_guideline(database: Database, actor: Actor, dataset: str) -> list[PairQuestion]:
     """The answered questions that a lead wants the guideline to speak of, in the order of asking. For leads."""
     found = [
         item
@@ -163,7 +163,7 @@ def _note(
     """Append what was answered to the trail; nothing where it is what was answered before."""
     after = _record(asked)
     if after != before:
-        event = Event("answered question", key_of(row.pk), person_pk, now, asked.pair_pk, before, after)
+        event = AuditEvent("answered question", key_of(row.pk), person_pk, now, asked.pair_pk, before, after)
         add_events(session, [event])
 
 

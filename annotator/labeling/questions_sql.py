@@ -22,7 +22,7 @@ from annotator.storage.tables import (
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PairQuestion:
     """A question on a pair, and its answer when there is one. `number` names it. `unjudged_by_reader`: whoever reads it
     may still be given the pair, and the question may hint at a grade. `text_length`: of the document's text."""
 
@@ -92,7 +92,7 @@ def count_unanswered(session: Session, dataset_pk: int) -> int:
     return session.scalar(statement) or 0
 
 
-def list_questions_of(session: Session, dataset_pk: int, *, reader_pk: int | None) -> list[Question]:
+def list_questions_of(session: Session, dataset_pk: int, *, reader_pk: int | None) -> list[PairQuestion]:
     """Every question of a dataset: those without an answer first, the oldest of them first; then the answered, the
     latest answer first."""
     found = _read(session, dataset_pk, reader_pk, _select())
@@ -102,7 +102,7 @@ def list_questions_of(session: Session, dataset_pk: int, *, reader_pk: int | Non
     return [*waiting, *answered]
 
 
-def list_questions_by(session: Session, dataset_pk: int, person_pk: int) -> list[Question]:
+def list_questions_by(session: Session, dataset_pk: int, person_pk: int) -> list[PairQuestion]:
     """A person's own questions, the latest first."""
     own = _select().where(col(QuestionRow.annotator_pk) == person_pk)
     return _read(session, dataset_pk, person_pk, own)[::-1]
@@ -137,7 +137,7 @@ def _select() -> Select[tuple[object, ...]]:
 
 def _read(
     session: Session, dataset_pk: int, reader_pk: int | None, statement: Select[tuple[object, ...]]
-) -> list[Question]:
+) -> list[PairQuestion]:
     judged = exists().where(
         col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk),
         col(CurrentJudgmentRow.annotator_pk) == (reader_pk or 0),
@@ -149,7 +149,7 @@ def _read(
         .order_by(col(QuestionRow.asked_at), col(QuestionRow.pk))
     )
     return [
-        Question(
+        PairQuestion(
             number=key_of(asked.pk),
             pair=pair.key,
             query_id=query.query_id,

@@ -16,7 +16,7 @@ from annotator.domain.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
-class WorkFilter:
+class OwnJudgmentFilter:
     """Which of the own answers are meant. `words`: in the query or in the document's id, title or text; `answer`: "0"
     to "3", "unrateable" or "later"; the days are in the reader's time, both included. None: any."""
 
@@ -46,7 +46,7 @@ class OwnJudgment:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnPage:
+class OwnJudgmentPage:
     """Some of the own answers, the latest first, and how many there are in all."""
 
     total: int
@@ -54,7 +54,7 @@ class OwnPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class LabelingPace:
     """How far one is: `done` pairs answered, `left` still open to one; `seconds` is the median active time of the last
     `timed` answers, `needed` about how many seconds the rest takes. Both are None below 10 timed answers."""
 
@@ -66,7 +66,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Median:
+class MedianSeconds:
     """The median active time of `n` answers, in seconds; None where there is none."""
 
     n: int
@@ -74,14 +74,14 @@ class Median:
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class MedianTimes:
     """Median active seconds over the latest answers: by the query's category ("" where it has none) and by annotator,
     each in the order of names, never of speed. `simulated` names the annotators who are nobody."""
 
     n: int
-    overall: Median
-    categories: Mapping[str, Median]
-    annotators: Mapping[str, Median]
+    overall: MedianSeconds
+    categories: Mapping[str, MedianSeconds]
+    annotators: Mapping[str, MedianSeconds]
     simulated: frozenset[str]
 
 
@@ -89,7 +89,7 @@ KINDS: tuple[str, ...] = ("training", "gold")
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedPair:
+class CheckPair:
     """A pair whose right grade a lead has set. `answered`: how many people have answered it as a check; `marked_by` is
     None when the operator did it."""
 
@@ -124,7 +124,7 @@ class CheckCandidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Marking:
+class CheckChanges:
     """What marking did: pairs newly marked, marked otherwise than before, and marked just so already."""
 
     added: int
@@ -134,7 +134,7 @@ class Marking:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainingResult:
     """An annotator's training: `first` is the share right at the first tries, `latest` at the latest ones, both of the
     pairs answered so far; `required` is the share needed over all `total`."""
 
@@ -147,7 +147,7 @@ class Trained:
 
 
 @dataclass(frozen=True, slots=True)
-class Miss:
+class GoldMiss:
     """An answer on a gold pair that is not the right grade; `given` is None when it could not be rated."""
 
     query_id: str
@@ -164,12 +164,12 @@ class GoldResult:
     answered: int
     exact: float | None
     difference: float | None
-    misses: tuple[Miss, ...] = ()
+    misses: tuple[GoldMiss, ...] = ()
     why: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Consistency:
+class RepeatConsistency:
     """An annotator's answers on repeats against their own first ones: how many, the share that is equal, and the mean
     absolute difference (over those graded both times)."""
 
@@ -186,9 +186,9 @@ class AnnotatorResult:
     annotator: str
     name: str
     simulated: bool
-    training: Trained | None
+    training: TrainingResult | None
     gold: GoldResult
-    repeats: Consistency
+    repeats: RepeatConsistency
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +197,8 @@ class OwnChecks:
     sees it, None when there is none or real pairs have come."""
 
     training: TrainingState | None
-    trained: Trained | None
-    repeats: Consistency
+    trained: TrainingResult | None
+    repeats: RepeatConsistency
 
 
 BLOCK = 100

@@ -13,16 +13,21 @@ from sqlalchemy.orm import Session
 from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.judgments import (
     AnnotatorProgress,
-    Feedback,
-    HandedPair,
+    PairView,
     QueryProgress,
-    Refusal,
+    RefusedEvent,
+    TrainingFeedback,
     TrainingState,
 )
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import count_checks, count_possible_checks, find_training
 from annotator.labeling.events import read_events
-from annotator.labeling.next_pairs_sql import MOST_OF_A_QUERY, Ask, choose_pairs, choose_whole_query
+from annotator.labeling.next_pairs_sql import (
+    MOST_OF_A_QUERY,
+    NextPairsRequest,
+    choose_pairs,
+    choose_whole_query,
+)
 from annotator.labeling.pair_view_sql import find_needless, find_whole_text, read_handed, read_standings
 from annotator.labeling.progress_sql import (
     count_pairs,
@@ -51,7 +56,7 @@ MOST_EVENTS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class SubmitResponse:
     """The answer to a hand-in: what is stored, what is refused, what comes next, and how far along.
 
     `judged` are pairs of `have` that need nothing any more: the annotator judged them elsewhere (in another
@@ -63,19 +68,19 @@ class Exchange:
     """
 
     acknowledged: tuple[str, ...]
-    refused: tuple[Refusal, ...]
-    pairs: tuple[HandedPair, ...]
+    refused: tuple[RefusedEvent, ...]
+    pairs: tuple[PairView, ...]
     judged: tuple[str, ...]
     done: int
     total: int
-    feedback: tuple[Feedback, ...] = ()
+    feedback: tuple[TrainingFeedback, ...] = ()
     surplus: tuple[str, ...] = ()
     training: TrainingState | None = None
     answered: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class LabelingProgress:
     """Who has judged what, and what is left. `pairs`: those to be judged as work; `checks`: the others, which only check
     annotators (`overview/records.py`). `complete` pairs lack no judgment. `uneven`: not every pair is to be judged by `overlap`
     annotators."""
@@ -101,7 +106,7 @@ def submit_judgments(
     tab: str = "",
     whole: bool = False,
     now: datetime,
-) -> Exchange:
+) -> SubmitResponse:
     """Store what was pressed, and hand out up to `want` further pairs (at most 50) beside those in `have`.
 
     `tab` names the browser tab: what another tab of the same annotator holds, on this device or another, comes last.
@@ -128,10 +133,10 @@ def submit_judgments(
         eligibility = find_eligibility(session, dataset_pk, person_pk)
         training = find_training(session, worklist, row, eligibility)
         drawn = list_waiting(session, worklist)
-        ask = Ask(row, actor.username, eligibility, shown, training, received.query_pk, drawn)
+        ask = NextPairsRequest(row, actor.username, eligibility, shown, training, received.query_pk, drawn)
         pairs = _hand_out(session, worklist, ask, want=want, whole=whole)
         answered, progress = _tell_progress(session, worklist, ask, pairs)
-    return Exchange(
+    return SubmitResponse(
         tuple(received.acknowledged),
         (*malformed, *received.refused),
         tuple(pairs),
@@ -167,7 +172,7 @@ def list_judgments(
         return list_current_judgments(session, key_of(row.pk), history=history)
 
 
-def compute_progress(database: Database, actor: Actor, dataset: str) -> Progress:
+def compute_progress(database: Database, actor: Actor, dataset: str) -> LabelingProgress:
     """Who has judged what, and what is left, per annotator and per query. For leads."""
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -175,7 +180,7 @@ def compute_progress(database: Database, actor: Actor, dataset: str) -> Progress
         require_role(session, actor, dataset_pk, "lead")
         queries = tuple(list_query_progress(session, dataset_pk))
         pairs = sum(query.pairs for query in queries)
-        return Progress(
+        return LabelingProgress(
             overlap=row.overlap,
             uneven=row.overlap_rules is not None,
             pairs=pairs,
@@ -188,7 +193,7 @@ def compute_progress(database: Database, actor: Actor, dataset: str) -> Progress
 
 
 def _tell_progress(
-    session: Session, worklist: OpenPairsRequest, ask: Ask, pairs: Sequence[HandedPair]
+    session: Session, worklist: OpenPairsRequest, ask: NextPairsRequest, pairs: Sequence[PairView]
 ) -> tuple[int, OwnProgress]:
     """How many pairs the annotator has answered, checks included, and how far they are told to be. `pairs`: what is handed
     out beside what the browser shows."""
@@ -215,8 +220,8 @@ def _tell_progress(
 
 
 def _hand_out(
-    session: Session, worklist: OpenPairsRequest, ask: Ask, *, want: int, whole: bool
-) -> list[HandedPair]:
+    session: Session, worklist: OpenPairsRequest, ask: NextPairsRequest, *, want: int, whole: bool
+) -> list[PairView]:
     """Lease what comes next, and prolong the leases of what the browser shows."""
     drop_expired_leases(session, worklist)
     choose = choose_whole_query if whole else choose_pairs

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.judgments import Feedback, JudgmentEvent, Refusal
+from annotator.domain.judgments import JudgmentEvent, RefusedEvent, TrainingFeedback
 from annotator.domain.overlap import conditional_distance
 from annotator.labeling.checks_sql import find_training, note_repeats_answered, read_explanations
 from annotator.labeling.pair_view_sql import (
@@ -42,13 +42,13 @@ _WHY = {
 
 
 @dataclass(slots=True)
-class Received:
+class SubmitResult:
     """The ids of the events that are stored, those that were refused, what training says to them, and which of the
     stored ones the pair did not need any more; and the query of the last that is stored."""
 
     acknowledged: list[str] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
-    feedback: list[Feedback] = field(default_factory=list)
+    refused: list[RefusedEvent] = field(default_factory=list)
+    feedback: list[TrainingFeedback] = field(default_factory=list)
     surplus: list[str] = field(default_factory=list)
     query_pk: int | None = None
 
@@ -59,10 +59,10 @@ def store_events(
     dataset: DatasetRow,
     events: Sequence[JudgmentEvent],
     found: Mapping[str, AnnotatorPairState],
-) -> Received:
+) -> SubmitResult:
     """Append the events that are new, in their order; all that is derived from them follows. `found`: how their pairs
     stand (and perhaps others), by key."""
-    receipt = Received()
+    receipt = SubmitResult()
     if not events:
         return receipt
     known = find_stored(session, {event.event_id for event in events})
@@ -77,7 +77,7 @@ def store_events(
         one, before = standings.get(event.pair), known.get(event.event_id)
         code, why = _find_objection(session, event, one, before, worklist, untrained=untrained)
         if code or one is None:
-            receipt.refused.append(Refusal(event.event_id, why, code))
+            receipt.refused.append(RefusedEvent(event.event_id, why, code))
             continue
         receipt.acknowledged.append(event.event_id)
         accepted.append(event)
@@ -228,7 +228,7 @@ def _follow(
 
 def _explain(
     session: Session, accepted: Sequence[JudgmentEvent], standings: dict[str, AnnotatorPairState]
-) -> list[Feedback]:
+) -> list[TrainingFeedback]:
     """What training says to the accepted answers; told again when an answer is delivered again."""
     answers = {
         event.event_id: event
@@ -242,6 +242,6 @@ def _explain(
         return []
     right = read_explanations(session, {standings[event.pair].pair_pk for event in answers.values()})
     return [
-        Feedback(event_id, event.pair, *right[standings[event.pair].pair_pk])
+        TrainingFeedback(event_id, event.pair, *right[standings[event.pair].pair_pk])
         for event_id, event in answers.items()
     ]

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from annotator.agreement.records import Value
+from annotator.agreement.records import CoefficientValue
 from annotator.domain.messages import Message, begin, join, join_sentences, say, say_n, show_beside
-from annotator.domain.settling import LASTING, REASONS, Reason
+from annotator.domain.settling import LASTING, REASONS, QueueReason
 
 FEW = 5
 """From so many on it is worth a new version of the guideline."""
@@ -29,18 +29,18 @@ def say_lessons(waiting: int) -> tuple[Message, Message]:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingDisagreements:
     """What waits for a lead's decision: so many disputes, by reason, of which `flips` can change the order of systems."""
 
     open: int = 0
-    by_reason: Mapping[Reason, int] = field(default_factory=dict)
+    by_reason: Mapping[QueueReason, int] = field(default_factory=dict)
     flips: int = 0
 
 
-NOTHING = Waiting()
+NOTHING = WaitingDisagreements()
 
 
-def say_waiting(waiting: Waiting, disagreements: int, reopened: int) -> tuple[Message, Message]:
+def say_waiting(waiting: WaitingDisagreements, disagreements: int, reopened: int) -> tuple[Message, Message]:
     """Say what to do, and why. `disagreements`: the waiting pairs without a settled grade, `reopened` of them by quality control."""
     n = waiting.open
     said = [_say_why(reopened)] if disagreements else [_say_settled(n)]
@@ -56,7 +56,7 @@ def say_waiting(waiting: Waiting, disagreements: int, reopened: int) -> tuple[Me
     if others:
         counted = [
             say("{reason} {n:,}", reason=REASONS[reason], n=waiting.by_reason[reason])
-            for reason in Reason
+            for reason in QueueReason
             if waiting.by_reason.get(reason)
         ]
         said.append(say("They wait because of: {reasons}.", reasons=join(counted)))
@@ -103,7 +103,7 @@ _QUALITY = "quality_control"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NextStep:
     """One thing to do: what, why, and where: on a page of the app, or by commands, or both."""
 
     what: Message
@@ -136,7 +136,7 @@ class DatasetFigures:
     short: int
     begun: int
     shared: int
-    kappa: Value
+    kappa: CoefficientValue
     kappa_target: float
     kappa_met: bool
     disagreements: int
@@ -150,11 +150,11 @@ class DatasetFigures:
     open_gates: tuple[tuple[str, str], ...] = ()
     reopened: int = 0
     kappa_open: bool = False
-    waiting: Waiting = NOTHING
+    waiting: WaitingDisagreements = NOTHING
     lessons: int = 0
 
 
-def suggest_steps(standing: DatasetFigures) -> tuple[Step, ...]:
+def suggest_steps(standing: DatasetFigures) -> tuple[NextStep, ...]:
     """What to do next, first things first; one step that says so when nothing is left."""
     if not standing.queries:
         return (_import_queries(standing),)
@@ -173,15 +173,15 @@ def suggest_steps(standing: DatasetFigures) -> tuple[Step, ...]:
     return steps or (_say_done(standing),)
 
 
-def _import_queries(standing: DatasetFigures) -> Step:
-    return Step(
+def _import_queries(standing: DatasetFigures) -> NextStep:
+    return NextStep(
         say("Import the queries"),
         say("The dataset is empty. It begins with what people search for: YAML, JSON, CSV or JSONL."),
         commands=(f"annotator import queries {standing.dataset} FILE",),
     )
 
 
-def _make_pool(standing: DatasetFigures) -> Step:
+def _make_pool(standing: DatasetFigures) -> NextStep:
     name = standing.dataset
     runs = (f"annotator import run {name} FILE --system NAME", f"annotator pool {name} --depth 10")
     if not standing.documents:
@@ -191,7 +191,7 @@ def _make_pool(standing: DatasetFigures) -> Step:
             standing.queries,
         )
         commands = (f"annotator import documents {name} PATH", *runs)
-        return Step(say("Import documents and make the pool"), why, "pool", commands)
+        return NextStep(say("Import documents and make the pool"), why, "pool", commands)
     own = f"annotator pool {name} --depth 10 --retrieve bm25"
     why = say_n(
         "There is {n:,} query and {documents}, but no pair to judge yet. "
@@ -201,10 +201,10 @@ def _make_pool(standing: DatasetFigures) -> Step:
         standing.queries,
         documents=say_n("{n:,} document", "{n:,} documents", standing.documents),
     )
-    return Step(say("Make the pool"), why, "pool", (*runs, own))
+    return NextStep(say("Make the pool"), why, "pool", (*runs, own))
 
 
-def _judge(standing: DatasetFigures) -> Iterator[Step]:
+def _judge(standing: DatasetFigures) -> Iterator[NextStep]:
     if not standing.short:
         return
     if standing.annotators < standing.overlap:
@@ -214,7 +214,7 @@ def _judge(standing: DatasetFigures) -> Iterator[Step]:
             standing.annotators,
             overlap=standing.overlap,
         )
-        yield Step(say("Add annotators"), why, "people")
+        yield NextStep(say("Add annotators"), why, "people")
     needed = say_n("{n:,} judgment", "{n:,} judgments", standing.overlap)
     if standing.begun:
         why = say_n(
@@ -231,12 +231,12 @@ def _judge(standing: DatasetFigures) -> Iterator[Step]:
             "Annotators find them on the page Label; what you judge yourself, another lead must decide.",
             needed=needed,
         )
-    yield Step(say_n("Have {n:,} pair judged", "Have {n:,} pairs judged", standing.short), why, "label")
+    yield NextStep(say_n("Have {n:,} pair judged", "Have {n:,} pairs judged", standing.short), why, "label")
 
 
-def _answer(standing: DatasetFigures) -> Iterator[Step]:
+def _answer(standing: DatasetFigures) -> Iterator[NextStep]:
     if standing.questions:
-        yield Step(
+        yield NextStep(
             say_n(
                 "{n} question waits for an answer", "{n:,} questions wait for an answer", standing.questions
             ),
@@ -245,9 +245,9 @@ def _answer(standing: DatasetFigures) -> Iterator[Step]:
         )
 
 
-def _confirm(standing: DatasetFigures) -> Iterator[Step]:
+def _confirm(standing: DatasetFigures) -> Iterator[NextStep]:
     if standing.outdated:
-        yield Step(
+        yield NextStep(
             say_n(
                 "Have {n:,} judgment confirmed or changed",
                 "Have {n:,} judgments confirmed or changed",
@@ -261,12 +261,12 @@ def _confirm(standing: DatasetFigures) -> Iterator[Step]:
         )
 
 
-def _agree(standing: DatasetFigures) -> Iterator[Step]:
+def _agree(standing: DatasetFigures) -> Iterator[NextStep]:
     if standing.kappa_met:
         return
     if not standing.shared:
         if standing.overlap == 1:
-            yield Step(
+            yield NextStep(
                 say("Let two annotators judge each pair"),
                 say(
                     "With one judgment for each pair there is no agreement to measure, and a release needs it."
@@ -283,7 +283,7 @@ def _agree(standing: DatasetFigures) -> Iterator[Step]:
             standing.shared,
             why=standing.kappa.why,
         )
-        yield Step(say("See why agreement is undefined"), why, "agreement")
+        yield NextStep(say("See why agreement is undefined"), why, "agreement")
         return
     measured, target = show_beside(standing.kappa.value, standing.kappa_target)
     if standing.kappa_open:
@@ -304,24 +304,24 @@ def _agree(standing: DatasetFigures) -> Iterator[Step]:
             "Measured over {n:,} pairs. Look which grades are confused, then sharpen the guideline.",
             standing.shared,
         )
-    yield Step(what, why, "agreement")
+    yield NextStep(what, why, "agreement")
 
 
-def _decide(standing: DatasetFigures) -> Iterator[Step]:
+def _decide(standing: DatasetFigures) -> Iterator[NextStep]:
     if standing.waiting.open:
         what, why = say_waiting(standing.waiting, standing.disagreements, standing.reopened)
-        yield Step(what, why, "disagreements")
+        yield NextStep(what, why, "disagreements")
     if standing.lessons >= FEW:
-        yield Step(*say_lessons(standing.lessons), "guideline")
+        yield NextStep(*say_lessons(standing.lessons), "guideline")
 
 
-def _cover(standing: DatasetFigures) -> Iterator[Step]:
+def _cover(standing: DatasetFigures) -> Iterator[NextStep]:
     if not standing.missing:
         return
     named = join(standing.missing[:_NAMED])
     if len(standing.missing) > _NAMED:
         named = say("{named} and {n} more", named=named, n=len(standing.missing) - _NAMED)
-    yield Step(
+    yield NextStep(
         say_n(
             "Meet {n:,} requirement of coverage", "Meet {n:,} requirements of coverage", len(standing.missing)
         ),
@@ -335,20 +335,20 @@ def _cover(standing: DatasetFigures) -> Iterator[Step]:
     )
 
 
-def _pass_gates(standing: DatasetFigures) -> Iterator[Step]:
+def _pass_gates(standing: DatasetFigures) -> Iterator[NextStep]:
     if standing.short or standing.disagreements:
         return
     for name, why in sorted(standing.open_gates, key=lambda gate: gate[0] == _QUALITY):
         said = join((begin(why), "."), "")
         if name == _QUALITY:
-            yield Step(say("Have a third expert check a sample"), said, "quality")
+            yield NextStep(say("Have a third expert check a sample"), said, "quality")
         else:
-            yield Step(say("Meet the gate {name}", name=_GATES.get(name, name)), said, "releases")
+            yield NextStep(say("Meet the gate {name}", name=_GATES.get(name, name)), said, "releases")
 
 
-def _publish(standing: DatasetFigures) -> Iterator[Step]:
+def _publish(standing: DatasetFigures) -> Iterator[NextStep]:
     if not standing.settled and not standing.short and not standing.disagreements:
-        yield Step(
+        yield NextStep(
             say("Look at the pool"), say("No pair could be graded, so there is nothing to publish."), "pool"
         )
     if not standing.ready or not standing.settled or not standing.changed:
@@ -360,18 +360,20 @@ def _publish(standing: DatasetFigures) -> Iterator[Step]:
             version=standing.version,
             qrels=qrels,
         )
-        yield Step(say("Publish a new release"), why, "releases")
+        yield NextStep(say("Publish a new release"), why, "releases")
         return
     met = say("The queue is empty and every gate is met; it will hold {qrels}.", qrels=qrels)
     if standing.waiting.open:
         met = say("Every gate is met; it will hold {qrels}.", qrels=qrels)
-    yield Step(say("Publish the first release"), met, "releases")
+    yield NextStep(say("Publish the first release"), met, "releases")
 
 
-def _say_done(standing: DatasetFigures) -> Step:
+def _say_done(standing: DatasetFigures) -> NextStep:
     if not standing.ready:
-        return Step(say("See what a release still needs"), say("One of its gates is not met."), "releases")
-    return Step(
+        return NextStep(
+            say("See what a release still needs"), say("One of its gates is not met."), "releases"
+        )
+    return NextStep(
         say("Nothing is left to do"),
         say("Version {version} holds everything that is settled.", version=standing.version),
         "releases",

@@ -23,9 +23,9 @@ from annotator.guideline.feedback_service import count_open_lessons
 from annotator.guideline.service import count_outdated
 from annotator.labeling.calibration_sql import list_marked
 from annotator.labeling.questions_service import count_open_questions
-from annotator.labeling.service import Progress, compute_progress
-from annotator.overview.next_steps import DatasetFigures, Waiting, suggest_steps
-from annotator.overview.next_steps import Step as Step
+from annotator.labeling.service import LabelingProgress, compute_progress
+from annotator.overview.next_steps import DatasetFigures, WaitingDisagreements, suggest_steps
+from annotator.overview.next_steps import NextStep as NextStep
 from annotator.overview.records import CountedPair, PairCounts, count_pairs
 from annotator.people.service import require_role
 from annotator.releases.releases_sql import list_published_grades, list_releases_of_dataset
@@ -48,15 +48,15 @@ class Overview:
 
     dataset: Dataset
     counts: DatasetCounts
-    progress: Progress
+    progress: LabelingProgress
     pairs: PairCounts
     agreement: AgreementReport
     coverage: Coverage
-    steps: tuple[Step, ...]
+    steps: tuple[NextStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class DatasetStatus:
     """How far a dataset is: its pairs, what waits for a lead, and how long that lasts."""
 
     pairs: PairCounts
@@ -103,7 +103,7 @@ def show_overview(
         settled=pairs.settled,
         version=version,
         changed=changed,
-        waiting=Waiting(pairs.waiting, queue.by_reason, queue.flips),
+        waiting=WaitingDisagreements(pairs.waiting, queue.by_reason, queue.flips),
         lessons=count_open_lessons(database, actor, dataset),
         missing=_list_missing(coverage, judging=bool(pairs.to_judge) or not states),
         open_gates=tuple(
@@ -113,7 +113,7 @@ def show_overview(
     return Overview(found, counts, progress, pairs, agreement, coverage, suggest_steps(standing))
 
 
-def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Status:
+def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime) -> DatasetStatus:
     """How far the dataset is, and how long its queue lasts; the days of the pace are those of the zone of `now`. For leads."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
@@ -121,7 +121,7 @@ def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime
         states = list_pair_states(session, dataset_pk)
         pairs = _count_pairs(session, dataset_pk, states)
     queue = summarize_queue(database, actor, dataset)
-    return Status(pairs, queue, compute_queue_pace(database, actor, dataset, now=now))
+    return DatasetStatus(pairs, queue, compute_queue_pace(database, actor, dataset, now=now))
 
 
 def _count_pairs(session: Session, dataset_pk: int, states: Sequence[PairState]) -> PairCounts:

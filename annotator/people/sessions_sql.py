@@ -23,7 +23,7 @@ ORDER BY m.dataset_pk IS NOT NULL, d.name""",
 )
 
 
-class Failure(NamedTuple):
+class FailedSignIn(NamedTuple):
     """A sign-in that failed: when, from which address, and in which known browser (None: an unknown one)."""
 
     at: datetime
@@ -31,7 +31,7 @@ class Failure(NamedTuple):
     device_sha256: str | None
 
 
-class Opened(NamedTuple):
+class OpenedSession(NamedTuple):
     """A session that counts: whose it is, until when, and the roles held, the one everywhere first."""
 
     person_pk: int
@@ -56,7 +56,7 @@ def list_failures(
     window: timedelta,
     username: str | None = None,
     address: str | None = None,
-) -> list[Failure]:
+) -> list[FailedSignIn]:
     """The sign-ins that failed within the window before now: of this username, or from this address."""
     statement = select(
         col(LoginAttemptRow.at), col(LoginAttemptRow.address), col(LoginAttemptRow.device_sha256)
@@ -65,7 +65,7 @@ def list_failures(
         statement = statement.where(col(LoginAttemptRow.username) == username)
     if address is not None:
         statement = statement.where(col(LoginAttemptRow.address) == address)
-    return [Failure(*row) for row in session.execute(statement)]
+    return [FailedSignIn(*row) for row in session.execute(statement)]
 
 
 def clear_failures(session: Session, *, username: str) -> None:
@@ -158,7 +158,7 @@ def count_other_devices(session: Session, person_pk: int, *, session_sha256: str
     return session.scalar(statement) or 0
 
 
-def find_live_session(session: Session, token_sha256: str, *, now: datetime) -> Opened | None:
+def find_live_session(session: Session, token_sha256: str, *, now: datetime) -> OpenedSession | None:
     """Whose session it is; None when it is unknown, expired, revoked, or its person is disabled."""
     rows = run(session, _OPENED, {"token_sha256": token_sha256, "now": now, "ahead": now + CLOCK_SLACK}).all()
     if not rows:
@@ -171,7 +171,9 @@ def find_live_session(session: Session, token_sha256: str, *, now: datetime) -> 
         if row.role is not None
     )
     pk, username, name, must_change_password, language, expires_at, *_ = rows[0]
-    return Opened(pk, username, name, bool(must_change_password), language, read_time(expires_at), held)
+    return OpenedSession(
+        pk, username, name, bool(must_change_password), language, read_time(expires_at), held
+    )
 
 
 def _tuple_of(names: list[str] | None) -> tuple[str, ...] | None:

@@ -25,7 +25,7 @@ BITS = np.uint64(21)
 BATCH = 1_000_000
 
 
-class Grams(NamedTuple):
+class TextGrams(NamedTuple):
     """Grams in no particular order: `codes[i]` belongs to the text numbered `texts[i]`."""
 
     texts: NDArray[np.int64]
@@ -37,7 +37,7 @@ def normalize(text: str) -> str:
     return BREAKS.sub(BREAK, unicodedata.normalize("NFKC", text).lower())
 
 
-def list_grams(texts: Iterable[str]) -> Iterator[Grams]:
+def list_grams(texts: Iterable[str]) -> Iterator[TextGrams]:
     """The grams of the texts, numbered from 0, in batches of about a million: a long text spans several."""
     batch: list[str] = []
     size = first = 0
@@ -50,7 +50,7 @@ def list_grams(texts: Iterable[str]) -> Iterator[Grams]:
     yield from _cut(batch, first)
 
 
-def _cut(texts: list[str], first: int) -> Iterator[Grams]:
+def _cut(texts: list[str], first: int) -> Iterator[TextGrams]:
     """Grams that begin in each window of BATCH characters; a window sees the two characters after it."""
     joined = BETWEEN_TEXTS.join(texts).encode("utf-32-le", "surrogatepass")
     points = np.frombuffer(joined, dtype=np.uint32)
@@ -61,14 +61,14 @@ def _cut(texts: list[str], first: int) -> Iterator[Grams]:
         first = int(number[:BATCH][-1])
 
 
-def _cut_window(points: Codes, number: NDArray[np.int64]) -> Grams:
+def _cut_window(points: Codes, number: NDArray[np.int64]) -> TextGrams:
     inside = points > ord(BREAK)
     two = inside[:-1] & inside[1:]
     three = two[:-1] & inside[2:]
     two = two[:BATCH]
     couples = (points[:-1] << BITS) | points[1:]
     triples = (couples[:-1] << BITS) | points[2:]
-    return Grams(
+    return TextGrams(
         np.concatenate([number[: len(two)][two], number[: len(three)][three]]),
         np.concatenate([couples[: len(two)][two], triples[three]]),
     )
@@ -78,7 +78,7 @@ SYSTEM = "annotator:bm25"
 Scores = NDArray[np.float64]
 
 
-class Hit(NamedTuple):
+class SearchHit(NamedTuple):
     """The number of a document in the order given, and its score (above 0)."""
 
     document: int
@@ -89,11 +89,11 @@ class Hit(NamedTuple):
 class Ranking:
     """For each query its best documents, best first; `without_grams` numbers the queries too short to match."""
 
-    hits: tuple[tuple[Hit, ...], ...]
+    hits: tuple[tuple[SearchHit, ...], ...]
     without_grams: tuple[int, ...]
 
 
-class _Tokens:
+class _DocumentGrams:
     """A document as bm25s counts it: it is as long as all its grams, and holds those that queries ask for."""
 
     __slots__ = ("found", "length")
@@ -126,18 +126,18 @@ def rank_bm25(
     asked = [_cut_query(query) for query in queries]
     vocabulary = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *asked]))
     doc_ids: list[str] = []
-    tokens: list[_Tokens] = []
+    tokens: list[_DocumentGrams] = []
     for grams in list_grams(_note_ids(documents, doc_ids)):
-        tokens += [_Tokens() for _ in range(len(doc_ids) - len(tokens))]
+        tokens += [_DocumentGrams() for _ in range(len(doc_ids) - len(tokens))]
         _collect(grams, tokens, vocabulary)
         tell("reading documents", len(doc_ids) / max(expected, len(doc_ids)))
-    tokens += [_Tokens() for _ in range(len(doc_ids) - len(tokens))]
+    tokens += [_DocumentGrams() for _ in range(len(doc_ids) - len(tokens))]
     without = tuple(number for number, codes in enumerate(asked) if not len(codes))
     if not any(document.found for document in tokens):
         return Ranking(tuple(() for _ in queries), without)
     index = _index(tokens, len(vocabulary))
     places = _places(doc_ids)
-    hits: list[tuple[Hit, ...]] = []
+    hits: list[tuple[SearchHit, ...]] = []
     for number, codes in enumerate(asked):
         ids = np.searchsorted(vocabulary, codes)
         hits.append(_best(index.get_scores_from_ids(ids), places, depth) if len(ids) else ())
@@ -155,7 +155,7 @@ def _note_ids(documents: Iterable[tuple[str, str]], doc_ids: list[str]) -> Itera
         yield text
 
 
-def _collect(grams: Grams, tokens: Sequence[_Tokens], vocabulary: Codes) -> None:
+def _collect(grams: TextGrams, tokens: Sequence[_DocumentGrams], vocabulary: Codes) -> None:
     """Count these grams for their documents, and keep the ones that are in the (sorted) vocabulary."""
     if not len(grams.codes) or not len(vocabulary):
         return
@@ -172,7 +172,7 @@ def _collect(grams: Grams, tokens: Sequence[_Tokens], vocabulary: Codes) -> None
         start += count
 
 
-def _index(tokens: list[_Tokens], vocabulary: int) -> Any:
+def _index(tokens: list[_DocumentGrams], vocabulary: int) -> Any:
     import bm25s
 
     index = bm25s.BM25(backend="numpy", csc_backend="numpy", dtype="float64")
@@ -188,10 +188,10 @@ def _places(doc_ids: Sequence[str]) -> NDArray[np.int64]:
     return places
 
 
-def _best(scores: Scores, places: NDArray[np.int64], depth: int) -> tuple[Hit, ...]:
+def _best(scores: Scores, places: NDArray[np.int64], depth: int) -> tuple[SearchHit, ...]:
     found = np.flatnonzero(scores > 0)
     if len(found) > depth:
         least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
         found = found[scores[found] >= least]
     order = np.lexsort((places[found], -scores[found]))[:depth]
-    return tuple(Hit(int(number), float(scores[number])) for number in found[order])
+    return tuple(SearchHit(int(number), float(scores[number])) for number in found[order])

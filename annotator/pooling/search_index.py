@@ -197,7 +197,7 @@ log = structlog.stdlib.get_logger("annotator.pooling")
 
 
 @dataclass(frozen=True, slots=True)
-class Searchable:
+class SearchableIndex:
     """An index with what its numbers stand for. `most_characters`: how much of each document is searched (None: all)."""
 
     index: SearchIndex
@@ -218,7 +218,7 @@ class IndexSource(Protocol):
         """(document_pk, what is searched of it), with the first `most_characters` of its text."""
 
 
-def make_searchable(source: IndexSource, *, room: int, tell: Callable[[float], None]) -> Searchable:
+def make_searchable(source: IndexSource, *, room: int, tell: Callable[[float], None]) -> SearchableIndex:
     """The index of these texts: of all of every text, or of as much of each as `room` characters allow."""
     lengths = source.list_lengths()
     most_characters = choose_most_characters(lengths, room=room)
@@ -230,14 +230,14 @@ def make_searchable(source: IndexSource, *, room: int, tell: Callable[[float], N
             yield text
 
     index = build_index(read(), tell=lambda done: tell(done / max(len(lengths), done)))
-    return Searchable(index, tuple(document_pks), most_characters)
+    return SearchableIndex(index, tuple(document_pks), most_characters)
 
 
 @dataclass(slots=True)
 class _CachedIndex:
     asked_at: datetime
     looked_at: datetime | None = None
-    searchable: Searchable | None = None
+    searchable: SearchableIndex | None = None
     stamp: Hashable = None
     share: float = 0.0
     at_work: Thread | None = None
@@ -250,7 +250,9 @@ class SearchKeeper:
     kept: dict[Hashable, _CachedIndex] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
-    def find(self, name: Hashable, source: IndexSource, *, now: datetime) -> tuple[Searchable | None, float]:
+    def find(
+        self, name: Hashable, source: IndexSource, *, now: datetime
+    ) -> tuple[SearchableIndex | None, float]:
         """The index of that name if there is one, and how far the first one is (0 to 1)."""
         with self.lock:
             kept = self.kept.setdefault(name, _CachedIndex(now))

@@ -22,9 +22,9 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pair_states import list_pair_states
 from annotator.storage.pool import (
-    AskedQuery,
     PoolCandidate,
     Provenance,
+    RetrievalQuery,
     add_candidates,
     count_documents,
     list_first_results,
@@ -291,7 +291,7 @@ def _choose_runs(
 def _retrieve_bm25(
     session: Session,
     row: DatasetRow,
-    queries: Mapping[int, AskedQuery],
+    queries: Mapping[int, RetrievalQuery],
     *,
     depth: int,
     progress: Progress | None,

@@ -43,7 +43,7 @@ IS_ERROR: dict[ErrorKind, Callable[[int, int], bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedSample:
     """How far a sample is: `population` pairs that it speaks for, `drawn` of them; `grades`: (settled, the expert's) of
     those checked."""
 
@@ -62,7 +62,7 @@ class Checked:
         return sum(IS_ERROR[kind](settled, expert) for settled, expert in self.grades)
 
 
-def compute_rates(sample: Checked) -> dict[str, ErrorRate]:
+def compute_rates(sample: CheckedSample) -> dict[str, ErrorRate]:
     """The rate of each kind of error; None in it while nothing is checked."""
     checked = len(sample.grades)
     if not checked:
@@ -80,7 +80,7 @@ def compute_rates(sample: Checked) -> dict[str, ErrorRate]:
     return found
 
 
-def judge_by_rate(sample: Checked) -> Verdict:
+def judge_by_rate(sample: CheckedSample) -> Verdict:
     """See above. A sample of less than 10 % says nothing by this rule."""
     errors, checked = sample.count("any"), len(sample.grades)
     if sample.drawn - sample.barred < find_target(sample.population, DEFAULT_RATE) or not checked:
@@ -90,7 +90,7 @@ def judge_by_rate(sample: Checked) -> Verdict:
     return "undecided" if sample.waiting else "passed"
 
 
-def judge_by_bound(sample: Checked) -> Verdict:
+def judge_by_bound(sample: CheckedSample) -> Verdict:
     """See above."""
     numbers = sample.count("any"), len(sample.grades), sample.population
     if is_proven(*numbers):
@@ -98,7 +98,7 @@ def judge_by_bound(sample: Checked) -> Verdict:
     return "failed" if is_disproven(*numbers) else "undecided"
 
 
-def find_further(sample: Checked) -> int | None:
+def find_further(sample: CheckedSample) -> int | None:
     """How many more pairs without an error would pass by the bound; None when not even all that are left would."""
     checked = len(sample.grades)
     left = sample.population - checked - sample.unrateable - sample.barred
@@ -133,7 +133,7 @@ def say_nothing_drawn(dataset: str) -> tuple[Message, ...]:
 def say_status(
     dataset: str,
     rule: QualityRule,
-    sample: Checked,
+    sample: CheckedSample,
     rate: ErrorRate,
     *,
     verdicts: dict[str, Verdict],
@@ -196,7 +196,7 @@ def show_percent(share: float, *, at_most: bool = False) -> str:
     return f"{rounded:g}"
 
 
-def _say_readings(rate: ErrorRate, sample: Checked) -> list[Message]:
+def _say_readings(rate: ErrorRate, sample: CheckedSample) -> list[Message]:
     if rate.rate is None or rate.bound is None:
         return [say("No pair of the sample is checked yet.")]
     shown = {"rate": show_percent(rate.rate), "errors": rate.errors}
@@ -224,7 +224,7 @@ def _say_readings(rate: ErrorRate, sample: Checked) -> list[Message]:
 
 
 def _say_further(
-    dataset: str, sample: Checked, draw: QualityDraw, verdict: Verdict, further: int | None
+    dataset: str, sample: CheckedSample, draw: QualityDraw, verdict: Verdict, further: int | None
 ) -> list[Message]:
     if verdict == "passed":
         return []
@@ -264,7 +264,7 @@ def _say_looks(draws: Sequence[QualityDraw]) -> Message:
     )
 
 
-def _say_limits(sample: Checked, draw: QualityDraw, since: int) -> list[Message]:
+def _say_limits(sample: CheckedSample, draw: QualityDraw, since: int) -> list[Message]:
     """What the sample says nothing of."""
     said = []
     if sample.unrateable:

@@ -44,7 +44,7 @@ from annotator.quality.records import (
     Verdict,
 )
 from annotator.quality.report import (
-    Checked,
+    CheckedSample,
     compute_rates,
     find_further,
     judge_by_bound,
@@ -399,8 +399,8 @@ def _find_expert(session: Session, dataset_pk: int, username: str) -> int:
     return key_of(person.pk)
 
 
-def _count(population: int, pairs: list[SampledPair]) -> Checked:
-    return Checked(
+def _count(population: int, pairs: list[SampledPair]) -> CheckedSample:
+    return CheckedSample(
         population,
         len(pairs),
         sum(pair.outcome == "unrateable" for pair in pairs),

@@ -39,7 +39,7 @@ _DECISIONS = prepare(f"""
 SELECT pair_pk, coalesce(grade, {UNRATEABLE}) FROM current_adjudication WHERE dataset_pk = :dataset_pk""")
 
 
-class States(NamedTuple):
+class PairSettlements(NamedTuple):
     """Every pair of the pool by ascending `pair` (its key), with its query's key and the place of its settlement among
     `settlements`; and for every current judgment for whatever purpose, put off or not: the pair's place, whose it is, and
     what it says (a grade, `UNRATEABLE`, `OTHERWISE` when it does not settle anything, `LATER`)."""
@@ -53,7 +53,7 @@ class States(NamedTuple):
     answer: "Ints"
 
 
-def read_states(session: Session, dataset_pk: int) -> States:
+def read_states(session: Session, dataset_pk: int) -> PairSettlements:
     """How every pair of the dataset is settled now, and who judged it."""
     import numpy as np
 
@@ -80,7 +80,7 @@ def read_states(session: Session, dataset_pk: int) -> States:
     place, there = find_places(pair, judged)
     place, person, answer = place[there], person[there], answer[there]
     settlement, settlements = _settle_all(session, dataset_pk, pair, place, answer)
-    return States(pair, query, settlement, settlements, place, person, answer)
+    return PairSettlements(pair, query, settlement, settlements, place, person, answer)
 
 
 def find_places(pair: "Ints", wanted: "Ints") -> tuple["Ints", "NDArray[np.bool_]"]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from annotator.releases.content import list_keys
 from annotator.releases.published_service import (
-    Collected,
+    ChangeCollector,
     PublishedQrel,
     ReadDecisions,
     ReleaseDiff,
@@ -37,7 +37,7 @@ class ReleaseComparison:
     ) -> None:
         self._read_decisions = read_decisions
         self._before, self._renames, self._read = before, renames, read
-        self._collected = Collected(keep=keep)
+        self._collected = ChangeCollector(keep=keep)
         self._waiting: dict[str, dict[str, PublishedQrel]] = {}
         self._seen: set[str] = set()
 

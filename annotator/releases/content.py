@@ -59,7 +59,7 @@ _LISTED = ("unanimous", "adjudicated", "single", "imported", "disagreement", "un
 
 
 @dataclass(slots=True)
-class Ties:
+class RankTies:
     """What decided the order of relevant documents (grade 1 and more) whose settled grade and mean annotator grade are
     those of another one of their query. `tied`: how many there are. Of these `by_lead` have a place in a lead's order,
     `by_earlier` only one in an earlier ground truth; `undecided`: only the hash told them apart from another one;

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from annotator.agreement.records import Verdict
+from annotator.agreement.records import AgreementVerdict
 from annotator.dataset.records import Coverage, QueryFacts
 from annotator.domain.grades import RELEVANT_FROM, Rubric
 from annotator.domain.ground_truth import Query
@@ -38,7 +38,7 @@ class CountWithExamples:
             self.first.append(names)
 
 
-class Survey:
+class PairSurvey:
     """Figures over a dataset's pairs, filled by `add`, one pair after the other in the dataset's order.
 
     `uneven`: whether some pairs are judged by another number than `overlap`. `meaning_since`: see `gates.find_meaning_since`. `judged_under` and `decided_under`: guideline versions by pair_pk,
@@ -126,10 +126,10 @@ class Survey:
 
 
 def list_figures(
-    survey: Survey,
+    survey: PairSurvey,
     *,
     dataset: str,
-    verdict: Verdict,
+    verdict: AgreementVerdict,
     coverage: Coverage,
     unjudged: Sequence[str],
     without_relevant: Iterable[str],
@@ -188,7 +188,7 @@ AGREEMENT_KEYS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class DatasetSnapshot:
     """A dataset at one moment, apart from its pairs.
 
     `seed`: the dataset's; it decides the order of documents that nothing else tells apart.
@@ -213,7 +213,7 @@ class Snapshot:
     about: Mapping[str, str | None] = field(default_factory=dict)
 
 
-def describe_files(snapshot: Snapshot, *, version: str, at: datetime) -> dict[str, Any]:
+def describe_files(snapshot: DatasetSnapshot, *, version: str, at: datetime) -> dict[str, Any]:
     """What every file of the release says about itself where there is a place for it."""
     said = {name: text for name, text in snapshot.about.items() if text}
     return {"version": version, "created_at": at.date().isoformat(), **said, **_say_simulated(snapshot)}
@@ -225,7 +225,7 @@ def list_scale(rubric: Rubric) -> list[dict[str, Any]]:
 
 
 def describe_release(
-    snapshot: Snapshot,
+    snapshot: DatasetSnapshot,
     *,
     version: str,
     at: datetime,
@@ -260,5 +260,5 @@ def list_grade_names(rubric: Rubric) -> Sequence[str]:
     return [item.name for item in rubric.grades]
 
 
-def _say_simulated(snapshot: Snapshot) -> dict[str, Any]:
+def _say_simulated(snapshot: DatasetSnapshot) -> dict[str, Any]:
     return {"simulated": True, "notice": NOTICE} if snapshot.simulated else {}

@@ -9,7 +9,7 @@ from annotator.dataset.records import Coverage
 from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord, find_declared
 from annotator.domain.people import name_annotator, name_lead
 from annotator.quality.records import QualityStatus
-from annotator.releases.counts import Snapshot
+from annotator.releases.counts import DatasetSnapshot
 from annotator.releases.datasheet import (
     Datasheet,
     PoolSystem,
@@ -22,7 +22,7 @@ from annotator.releases.write import JudgmentCounts
 
 def fill_sheet(
     manifest: Mapping[str, Any],
-    snapshot: Snapshot,
+    snapshot: DatasetSnapshot,
     *,
     title: str,
     language: str | None,
@@ -131,7 +131,7 @@ def _to_import(
 
 
 def _list_people(
-    snapshot: Snapshot, outcomes: Mapping[tuple[int, str], int], imported: Mapping[int, int]
+    snapshot: DatasetSnapshot, outcomes: Mapping[tuple[int, str], int], imported: Mapping[int, int]
 ) -> list[SheetPerson]:
     """Who judged how much, in pseudonym order. `outcomes`: judgments by person and outcome; `imported`: of them from files."""
     numbers = snapshot.numbers

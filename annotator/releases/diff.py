@@ -66,7 +66,7 @@ ReadDecisions = Callable[[Collection[int]], Mapping[int, tuple[str | None, str]]
 """Gives the cause (None: not said) and the rationale of decisions, by their adjudication_pk."""
 
 
-class Collected:
+class ChangeCollector:
     """Gathers the changes of one query after the other for `summarise`.
 
     `keep`: how many of each kind to list, None for all; then those of whole queries are not listed either. What is
@@ -155,7 +155,7 @@ def compare_query(
 
 
 def summarise(
-    before: ReleaseFacts | None, after: ReleaseFacts, collected: Collected, read: ReadDecisions
+    before: ReleaseFacts | None, after: ReleaseFacts, collected: ChangeCollector, read: ReadDecisions
 ) -> ReleaseDiff:
     """The whole comparison, with the version it calls for. `collected`: every query's changes."""
     if before is None:
@@ -251,7 +251,7 @@ def _list_texts(
 
 
 @dataclass(frozen=True, slots=True)
-class Remap:
+class RemappedDocument:
     """One document that got another id. `kind`: "renamed", "split" or "merged"."""
 
     old_doc_id: str
@@ -260,7 +260,7 @@ class Remap:
     at: datetime
 
 
-def follow(remaps: Sequence[Remap]) -> Renames:
+def follow(remaps: Sequence[RemappedDocument]) -> Renames:
     """What these remaps, in the order in which they were made, did altogether."""
     present: dict[str, str] = {}  # by the id at the beginning, the id now
     parted: set[str] = set()

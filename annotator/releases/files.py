@@ -52,7 +52,7 @@ WITHOUT_GRADES = (
 DIGITS = 6
 
 
-class Output(Protocol):
+class OutputFile(Protocol):
     """A file that grows."""
 
     def write(self, text: str) -> None:
@@ -62,11 +62,11 @@ class Output(Protocol):
 class OutputFolder(Protocol):
     """Where the files come to be."""
 
-    def open(self, name: str) -> Output:
+    def open(self, name: str) -> OutputFile:
         """A new file, by its path within."""
 
 
-class Written(Protocol):
+class ListedFile(Protocol):
     """A file as the manifest and the checksums name it."""
 
     name: str
@@ -83,10 +83,10 @@ def place_file(known: Format, writer: FileWriter) -> str:
     return place if writer.path == ONE_FILE else f"{place}/{writer.path}"
 
 
-class _Growing:
+class _GrowingFile:
     """One file of the ground truth with the queries that it holds so far."""
 
-    def __init__(self, writer: FileWriter, output: Output, *, positive: bool) -> None:
+    def __init__(self, writer: FileWriter, output: OutputFile, *, positive: bool) -> None:
         self.writer, self.output, self.positive, self.queries = writer, output, positive, 0
 
     def add(self, query: Query, qrels: Sequence[Qrel]) -> None:
@@ -99,14 +99,14 @@ class TruthWriter:
     """Writes the ground truth in every format in one pass. `about`: what the files say about themselves."""
 
     def __init__(self, folder: OutputFolder, about: Metadata, queries: int, *, list_grade_0: bool) -> None:
-        self._files: list[_Growing] = []
+        self._files: list[_GrowingFile] = []
         for name in TRUTH_FILES:
             known = find_format(name)
             for writer in known.files:
                 output = folder.open(place_file(known, writer))
                 output.write(writer.begin(about, queries))
                 positive = not list_grade_0 and not known.tells_grade_0
-                self._files.append(_Growing(writer, output, positive=positive))
+                self._files.append(_GrowingFile(writer, output, positive=positive))
 
     def add(self, query: Query, qrels: Sequence[Qrel]) -> None:
         """One query with its qrels in their order, grade 0 included."""
@@ -152,13 +152,13 @@ def write_judgments(
     return "".join(lines)
 
 
-def list_files(files: Iterable[Written]) -> list[dict[str, Any]]:
+def list_files(files: Iterable[ListedFile]) -> list[dict[str, Any]]:
     """Path, SHA-256 and size of each file, by path: the manifest's list."""
     ordered = sorted(files, key=lambda file: file.name)
     return [{"path": file.name, "sha256": file.sha256, "bytes": file.bytes} for file in ordered]
 
 
-def write_sums(files: Iterable[Written]) -> str:
+def write_sums(files: Iterable[ListedFile]) -> str:
     """`SHA256SUMS`, as `sha256sum -c` reads it: every file but itself."""
     return "".join(f"{file.sha256}  {file.name}\n" for file in sorted(files, key=lambda file: file.name))
 

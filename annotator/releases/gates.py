@@ -14,12 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotator.agreement.records import Verdict
+from annotator.agreement.records import AgreementVerdict
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, join, join_sentences, say, say_n
 from annotator.quality.records import LIMIT, QualityStatus
 from annotator.releases.records import DIGITS, Names
-from annotator.releases.records import Override as Override
+from annotator.releases.records import GateOverride as GateOverride
 from annotator.releases.records import ReleaseGate as ReleaseGate
 
 NAME = "quality_control"
@@ -154,7 +154,7 @@ class GateFigures:
     """
 
     dataset: str
-    verdict: Verdict
+    verdict: AgreementVerdict
     disagreements: int = 0
     reopened: int = 0
     open_pairs: Sequence[Names] = ()
@@ -194,7 +194,7 @@ def check_gates(figures: GateFigures) -> tuple[ReleaseGate, ...]:
     )
 
 
-def check_kappa(verdict: Verdict, *, dataset: str = "DATASET") -> ReleaseGate:
+def check_kappa(verdict: AgreementVerdict, *, dataset: str = "DATASET") -> ReleaseGate:
     """Met where the report's verdict says so. Not known is not met; `why` says what would make it known."""
     value = verdict.kappa.value
     measured = None if value is None else round(value, DIGITS)
@@ -241,7 +241,7 @@ def override_gates(
                 )
             )
     return tuple(
-        replace(gate, override=Override(reasons[gate.name].strip(), by))
+        replace(gate, override=GateOverride(reasons[gate.name].strip(), by))
         if gate.name in reasons and not gate.met
         else gate
         for gate in gates
@@ -273,7 +273,7 @@ def to_gate(listed: Mapping[str, Any]) -> ReleaseGate:
         listed["required"],
         listed["measured"],
         listed["met"],
-        Override(override["reason"], override["by"]) if override else None,
+        GateOverride(override["reason"], override["by"]) if override else None,
         listed.get("why"),
     )
 

@@ -21,7 +21,7 @@ from annotator.storage.imported_grades import ImportedQrel, list_imported_places
 from annotator.storage.lookup import key_of
 from annotator.storage.pair_states import (
     QUERIES_AT_ONCE,
-    OpenError,
+    ExpertGrade,
     list_open_errors,
     list_query_pks,
     read_queries,
@@ -83,7 +83,7 @@ def _list_pairs(
     query_pks: Sequence[int],
     queries: Mapping[int, Query],
     versions: Mapping[int, int],
-    errors: Mapping[int, tuple[OpenError, ...]],
+    errors: Mapping[int, tuple[ExpertGrade, ...]],
 ) -> dict[int, list[ReleasePair]]:
     """The pairs of these queries, by query_pk."""
     chosen = col(PairRow.query_pk).in_(query_pks)

@@ -16,9 +16,9 @@ from annotator.domain.people import Actor, name_annotator, name_lead
 from annotator.people.service import require_role
 from annotator.releases.changes import say_advice as say_advice
 from annotator.releases.changes import write_changes as write_changes
-from annotator.releases.diff import Collected as Collected
+from annotator.releases.diff import ChangeCollector as ChangeCollector
 from annotator.releases.diff import ReadDecisions as ReadDecisions
-from annotator.releases.diff import Remap, follow, turn_round
+from annotator.releases.diff import RemappedDocument, follow, turn_round
 from annotator.releases.diff import compare_query as compare_query
 from annotator.releases.diff import summarise as summarise
 from annotator.releases.published_sql import (
@@ -44,10 +44,10 @@ from annotator.releases.records import PublishedQrel as PublishedQrel
 from annotator.releases.records import QrelChange as QrelChange
 from annotator.releases.records import QrelPage as QrelPage
 from annotator.releases.records import QrelRow as QrelRow
+from annotator.releases.records import QrelTrace as QrelTrace
 from annotator.releases.records import ReleaseDiff as ReleaseDiff
 from annotator.releases.records import ReleaseFacts as ReleaseFacts
 from annotator.releases.records import Renames as Renames
-from annotator.releases.records import Trace as Trace
 from annotator.releases.records import TracedDecision as TracedDecision
 from annotator.releases.records import TracedImport as TracedImport
 from annotator.releases.records import TracedJudgment as TracedJudgment
@@ -81,7 +81,7 @@ def compare_releases(
         before = read_facts(session, row.name, older)
         after = read_facts(session, row.name, newer)
         renames = _read_between(session, key_of(row.pk), older, newer)
-        collected = Collected(keep=keep)
+        collected = ChangeCollector(keep=keep)
         gone = [query_id for query_id in before.queries if query_id not in after.queries]
         order = [*after.queries, *gone]
         for start in range(0, len(order), QUERIES_AT_ONCE):
@@ -164,7 +164,7 @@ def browse_qrels(
 
 def trace_qrel(
     database: Database, actor: Actor, dataset: str, version: str, query_id: str, doc_id: str, *, now: datetime
-) -> Trace:
+) -> QrelTrace:
     """The judgments and the decision on which this qrel was published, whatever was judged since.
 
     NotFound when the release holds no such qrel. For leads, who judge the pair no more.
@@ -187,7 +187,7 @@ def trace_qrel(
             )
         judgment_pks, adjudication_pk = _find_grounds(session, dataset_pk, release, qrel)
         imported = qrel.imported_qrel_pk
-        trace = Trace(
+        trace = QrelTrace(
             dataset=row.name,
             version=version,
             query_id=query_id,
@@ -225,7 +225,7 @@ def list_guidelines(database: Database, actor: Actor, dataset: str) -> tuple[Gui
 
 
 def collect_query(
-    collected: Collected,
+    collected: ChangeCollector,
     before: dict[str, PublishedQrel],
     after: dict[str, PublishedQrel],
     renames: Renames,
@@ -263,7 +263,7 @@ def read_renames(
 ) -> Renames:
     """What `remap` did to the documents' ids after `since`; `until` None: up to now."""
     rows = list_remaps(session, dataset_pk, since=since, until=until)
-    return follow([Remap(*row) for row in rows])
+    return follow([RemappedDocument(*row) for row in rows])
 
 
 def _read_between(session: Session, dataset_pk: int, one: ReleaseRow, other: ReleaseRow) -> Renames:

@@ -19,7 +19,7 @@ Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Override:
+class GateOverride:
     """Why a release went out although a gate was not met. `by` is the lead's pseudonym."""
 
     reason: str
@@ -39,7 +39,7 @@ class ReleaseGate:
     required: float
     measured: float | None
     met: bool
-    override: Override | None = None
+    override: GateOverride | None = None
     why: str | None = None  # a Message; a text as it was published where a manifest tells of it
     examples: tuple[Names, ...] = ()
 
@@ -199,7 +199,7 @@ class TracedImport:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class QrelTrace:
     """Everything behind one published grade.
 
     `query` None: the release was made before texts were recorded. `complete` False: it was made before it was

@@ -18,7 +18,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.agreement.records import AgreementReport, Verdict
+from annotator.agreement.records import AgreementReport, AgreementVerdict
 from annotator.dataset.coverage_service import measure_coverage
 from annotator.dataset.records import Coverage
 from annotator.dataset.service import ABOUT
@@ -39,7 +39,7 @@ from annotator.people.service import require_person, require_role
 from annotator.quality.records import QualityStatus
 from annotator.releases.comparison import ReleaseComparison
 from annotator.releases.content import assign_numbers, count_content, list_settled
-from annotator.releases.counts import Snapshot, Survey, list_figures, list_scale
+from annotator.releases.counts import DatasetSnapshot, PairSurvey, list_figures, list_scale
 from annotator.releases.datasheet_facts import fill_sheet
 from annotator.releases.datasheet_figures import hide_people
 from annotator.releases.files import MANIFEST, SIGNATURE, SUMS, WITHOUT_GRADES, without_cycle_search
@@ -91,7 +91,7 @@ from annotator.releases.verified_files import VerifiedFile as VerifiedFile
 from annotator.releases.verified_files import find_misplaced, list_checksums, open_verified, refuse_file
 from annotator.releases.verify import Verification, verify_folder
 from annotator.releases.versions import check_version, suggest_version
-from annotator.releases.write import Made, Order, write_release
+from annotator.releases.write import ReleaseOrder, WrittenRelease, write_release
 from annotator.storage.database import Database, lock_releases
 from annotator.storage.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
@@ -189,7 +189,7 @@ def publish_release(
     check_version(version)
     if sign_with is not None:
         check_key(sign_with)
-    order = Order(version, now.astimezone(UTC).replace(microsecond=0), note)
+    order = ReleaseOrder(version, now.astimezone(UTC).replace(microsecond=0), note)
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
@@ -207,7 +207,7 @@ def _publish(
     actor: Actor,
     lead_pk: int,
     dataset: str,
-    order: Order,
+    order: ReleaseOrder,
     overrides: Mapping[str, str],
     *,
     target: Path,
@@ -349,11 +349,11 @@ def finish_publishing(database: Database, *, exports_dir: Path, now: datetime) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Surveyed:
+class _SurveyedRelease:
     """What was counted over all pairs. `queries`: by query_pk, in order. `coverage`: of what the files would hold; the
     queries `without_qrels` are in none of them."""
 
-    survey: Survey
+    survey: PairSurvey
     queries: Mapping[int, Query]
     coverage: Coverage
     without_qrels: list[str]
@@ -365,18 +365,18 @@ class _Surveyed:
 class _ReleasePlan:
     """What is known before the first file is written. `quality`: under pseudonyms."""
 
-    snapshot: Snapshot
-    found: _Surveyed
+    snapshot: DatasetSnapshot
+    found: _SurveyedRelease
     quality: QualityStatus
 
 
-def _survey(session: Session, row: DatasetRow, states: Iterable[PairState]) -> _Surveyed:
+def _survey(session: Session, row: DatasetRow, states: Iterable[PairState]) -> _SurveyedRelease:
     """Count the pairs."""
     from annotator.quality.service import compute_quality
 
     dataset_pk = key_of(row.pk)
     since = find_meaning_since(list_rubric_versions(session, dataset_pk))
-    survey = Survey(
+    survey = PairSurvey(
         overlap=row.overlap,
         uneven=row.overlap_rules is not None,
         meaning_since=since,
@@ -390,7 +390,7 @@ def _survey(session: Session, row: DatasetRow, states: Iterable[PairState]) -> _
         survey.add(names, state.query_pk, state.pair_pk, state.settlement, lacking=state.lacking)
     queries = list_queries(session, dataset_pk)
     coverage = measure_coverage(survey.list_facts(queries), row.requirements)
-    return _Surveyed(
+    return _SurveyedRelease(
         survey=survey,
         queries=queries,
         coverage=coverage,
@@ -400,13 +400,13 @@ def _survey(session: Session, row: DatasetRow, states: Iterable[PairState]) -> _
     )
 
 
-def _judge_kappa(session: Session, row: DatasetRow) -> Verdict:
+def _judge_kappa(session: Session, row: DatasetRow) -> AgreementVerdict:
     from annotator.agreement.service import compute_verdict
 
     return compute_verdict(session, row)
 
 
-def _check(found: _Surveyed, row: DatasetRow, verdict: Verdict) -> tuple[ReleaseGate, ...]:
+def _check(found: _SurveyedRelease, row: DatasetRow, verdict: AgreementVerdict) -> tuple[ReleaseGate, ...]:
     """The gates, from what was counted."""
     figures = list_figures(
         found.survey,
@@ -446,7 +446,7 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
     if not found.survey.by_grade:
         raise StateError(say("nothing is settled yet, so there is nothing to publish"))
     rubric = find_rubric(session, dataset_pk)
-    snapshot = Snapshot(
+    snapshot = DatasetSnapshot(
         dataset=row.name,
         seed=row.seed,
         list_grade_0=row.list_grade_0,
@@ -498,10 +498,10 @@ def _write(
     session: Session,
     row: DatasetRow,
     plan: _ReleasePlan,
-    order: Order,
+    order: ReleaseOrder,
     target: Path,
     signer: Callable[[str], str] | None,
-) -> tuple[Path, Made]:
+) -> tuple[Path, WrittenRelease]:
     """Every file into a hidden folder; that folder, and what is to be recorded."""
     dataset_pk = key_of(row.pk)
     comparison, renames = _begin_comparison(session, row, keep=KEPT_CHANGES)
@@ -543,8 +543,8 @@ def _record(
     database: Database,
     actor: Actor,
     release: ReleaseRow,
-    snapshot: Snapshot,
-    made: Made,
+    snapshot: DatasetSnapshot,
+    made: WrittenRelease,
     *,
     folder: Path,
     target: Path,
@@ -574,7 +574,7 @@ def _check_new(session: Session, dataset_pk: int, version: str) -> None:
         )
 
 
-def _lock_unchanged(session: Session, actor: Actor, dataset_pk: int, snapshot: Snapshot) -> None:
+def _lock_unchanged(session: Session, actor: Actor, dataset_pk: int, snapshot: DatasetSnapshot) -> None:
     """Let nobody else publish; ConflictError when another lead published since the snapshot."""
     require_role(session, actor, dataset_pk, "lead")
     lock_releases(session, dataset_pk)

@@ -13,8 +13,14 @@ from typing import Any, NamedTuple
 
 from annotator.domain.ground_truth import Document, Query
 from annotator.releases.comparison import ReleaseComparison
-from annotator.releases.content import Ties, list_keys, list_settled, to_qrel, write_canonical
-from annotator.releases.counts import Snapshot, describe_files, describe_release, list_grade_names, list_scale
+from annotator.releases.content import RankTies, list_keys, list_settled, to_qrel, write_canonical
+from annotator.releases.counts import (
+    DatasetSnapshot,
+    describe_files,
+    describe_release,
+    list_grade_names,
+    list_scale,
+)
 from annotator.releases.files import (
     CHANGES,
     CONFUSION_PICTURE,
@@ -51,7 +57,7 @@ WriteSheet = Callable[[Mapping[str, Any], JudgmentCounts], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ReleaseOrder:
     """What a lead asked for: the version, its time (to the second, in UTC), and the note."""
 
     version: str
@@ -60,7 +66,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class WrittenRelease:
     """What was written: the manifest, the texts of SHA256SUMS and of its signature, and the rows to be recorded."""
 
     manifest: Mapping[str, Any]
@@ -77,15 +83,15 @@ class Made:
 
 def write_release(
     folder: PartialFolder,
-    snapshot: Snapshot,
-    order: Order,
+    snapshot: DatasetSnapshot,
+    order: ReleaseOrder,
     judged: Iterable[tuple[Query, list[ReleasePair]]],
     documents: Iterable[Document],
     comparison: ReleaseComparison,
     renames: Renames,
     write_sheet: WriteSheet,
     sign: Callable[[str], str] | None = None,
-) -> Made:
+) -> WrittenRelease:
     """Every file of the release. ValidationError for an id that a format cannot carry.
 
     `judged`: the queries in their order, each with its pairs; `documents`: in the order of doc_id. `write_sheet`
@@ -98,7 +104,7 @@ def write_release(
         counts["queries"] - counts["queries_without_qrels"],
         list_grade_0=snapshot.list_grade_0,
     )
-    rows = _Rows(folder, snapshot)
+    rows = _ReleaseRows(folder, snapshot)
     for query, pairs in judged:
         settled = rows.add(query, pairs)
         comparison.add(query.query_id, settled)
@@ -134,10 +140,10 @@ def write_release(
     return _seal(folder, manifest, rows, sign)
 
 
-class _Rows:
+class _ReleaseRows:
     """The judgments' file, the canonical qrels and the rows to be recorded, query by query."""
 
-    def __init__(self, folder: PartialFolder, snapshot: Snapshot) -> None:
+    def __init__(self, folder: PartialFolder, snapshot: DatasetSnapshot) -> None:
         self._snapshot = snapshot
         self._judgments = folder.open(JUDGMENTS)
         self._judgments.write(",".join(JUDGMENT_COLUMNS) + "\n")
@@ -146,7 +152,7 @@ class _Rows:
         self.texts: dict[str, str | None] = {}
         self.given: Counter[tuple[int, str, int | None, int | None]] = Counter()
         self.sources: Counter[tuple[str, str, int | None]] = Counter()
-        self.ties, self.without_relevant = Ties(), 0
+        self.ties, self.without_relevant = RankTies(), 0
 
     def add(self, query: Query, pairs: list[ReleasePair]) -> list[ReleasePair]:
         """A query with its pairs; returns the settled ones in the order of publishing."""
@@ -199,7 +205,7 @@ def _list_row(pair: ReleasePair) -> tuple[Any, ...]:
 
 def _write_beside(
     folder: PartialFolder,
-    snapshot: Snapshot,
+    snapshot: DatasetSnapshot,
     manifest: Mapping[str, Any],
     diff: ReleaseDiff,
     renames: Renames,
@@ -214,8 +220,8 @@ def _write_beside(
 
 
 def _seal(
-    folder: PartialFolder, manifest: dict[str, Any], rows: _Rows, sign: Callable[[str], str] | None
-) -> Made:
+    folder: PartialFolder, manifest: dict[str, Any], rows: _ReleaseRows, sign: Callable[[str], str] | None
+) -> WrittenRelease:
     """The manifest, the checksums and their signature, once every other file is complete."""
     for file in folder.files:
         file.close()
@@ -226,4 +232,4 @@ def _seal(
     signature = sign(sums) if sign else None
     if signature is not None:
         folder.write(SIGNATURE, signature)
-    return Made(manifest, sums, signature, rows.queries, rows.qrels)
+    return WrittenRelease(manifest, sums, signature, rows.queries, rows.qrels)

@@ -35,7 +35,7 @@ ACTIONS: tuple[str, ...] = get_args(Action)
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class AuditEvent:
     """Something that a lead did. `person_pk`: None for the operator; `pair_pk`: None where it is about no single pair."""
 
     action: Action
@@ -47,7 +47,7 @@ class Event:
     after: Mapping[str, Any] | None = None
 
 
-def add_events(session: Session, events: list[Event]) -> None:
+def add_events(session: Session, events: list[AuditEvent]) -> None:
     """Append them, in this order."""
     rows = [
         {

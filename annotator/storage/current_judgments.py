@@ -54,7 +54,7 @@ _CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class JudgmentReceipt:
     """What the server knows of when an answer was given. `pressed_at`: its own time, None where it has none (a line of a
     file without `judged_at`); `number`: its place among the presses of `browser`."""
 
@@ -64,7 +64,7 @@ class Receipt:
     number: int | None
 
 
-def is_newer(earlier: Receipt, received: Receipt) -> bool:
+def is_newer(earlier: JudgmentReceipt, received: JudgmentReceipt) -> bool:
     """Whether `earlier`, which was received before `received`, is all the same known to have been given after it."""
     if received.browser is not None:
         same = received.browser == earlier.browser
@@ -123,7 +123,7 @@ def _compete(one: JudgmentRow, other: JudgmentRow) -> bool:
     )
 
 
-def _of(row: JudgmentRow) -> Receipt:
+def _of(row: JudgmentRow) -> JudgmentReceipt:
     return _receipt(
         row.judged_at,
         row.received_at,
@@ -135,10 +135,10 @@ def _of(row: JudgmentRow) -> Receipt:
 
 def _receipt(
     judged_at: datetime, received_at: datetime, browser: str | None, number: int | None, *, imported: bool
-) -> Receipt:
+) -> JudgmentReceipt:
     """What is known of a row. A line of a file without a time is stored as judged when it was received."""
     timeless = imported and judged_at == received_at
-    return Receipt(None if timeless else judged_at, received_at, browser, number)
+    return JudgmentReceipt(None if timeless else judged_at, received_at, browser, number)
 
 
 def _place(pair_pk: int, annotator_pk: int, purpose: str) -> Place:
@@ -148,9 +148,9 @@ def _place(pair_pk: int, annotator_pk: int, purpose: str) -> Place:
 
 def _read_receipts(
     session: Session, pair_pks: Sequence[int], annotator_pks: Sequence[int]
-) -> dict[Place, list[Receipt]]:
+) -> dict[Place, list[JudgmentReceipt]]:
     session.flush()
-    found: dict[Place, list[Receipt]] = {}
+    found: dict[Place, list[JudgmentReceipt]] = {}
     for start in range(0, len(pair_pks), _CHUNK):
         for people in range(0, len(annotator_pks), _CHUNK):
             chunk = {

@@ -374,7 +374,7 @@ _WRITE = text("UPDATE alembic_version SET version_num = version_num")
 _LOCK_AS_A_JUDGMENT_DOES = text("LOCK TABLE judgment IN ROW EXCLUSIVE MODE")
 
 
-class Probe:
+class DatabaseProbe:
     """See the module. Safe to use from several threads."""
 
     def __init__(self, database: Database) -> None:

@@ -16,8 +16,8 @@ from sqlmodel import col
 
 from annotator.domain.settling import (
     Decided,
-    Dispute,
-    Reason,
+    QueueEntry,
+    QueueReason,
     SettlementFacts,
     find_dispute,
     read_decision,
@@ -25,7 +25,7 @@ from annotator.domain.settling import (
 )
 from annotator.storage.adjudication_tables import DisputeRow
 from annotator.storage.impact_scores import note_due
-from annotator.storage.sql import Prepared, add_rows, prepare, read_time, run, run_many
+from annotator.storage.sql import PreparedSql, add_rows, prepare, read_time, run, run_many
 
 CHUNK = 500
 PART = 20_000
@@ -92,7 +92,7 @@ WHERE p.dataset_pk = :dataset_pk AND p.retired_at IS NULL AND {_JUDGED.format(pa
 )
 
 
-class _Meaning(NamedTuple):
+class _MeaningChange(NamedTuple):
     """A version of the guideline that changed what a grade means, and when it came."""
 
     version: int
@@ -100,7 +100,7 @@ class _Meaning(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Known:
+class _KnownPair:
     """What was read of a pair, and whether it has a row already."""
 
     query_pk: int
@@ -133,7 +133,7 @@ class _Known:
         else:
             (self.objections if kind == "objection" else self.questions).append(at)
 
-    def find_dispute(self, meanings: Sequence[_Meaning]) -> Dispute | None:
+    def find_dispute(self, meanings: Sequence[_MeaningChange]) -> QueueEntry | None:
         """The dispute that the pair is. What is older waits since the first of `meanings` that came after it."""
         grades = tuple(grade for grade, _ in self.answers if grade is not None)
         unrateable = len(self.answers) - len(grades)
@@ -163,7 +163,7 @@ def derive_disputes(session: Session, dataset_pk: int, pair_pks: Iterable[int] |
     session.flush()
     statements = _STATEMENTS[session.connection().dialect.name]
     meanings = [
-        _Meaning(version, read_time(at))
+        _MeaningChange(version, read_time(at))
         for version, at in run(session, _MEANINGS, {"dataset_pk": dataset_pk})
     ]
     if pair_pks is None:
@@ -193,7 +193,7 @@ def mark_disputes_stale(session: Session, dataset_pk: int) -> None:
     `derive_disputes` of all, without reading a million answers.)"""
     session.flush()
     for _version, since in list(run(session, _MEANINGS, {"dataset_pk": dataset_pk}))[-1:]:
-        values = {"dataset_pk": dataset_pk, "since": read_time(since), "stale": int(Reason.STALE)}
+        values = {"dataset_pk": dataset_pk, "since": read_time(since), "stale": int(QueueReason.STALE)}
         for statement in _STALE:
             run(session, statement, values)
 
@@ -201,13 +201,13 @@ def mark_disputes_stale(session: Session, dataset_pk: int) -> None:
 def _derive(
     session: Session,
     dataset_pk: int,
-    statement: Prepared,
+    statement: PreparedSql,
     values: Mapping[str, Any],
-    meanings: Sequence[_Meaning],
+    meanings: Sequence[_MeaningChange],
 ) -> None:
-    known: dict[int, _Known] = {}
+    known: dict[int, _KnownPair] = {}
     for pair_pk, kind, grade, at, flag, query_pk in run(session, statement, values):
-        known.setdefault(pair_pk, _Known(query_pk)).take(kind, grade, read_time(at), flag)
+        known.setdefault(pair_pk, _KnownPair(query_pk)).take(kind, grade, read_time(at), flag)
     gone, new, changed = list[int](), list[dict[str, Any]](), list[dict[str, Any]]()
     for pair_pk, pair in known.items():
         found = pair.find_dispute(meanings)

@@ -10,7 +10,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.impact_scores import Scores, Totals, Weight
+from annotator.domain.impact_scores import GradeImpact, Scores, ScoreTotals
 from annotator.storage.adjudication_tables import QueryScoreRow, ScoreDueRow, ScoreTotalRow
 from annotator.storage.sql import add_rows, prepare, read_json, run, split
 
@@ -70,22 +70,22 @@ def take_due(session: Session, query_pks: Sequence[int]) -> None:
     run(session, _TAKE, {"queries": query_pks})
 
 
-def find_totals(session: Session, dataset_pk: int) -> Totals | None:
+def find_totals(session: Session, dataset_pk: int) -> ScoreTotals | None:
     """The sums over the dataset's queries; None as long as not all have been computed."""
     found = run(session, _TOTAL, {"dataset_pk": dataset_pk}).first()
-    return None if found is None else Totals(found[0], read_json(found[1]))
+    return None if found is None else ScoreTotals(found[0], read_json(found[1]))
 
 
-def sum_scores(session: Session, dataset_pk: int) -> Totals:
+def sum_scores(session: Session, dataset_pk: int) -> ScoreTotals:
     """The sums over all queries that have scores, stored."""
-    totals = Totals(0, {})
+    totals = ScoreTotals(0, {})
     for (scores,) in run(session, _ALL_SCORES, {"dataset_pk": dataset_pk}):
         totals = _add(totals, read_json(scores), 1)
     _store_totals(session, dataset_pk, totals)
     return totals
 
 
-def store_scores(session: Session, dataset_pk: int, scores: Mapping[int, Scores]) -> Totals | None:
+def store_scores(session: Session, dataset_pk: int, scores: Mapping[int, Scores]) -> ScoreTotals | None:
     """Put the scores of these queries (by query_pk) in place of what they scored before; the sums, where there are some."""
     queries = sorted(scores)
     if not queries:
@@ -104,22 +104,22 @@ def store_scores(session: Session, dataset_pk: int, scores: Mapping[int, Scores]
     return totals
 
 
-def store_weights(session: Session, weights: Sequence[Weight]) -> None:
+def store_weights(session: Session, weights: Sequence[GradeImpact]) -> None:
     """What the choice of each of these pairs moves."""
     if weights:
         session.connection().execute(_WEIGH, [one._asdict() for one in weights])
 
 
-def _add(totals: Totals, scores: Scores, times: int) -> Totals:
+def _add(totals: ScoreTotals, scores: Scores, times: int) -> ScoreTotals:
     sums = totals.scores
     for system, values in scores.items():
         before = sums.setdefault(system, [0.0, 0.0, 0.0])
         for at, value in enumerate(values):
             if value is not None:
                 before[at] += times * value
-    return Totals(totals.queries + times, sums)
+    return ScoreTotals(totals.queries + times, sums)
 
 
-def _store_totals(session: Session, dataset_pk: int, totals: Totals) -> None:
+def _store_totals(session: Session, dataset_pk: int, totals: ScoreTotals) -> None:
     run(session, _DROP_TOTAL, {"dataset_pk": dataset_pk})
     add_rows(session, ScoreTotalRow, [{"dataset_pk": dataset_pk, **totals._asdict()}])

@@ -15,7 +15,7 @@ from sqlmodel import col
 
 from annotator.domain.overlap import MOST, conditional_distance, wanted_everywhere, wanted_for
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import Prepared, prepare, run
+from annotator.storage.sql import PreparedSql, prepare, run
 from annotator.storage.tables import DatasetRow, PairRow, QueryRow
 
 CHUNK = 1_000
@@ -148,7 +148,7 @@ def _derive_lacking(session: Session, dataset: DatasetRow, pks: list[int] | None
     count_queries(session, queries)
 
 
-def _execute(session: Session, statements: Sequence[Prepared], values: dict[str, Any]) -> None:
+def _execute(session: Session, statements: Sequence[PreparedSql], values: dict[str, Any]) -> None:
     for statement in statements:
         run(session, statement, values)
 

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.clock import find_latest_end
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import Prepared, prepare, read_json, run
+from annotator.storage.sql import PreparedSql, prepare, read_json, run
 from annotator.storage.tables import DatasetRow
 
 _GIVEN = """
@@ -39,7 +39,7 @@ class Eligibility:
     allowed: str = ""
     values: Mapping[str, list[str]] = field(default_factory=dict)
 
-    def prepare(self, statement: str, *, query: str) -> Prepared:
+    def prepare(self, statement: str, *, query: str) -> PreparedSql:
         """A statement whose {eligible} stands for the condition; `query`: the column that holds the query's key."""
         return _prepare(statement, query, self.given, self.allowed, tuple(self.values))
 
@@ -49,7 +49,7 @@ class Eligibility:
 
 
 @lru_cache(maxsize=256)
-def _prepare(statement: str, query: str, given: bool, allowed: str, names: tuple[str, ...]) -> Prepared:
+def _prepare(statement: str, query: str, given: bool, allowed: str, names: tuple[str, ...]) -> PreparedSql:
     condition = _GIVEN.format(query=query) if given else "1 = 1"
     if allowed:
         condition += _EXPERTISE.format(query=query, allowed=allowed)
@@ -178,7 +178,7 @@ class OpenPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class QueryBounds:
     """Between which keys (query_pk) the queries lie that lack answers, None when there is none, and in how many queries the
     annotator has answered something."""
 
@@ -216,7 +216,7 @@ def list_open_queries(
     session: Session,
     worklist: OpenPairsRequest,
     eligibility: Eligibility,
-    bounds: Bounds,
+    bounds: QueryBounds,
     *,
     begun: bool,
     share: float,
@@ -254,9 +254,9 @@ def list_put_off_queries(session: Session, worklist: OpenPairsRequest) -> list[i
     return list(run(session, _PUT_OFF_QUERIES, worklist.values).scalars())
 
 
-def find_bounds(session: Session, worklist: OpenPairsRequest) -> Bounds:
-    """See `Bounds`."""
-    return Bounds(*run(session, _BOUNDS, worklist.values).one())
+def find_bounds(session: Session, worklist: OpenPairsRequest) -> QueryBounds:
+    """See `QueryBounds`."""
+    return QueryBounds(*run(session, _BOUNDS, worklist.values).one())
 
 
 def find_last_query(session: Session, worklist: OpenPairsRequest) -> int | None:

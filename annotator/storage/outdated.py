@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, func, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.judgments import Outdated
+from annotator.domain.judgments import OutdatedReason
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import OpenPairsRequest
 from annotator.storage.sql import prepare, run, split
@@ -100,13 +100,13 @@ def list_outdated(session: Session, worklist: OpenPairsRequest, *, limit: int) -
 
 def describe_outdated(
     session: Session, worklist: OpenPairsRequest, pair_pks: Collection[int]
-) -> Mapping[int, Outdated]:
+) -> Mapping[int, OutdatedReason]:
     """Why each of these is asked for again, for those that are."""
     if not pair_pks:
         return {}
     found = run(session, _WHY, {"annotator_pk": worklist.annotator_pk, "pairs": list(pair_pks)})
     return {
-        pair_pk: Outdated(version if stale & OLDER_STANDARD else None, bool(stale & OLDER_TEXT))
+        pair_pk: OutdatedReason(version if stale & OLDER_STANDARD else None, bool(stale & OLDER_TEXT))
         for pair_pk, stale, version in found
     }
 

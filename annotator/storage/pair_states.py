@@ -21,11 +21,11 @@ from annotator.domain.settling import Decided, Settlement, settle
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow, QualityDrawRow, QualityPairRow
 from annotator.storage.imported_grades import list_kept_grades
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import Prepared, prepare, run_plain, split
+from annotator.storage.sql import PreparedSql, prepare, run_plain, split
 from annotator.storage.tables import QueryRow
 
 
-class OpenError(NamedTuple):
+class ExpertGrade(NamedTuple):
     """The expert's grade, and when it was received."""
 
     grade: int
@@ -34,7 +34,7 @@ class OpenError(NamedTuple):
 
 def list_open_errors(
     session: Session, dataset_pk: int, pair_pks: Collection[int] | None = None
-) -> dict[int, tuple[OpenError, ...]]:
+) -> dict[int, tuple[ExpertGrade, ...]]:
     """The errors that no lead has decided on since, by pair_pk, the first one first. `pair_pks`: of these few only."""
     decided_since = exists().where(
         col(CurrentAdjudicationRow.pair_pk) == col(QualityPairRow.pair_pk),
@@ -52,10 +52,10 @@ def list_open_errors(
     )
     if pair_pks is not None:
         statement = statement.where(col(QualityPairRow.pair_pk).in_(sorted(pair_pks)))
-    found: dict[int, tuple[OpenError, ...]] = {}
+    found: dict[int, tuple[ExpertGrade, ...]] = {}
     rows: Any = session.execute(statement)
     for pair_pk, grade, answered_at in rows:
-        found[pair_pk] = (*found.get(pair_pk, ()), OpenError(grade, answered_at))
+        found[pair_pk] = (*found.get(pair_pk, ()), ExpertGrade(grade, answered_at))
     return found
 
 
@@ -65,7 +65,7 @@ settle_again = lru_cache(4096)(settle)  # a million pairs have a few hundred dif
 _UNJUDGED: Mapping[int, int] = {}
 
 
-def _by_pair_or_query(statement: str) -> dict[str, Prepared]:
+def _by_pair_or_query(statement: str) -> dict[str, PreparedSql]:
     """The statement for some pairs, and for the pairs of some queries; that is by which index they are found: to add
     nothing to the dataset's key keeps SQLite from reading the whole dataset instead."""
     return {
@@ -109,7 +109,7 @@ class PairState(NamedTuple):
     settlement: Settlement
     imported: int | None = None
     lacking: int = 0
-    errors: tuple[OpenError, ...] = ()
+    errors: tuple[ExpertGrade, ...] = ()
 
     @property
     def contested_grade(self) -> int | None:
@@ -157,7 +157,7 @@ def _read_states(
     dataset_pk: int,
     which: str,
     chosen: Sequence[int],
-    errors: Mapping[int, tuple[OpenError, ...]],
+    errors: Mapping[int, tuple[ExpertGrade, ...]],
 ) -> list[PairState]:
     """The pairs of the dataset whose column `which` is among `chosen`, in order. `errors`: at least theirs, by pair_pk."""
     session.flush()

@@ -207,7 +207,7 @@ def _add_provenance(
 
 
 @dataclass(frozen=True, slots=True)
-class AskedQuery:
+class RetrievalQuery:
     """A query as retrieval needs it."""
 
     query_id: str
@@ -215,7 +215,7 @@ class AskedQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class RetrievalDocument:
     """A document as retrieval needs it: what is searched is title and text, without a text doc_id and title."""
 
     document_pk: int
@@ -233,14 +233,14 @@ class Provenance:
     signals: Mapping[str, Any]
 
 
-def list_queries(session: Session, dataset_pk: int) -> dict[int, AskedQuery]:
+def list_queries(session: Session, dataset_pk: int) -> dict[int, RetrievalQuery]:
     """The queries by query_pk, in their order."""
     statement = (
         select(col(QueryRow.pk), col(QueryRow.query_id), col(QueryRow.text))
         .where(col(QueryRow.dataset_pk) == dataset_pk)
         .order_by(col(QueryRow.position), col(QueryRow.pk))
     )
-    return {key_of(pk): AskedQuery(query_id, text) for pk, query_id, text in session.execute(statement)}
+    return {key_of(pk): RetrievalQuery(query_id, text) for pk, query_id, text in session.execute(statement)}
 
 
 def list_runs(session: Session, dataset_pk: int) -> dict[int, str]:
@@ -300,7 +300,7 @@ def count_documents(session: Session, dataset_pk: int) -> int:
     return session.scalar(statement) or 0
 
 
-def read_documents(session: Session, dataset_pk: int) -> Iterator[Searched]:
+def read_documents(session: Session, dataset_pk: int) -> Iterator[RetrievalDocument]:
     """Every document with its present text, a few hundred at a time; those that have left are not searched."""
     statement = (
         select(
@@ -317,7 +317,7 @@ def read_documents(session: Session, dataset_pk: int) -> Iterator[Searched]:
         .execution_options(yield_per=500)
     )
     for pk, doc_id, title, text in session.execute(statement):
-        yield Searched(key_of(pk), doc_id, f"{title}\n{text}" if text else f"{doc_id}\n{title}")
+        yield RetrievalDocument(key_of(pk), doc_id, f"{title}\n{text}" if text else f"{doc_id}\n{title}")
 
 
 def list_titles(session: Session, dataset_pk: int) -> dict[int, str]:

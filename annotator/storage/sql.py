@@ -26,19 +26,21 @@ _NAME = re.compile(r"(?<![:\w]):(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedSql:
     """A statement whose values are written `:name`; `lists`: those of them that stand for lists (`IN :name`)."""
 
     text: str
     lists: tuple[str, ...] = ()
 
 
-def prepare(statement: str, *, lists: Collection[str] = ()) -> Prepared:
+def prepare(statement: str, *, lists: Collection[str] = ()) -> PreparedSql:
     """The statement, with the names that stand for lists. A name between quotes is none: write no colon there."""
-    return Prepared(statement, tuple(lists))
+    return PreparedSql(statement, tuple(lists))
 
 
-def run(session: Session, statement: Prepared, values: Mapping[str, Any]) -> CursorResult[*tuple[Any, ...]]:
+def run(
+    session: Session, statement: PreparedSql, values: Mapping[str, Any]
+) -> CursorResult[*tuple[Any, ...]]:
     """Run it in the session's transaction; values that it does not name are left out. What the session holds back is not
     written first: flush where that matters. Columns come as the driver gives them: see `read_json` and `read_time`."""
     connection = session.connection()
@@ -55,7 +57,7 @@ def run(session: Session, statement: Prepared, values: Mapping[str, Any]) -> Cur
     return done
 
 
-def run_many(session: Session, statement: Prepared, rows: Sequence[Mapping[str, Any]]) -> None:
+def run_many(session: Session, statement: PreparedSql, rows: Sequence[Mapping[str, Any]]) -> None:
     """Run it once for each of these values, sent together; it has no lists."""
     if not rows:
         return
@@ -97,7 +99,7 @@ def _fill(items: Collection[Any]) -> list[Any]:
 
 
 @lru_cache(maxsize=2_048)
-def _render(statement: Prepared, lengths: tuple[int, ...], dialect: str) -> tuple[str, tuple[str, ...]]:
+def _render(statement: PreparedSql, lengths: tuple[int, ...], dialect: str) -> tuple[str, tuple[str, ...]]:
     """The statement as the driver reads it, and the names of its values but for those in lists."""
     many = dict(zip(statement.lists, lengths, strict=True))
     names: dict[str, None] = {}
@@ -124,7 +126,7 @@ def fetch_plain(session: Session, statement: Executable) -> list[Any]:
         return list(result.cursor.fetchall()) if result.cursor is not None else []
 
 
-def run_plain(session: Session, statement: Prepared, values: Mapping[str, Any]) -> list[Any]:
+def run_plain(session: Session, statement: PreparedSql, values: Mapping[str, Any]) -> list[Any]:
     """Every row of a statement that is written out (`storage/sql.py`). What the session holds back is not written
     first."""
     with run(session, statement, values) as result:

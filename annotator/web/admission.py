@@ -26,7 +26,7 @@ POLICY_VIOLATION = 1008
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
+class AllowedAddress:
     """Addresses of Streamlit's (`…`: anything), the methods that are answered, and who may use them: everybody, whoever
     is signed in, admins of everything."""
 
@@ -41,14 +41,14 @@ class Entrance:
 
 
 ENTRANCES = (
-    Entrance("/static/…", READ, "everybody"),
-    Entrance("/_stcore/health", READ, "signed in"),
-    Entrance("/_stcore/host-config", READ, "signed in"),
-    Entrance("/_stcore/stream", ("websocket",), "signed in"),
-    Entrance("/_stcore/upload_file/…/…", ("PUT", "DELETE"), "signed in"),
-    Entrance("/_stcore/metrics", READ, "admins"),
-    Entrance("/home", READ, "signed in"),
-    *(Entrance(f"/{page.address}", READ, "signed in") for page in PAGES),
+    AllowedAddress("/static/…", READ, "everybody"),
+    AllowedAddress("/_stcore/health", READ, "signed in"),
+    AllowedAddress("/_stcore/host-config", READ, "signed in"),
+    AllowedAddress("/_stcore/stream", ("websocket",), "signed in"),
+    AllowedAddress("/_stcore/upload_file/…/…", ("PUT", "DELETE"), "signed in"),
+    AllowedAddress("/_stcore/metrics", READ, "admins"),
+    AllowedAddress("/home", READ, "signed in"),
+    *(AllowedAddress(f"/{page.address}", READ, "signed in") for page in PAGES),
 )
 
 

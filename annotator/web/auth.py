@@ -41,7 +41,7 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 def routes(database: Database, settings: Settings) -> list[Route]:
     """The routes `/login` and `/logout`, and the style and icon of their pages."""
-    door = Door(database, settings)
+    door = SignInRoutes(database, settings)
     return [
         Route("/login", door.show_form, methods=["GET"]),
         Route("/login", door.sign_in, methods=["POST"]),
@@ -54,7 +54,7 @@ def routes(database: Database, settings: Settings) -> list[Route]:
     ]
 
 
-class Door:
+class SignInRoutes:
     """The handlers, bound to what is served."""
 
     def __init__(self, database: Database, settings: Settings) -> None:

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from annotator import __version__
-from annotator.storage.database import Database, Probe
+from annotator.storage.database import Database, DatabaseProbe
 from annotator.web.shared_attempt import SharedAttempt
 
 READY_SECONDS = 5.0
@@ -21,7 +21,7 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 def routes(database: Database) -> list[Route]:
     """The routes `/healthz` and `/readyz`: 200, or 503 when it is not so."""
-    probe = Probe(database)
+    probe = DatabaseProbe(database)
     problems: list[str | None] = [None]
 
     def try_write() -> str | None:

@@ -26,22 +26,22 @@ from annotator.web.session import COOKIE
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedProgram:
     """The one database and the settings of a serving process."""
 
     database: Database
     settings: Settings
 
 
-_served: dict[str, Served] = {}
+_served: dict[str, ServedProgram] = {}
 
 
 def set_served(database: Database, settings: Settings) -> None:
     """Say what is served from now on; called once, by `make_app`."""
-    _served["now"] = Served(database, settings)
+    _served["now"] = ServedProgram(database, settings)
 
 
-def find_served() -> Served:
+def find_served() -> ServedProgram:
     """What `make_app` was given. StateError when no app has been made."""
     if "now" not in _served:
         raise StateError(say("this page belongs to a running server: annotator serve"))

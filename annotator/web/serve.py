@@ -115,10 +115,10 @@ def use_own_server() -> None:
     """Let Streamlit's `App.run` start the server of this module instead of its own."""
     from streamlit.web.server.starlette import starlette_server
 
-    starlette_server.UvicornRunner = Runner  # type: ignore[misc, assignment]
+    starlette_server.UvicornRunner = ServerRunner  # type: ignore[misc, assignment]
 
 
-class Runner:
+class ServerRunner:
     """Binds the socket and runs uvicorn, as Streamlit's UvicornRunner does, with limits on slow connections and on the time
     that a shutdown takes."""
 

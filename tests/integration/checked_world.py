@@ -8,7 +8,7 @@ from sqlmodel import col
 
 from annotator.domain.judgments import TrainingState
 from annotator.domain.people import Actor
-from annotator.labeling.checks_sql import Handout, find_training, list_training, mix_in
+from annotator.labeling.checks_sql import NextPair, find_training, list_training, mix_in
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import CheckRow
@@ -87,7 +87,7 @@ class CheckedWorld(World):
         with self.database.read() as session:
             return list_training(session, self.worklist(actor), limit=50)
 
-    def mixed(self, actor: Actor, ordinary: Sequence[int], *, held: Sequence[int] = ()) -> list[Handout]:
+    def mixed(self, actor: Actor, ordinary: Sequence[int], *, held: Sequence[int] = ()) -> list[NextPair]:
         """What is handed out with checks among it."""
         with self.database.write() as session:
             dataset = find_dataset(session, "d")

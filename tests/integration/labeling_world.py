@@ -6,7 +6,7 @@ from uuid import UUID
 
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR, Actor
-from annotator.labeling.service import Exchange, submit_judgments
+from annotator.labeling.service import SubmitResponse, submit_judgments
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pool import PoolCandidate, add_candidates
@@ -96,7 +96,7 @@ class World:
         want: int = 0,
         tab: str = "",
         whole: bool = False,
-    ) -> Exchange:
+    ) -> SubmitResponse:
         """Hand in events, and ask for pairs."""
         asked = {"have": have or [], "want": want, "tab": tab, "whole": whole}
         return submit_judgments(self.database, actor, "d", events=list(events), **asked, now=self.now)  # type: ignore[arg-type]

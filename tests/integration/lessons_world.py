@@ -8,7 +8,7 @@ from sqlmodel import col
 from annotator.adjudication.decisions_sql import derive_decided
 from annotator.adjudication.records import Outcome
 from annotator.guideline.feedback_sql import Named
-from annotator.guideline.service import Version, publish_version, read_version
+from annotator.guideline.service import GuidelineVersion, publish_version, read_version
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
 from annotator.storage.disagreements import derive_disputes
@@ -100,7 +100,7 @@ class LessonsWorld(JudgedWorld):
 
     def publish(
         self, decisions: list[Named], *, questions: tuple[int, ...] = (), change: str = "minor"
-    ) -> Version:
+    ) -> GuidelineVersion:
         """The next version, with another guideline, to which these decisions led."""
         present = read_version(self.database, self.lea, "d")
         rubric = with_fields(present.rubric, guideline=f"手引き {present.version + 1}")

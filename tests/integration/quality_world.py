@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.people import OPERATOR, Actor
-from annotator.labeling.service import Exchange
+from annotator.labeling.service import SubmitResponse
 from annotator.quality.records import QualityDraw, QualityStatus
 from annotator.quality.service import draw_sample, show_quality
 from annotator.storage.adjudication_tables import QualityDrawRow, QualityPairRow
@@ -100,7 +100,9 @@ class QualityWorld(World):
                 statement = statement.where(col(QualityDrawRow.number) == number)
             return {row.pair_pk: row for row in session.scalars(statement)}
 
-    def check(self, pk: int, grade: int | None, actor: Actor | None = None, **changes: object) -> Exchange:
+    def check(
+        self, pk: int, grade: int | None, actor: Actor | None = None, **changes: object
+    ) -> SubmitResponse:
         """The expert answers a pair, a second later."""
         self.later(seconds=1)
         return self.send(actor or self.cho, self.event(self.keys[pk], grade, **changes))

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotator.domain.grades import Rubric
 from annotator.domain.people import OPERATOR, Actor
-from annotator.guideline.service import Version, publish_version, read_version
+from annotator.guideline.service import GuidelineVersion, publish_version, read_version
 from annotator.importing.report import ImportReport
 from annotator.importing.service import import_documents
 from annotator.storage.database import Database
@@ -55,7 +55,7 @@ class StandardWorld(JudgedWorld):
 
     def publish(
         self, actor: Actor, *, base: int | None = None, change: str = "minor", why: str = "", **changes: Any
-    ) -> Version:
+    ) -> GuidelineVersion:
         """The version in force (or `base`) with these fields of it changed; `definition` is grade 2's."""
         present = read_version(self.database, actor, "d", base)
         return publish_version(

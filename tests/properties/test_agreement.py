@@ -7,26 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.agreement.judgment_table import Judged, sort_judged
+from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from annotator.agreement.measure import measure
-from annotator.agreement.records import Measured, Value
+from annotator.agreement.records import CoefficientValue, MeasuredAgreement
 
 ANNOTATORS = 4
 Grades = dict[tuple[int, int], int]
 GRADES = st.dictionaries(st.tuples(st.integers(0, 11), st.integers(0, 3)), st.integers(0, 3), max_size=40)
 
 
-def _judged(grades: Grades, queries: int = 3) -> Judged:
+def _judged(grades: Grades, queries: int = 3) -> GradedJudgments:
     """From grade by (pair, annotator); the pairs spread over the queries."""
     rows = [(pair % queries, pair, annotator, grade) for (pair, annotator), grade in grades.items()]
     return sort_judged(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
 
-def _measure(grades: Grades) -> Measured:
+def _measure(grades: Grades) -> MeasuredAgreement:
     return measure(_judged(grades), "abcd", resamples=30, seed=0)
 
 
-def _list_values(found: Measured) -> list[Value]:
+def _list_values(found: MeasuredAgreement) -> list[CoefficientValue]:
     return [
         *found.cohen_kappa.values(), found.fleiss_kappa, *found.krippendorff_alpha.values(),
         found.gwet_ac1, found.gwet_ac2, *(value for _, value in found.cut_points),

@@ -20,7 +20,7 @@ from annotator.agreement.coefficients.gwet import gwet_ac, gwet_terms, identity_
 from annotator.agreement.coefficients.krippendorff import METRICS, coincidences, krippendorff_alpha
 from annotator.agreement.judgment_table import CATEGORIES, sort_judged
 from annotator.agreement.measure import measure
-from annotator.agreement.records import Measured
+from annotator.agreement.records import MeasuredAgreement
 
 Row = list[int | None]
 Rows = list[Row]
@@ -39,7 +39,7 @@ def _rows(annotators: int, missing: bool = True) -> st.SearchStrategy[Rows]:
     )
 
 
-def _measure(rows: Rows) -> Measured:
+def _measure(rows: Rows) -> MeasuredAgreement:
     judged = [
         (0, pair, annotator, grade)
         for annotator, row in enumerate(rows)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotator.adjudication.impact import NONE, Ranked, score, weigh, weigh_without_runs
+from annotator.adjudication.impact import NONE, RankedQuery, score, weigh, weigh_without_runs
 from tests.unit.adjudication.plain_formula import CUTOFF, compute_dcg, count_flips, find_gain, score_all
 
 GRADE = st.sampled_from((NONE, 0, 1, 2, 3))
@@ -35,8 +35,8 @@ def _flags(number: int) -> st.SearchStrategy[list[bool]]:
     return st.lists(st.booleans(), min_size=number, max_size=number)
 
 
-def _ranked(ranks: list[list[int]], grades: list[int]) -> Ranked:
-    return Ranked(np.array(ranks, dtype=np.int64).reshape(len(ranks), len(grades)), np.array(grades))
+def _ranked(ranks: list[list[int]], grades: list[int]) -> RankedQuery:
+    return RankedQuery(np.array(ranks, dtype=np.int64).reshape(len(ranks), len(grades)), np.array(grades))
 
 
 def _known(scores: Any) -> Any:

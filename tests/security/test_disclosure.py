@@ -30,7 +30,13 @@ from annotator.adjudication.discussion_service import list_own_decisions, open_d
 from annotator.adjudication.history_service import iterate_trail, read_timeline, read_trail
 from annotator.adjudication.queue_records import QueueFilter
 from annotator.adjudication.queue_service import find_disagreements, list_queue
-from annotator.adjudication.service import Case, adjudicate, hand_out_cases, show_case, show_origin
+from annotator.adjudication.service import (
+    DisagreementView,
+    adjudicate,
+    hand_out_cases,
+    show_case,
+    show_origin,
+)
 from annotator.agreement.records import PairSelection
 from annotator.agreement.service import (
     compute_consensus,
@@ -164,7 +170,7 @@ def _settle(world: Looked, lead: Actor) -> None:
     settle_by_policy(*asked, rationale="§", seen_digest=seen, now=world.now)
 
 
-def _drop_untold(case: Case) -> Case:
+def _drop_untold(case: DisagreementView) -> DisagreementView:
     """Without the neighbours that it names and of which it tells no grade."""
     return replace(case, neighbours=tuple(one for one in case.neighbours if one.grade is not None))
 

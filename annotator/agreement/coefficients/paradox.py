@@ -8,14 +8,14 @@ kappa, J. Clin. Epidemiol. 43(6).
 import numpy as np
 
 from annotator.agreement.judgment_table import Floats
-from annotator.agreement.records import Paradox
+from annotator.agreement.records import KappaParadox
 
 HIGH_AGREEMENT = 0.8
 HIGH_PREVALENCE = 0.6
 """Of four grades, one has 70 % of all judgments."""
 
 
-def compute_paradox(confusion: Floats) -> Paradox | None:
+def compute_paradox(confusion: Floats) -> KappaParadox | None:
     """The indices of a table (k x k), or of a dataset from the tables of its annotator pairs (p x k x k).
 
     `prevalence`: the share p of the commonest grade over both margins, as (k p - 1) / (k - 1). `bias`: half the summed
@@ -30,13 +30,13 @@ def compute_paradox(confusion: Floats) -> Paradox | None:
     rows, columns = tables.sum(axis=2), tables.sum(axis=1)
     size = tables.shape[-1]
     common = float((rows + columns).sum(axis=0).max()) / (2 * total)
-    return Paradox(
+    return KappaParadox(
         prevalence=max(0.0, (size * common - 1) / (size - 1)),
         bias=float(np.abs(rows - columns).sum()) / (2 * total),
     )
 
 
-def compute_paradoxes(tables: Floats) -> list[Paradox | None]:
+def compute_paradoxes(tables: Floats) -> list[KappaParadox | None]:
     """The indices of each table (p x k x k) by itself."""
     size = tables.shape[-1]
     rows, columns = tables.sum(axis=2), tables.sum(axis=1)
@@ -44,14 +44,16 @@ def compute_paradoxes(tables: Floats) -> list[Paradox | None]:
     prevalence = np.maximum(0.0, (size * (rows + columns).max(axis=1) / total - 1) / (size - 1))
     bias = np.abs(rows - columns).sum(axis=1) / total
     return [
-        Paradox(common, apart) if judged else None
+        KappaParadox(common, apart) if judged else None
         for common, apart, judged in zip(
             prevalence.tolist(), bias.tolist(), rows.any(axis=1).tolist(), strict=True
         )
     ]
 
 
-def is_paradox(found: Paradox | None, *, observed: float | None, kappa: float | None, target: float) -> bool:
+def is_paradox(
+    found: KappaParadox | None, *, observed: float | None, kappa: float | None, target: float
+) -> bool:
     """Whether a kappa below the target owes it to a grade that prevails: the annotators agree on most judgments."""
     if found is None or observed is None or observed < HIGH_AGREEMENT:
         return False

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotator.agreement.diagnosis.drift import GradingDrift, complete, find_changes, find_periods
-from annotator.agreement.diagnosis.grade_confusion import Confused, find_confused
+from annotator.agreement.diagnosis.grade_confusion import GradeConfusion, find_confused
 from annotator.agreement.diagnosis.grade_findings import say_categories, say_confused, say_order, say_paradox
-from annotator.agreement.diagnosis.leniency import Lean, find_leaning, leave_one_out
+from annotator.agreement.diagnosis.leniency import ClaimedLeaning, find_leaning, leave_one_out
 from annotator.agreement.diagnosis.people_findings import (
     say_agrees_less,
     say_annotator_pairs,
@@ -23,11 +23,11 @@ from annotator.agreement.diagnosis.people_findings import (
     say_leanings,
     say_quick,
 )
-from annotator.agreement.diagnosis.speed import Quick, find_quick
+from annotator.agreement.diagnosis.speed import QuickAnnotator, find_quick
 from annotator.agreement.diagnosis.unusual_annotators import (
-    AgreesLess,
-    Constants,
-    Failing,
+    ConstantAnnotators,
+    FailingAnnotator,
+    LowAgreementAnnotator,
     estimate_against_others,
     find_constants,
     find_extremes,
@@ -38,18 +38,18 @@ from annotator.agreement.diagnosis.unusual_annotators import (
 )
 from annotator.agreement.diagnosis.verdict import judge
 from annotator.agreement.judgment_pairs import list_couples
-from annotator.agreement.judgment_table import Floats, Ints, Judged
+from annotator.agreement.judgment_table import Floats, GradedJudgments, Ints
 from annotator.agreement.measure import measure_order
 from annotator.agreement.records import (
-    Finding,
+    AgreementPeriod,
+    AgreementVerdict,
+    CoefficientValue,
+    DiagnosisFinding,
     GroupAgreement,
     Leaning,
-    Measured,
+    MeasuredAgreement,
     PairAgreement,
     PairSelection,
-    Period,
-    Value,
-    Verdict,
 )
 from annotator.domain.messages import Message, say
 from annotator.labeling.records import AnnotatorResult
@@ -57,28 +57,28 @@ from annotator.labeling.records import AnnotatorResult
 
 def diagnose(
     *,
-    measured: Measured,
-    rest: Measured | None = None,
-    verdict: Verdict,
-    constants: Constants | None = None,
-    leanings: Sequence[Lean] = (),
-    less: Sequence[AgreesLess] = (),
+    measured: MeasuredAgreement,
+    rest: MeasuredAgreement | None = None,
+    verdict: AgreementVerdict,
+    constants: ConstantAnnotators | None = None,
+    leanings: Sequence[ClaimedLeaning] = (),
+    less: Sequence[LowAgreementAnnotator] = (),
     groups: Sequence[GroupAgreement] = (),
     changes: Sequence[GradingDrift] = (),
-    quick: Sequence[Quick] = (),
-    failing: Sequence[Failing] = (),
-    confused: Confused | None = None,
+    quick: Sequence[QuickAnnotator] = (),
+    failing: Sequence[FailingAnnotator] = (),
+    confused: GradeConfusion | None = None,
     tau: float | None = None,
     extremes: tuple[PairAgreement, PairAgreement] | None = None,
     simulated: Sequence[str] = (),
     grade_names: Sequence[str],
-) -> tuple[Finding, ...]:
+) -> tuple[DiagnosisFinding, ...]:
     """The findings. `leanings`: those that are sure; `groups`: by category, or none; `grade_names`: the rubric's
     names of the grades 0 to 3; `rest`: the figures without `constants` (rest.leave_out), which `confused`, `tau`, `extremes`
     and `less` are without too; `tau`: of the order within queries; `simulated`: who is no person."""
-    found = [Finding("verdict", verdict.sentence, PairSelection() if measured.pairs else None)]
+    found = [DiagnosisFinding("verdict", verdict.sentence, PairSelection() if measured.pairs else None)]
     if simulated:
-        found.append(Finding("simulated", _say_simulated(simulated)))
+        found.append(DiagnosisFinding("simulated", _say_simulated(simulated)))
     left_out = () if constants is None else tuple(one.annotator for one in constants.people)
     if measured.pairs:
         if constants is not None:
@@ -106,20 +106,20 @@ def _say_simulated(simulated: Sequence[str]) -> Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Assessment:
+class DiagnosisAssessment:
     """What a report shows beside the figures. `leanings` are those measured, with alpha without each annotator."""
 
-    verdict: Verdict
-    findings: tuple[Finding, ...]
-    periods: tuple[Period, ...]
+    verdict: AgreementVerdict
+    findings: tuple[DiagnosisFinding, ...]
+    periods: tuple[AgreementPeriod, ...]
     leanings: tuple[Leaning, ...]
 
 
 def assess(
-    judged: Judged,
+    judged: GradedJudgments,
     *,
     names: Sequence[str],
-    measured: Measured,
+    measured: MeasuredAgreement,
     target: float,
     grade_names: Sequence[str],
     made_at: Ints | None = None,
@@ -128,7 +128,7 @@ def assess(
     checks: Sequence[AnnotatorResult] = (),
     simulated: Sequence[str] = (),
     unrateable: int = 0,
-) -> Assessment:
+) -> DiagnosisAssessment:
     """Judge and diagnose. One row of `made_at` (seconds since 1970; 0: unknown) and of `seconds` (active time; 0 or NaN: unknown) for
     every row of `judged`; None leaves out what rests on it. `groups`: by category. `checks`: named as in `names`."""
     verdict = judge(measured, target=target, unrateable=unrateable)
@@ -138,7 +138,7 @@ def assess(
     estimates = estimate_against_others(couples, len(names))
     kappas = measure_against_others(estimates, names)
     leanings = _add_to_leanings(measured.leanings, leave_one_out(judged, len(names)), kappas, names)
-    periods: tuple[Period, ...] = ()
+    periods: tuple[AgreementPeriod, ...] = ()
     changes: tuple[GradingDrift, ...] = ()
     if made_at is not None:
         timed, completed = complete(couples, made_at)
@@ -164,13 +164,13 @@ def assess(
         simulated=simulated,
         grade_names=grade_names,
     )
-    return Assessment(verdict, findings, periods, leanings)
+    return DiagnosisAssessment(verdict, findings, periods, leanings)
 
 
 def _add_to_leanings(
     leanings: Sequence[Leaning],
     alphas: Sequence[tuple[float, int]],
-    kappas: Mapping[str, Value],
+    kappas: Mapping[str, CoefficientValue],
     names: Sequence[str],
 ) -> tuple[Leaning, ...]:
     without = dict(zip(names, alphas, strict=True))

@@ -13,8 +13,8 @@ import numpy as np
 
 from annotator.agreement.intervals import cluster_interval, confidence, misses
 from annotator.agreement.judgment_pairs import (
-    Couples,
-    Estimate,
+    FigureEstimate,
+    JudgmentPairs,
     estimate_kappa,
     estimate_leaning,
     estimate_leanings,
@@ -22,7 +22,15 @@ from annotator.agreement.judgment_pairs import (
     subtract,
 )
 from annotator.agreement.judgment_table import Ints
-from annotator.agreement.records import FEW_PAIRS, FEW_QUERIES, Interval, Leaning, Period, Span, Value
+from annotator.agreement.records import (
+    FEW_PAIRS,
+    FEW_QUERIES,
+    AgreementPeriod,
+    CoefficientValue,
+    Interval,
+    Leaning,
+    Span,
+)
 from annotator.domain.messages import say
 
 MOST_PERIODS = 12
@@ -66,7 +74,7 @@ class GradingDrift:
         return _day(self.end[0])
 
 
-def complete(couples: Couples, made_at: Ints) -> tuple[Couples, Ints]:
+def complete(couples: JudgmentPairs, made_at: Ints) -> tuple[JudgmentPairs, Ints]:
     """The couples of the pairs of which it is known when they got their second judgment, numbered anew, and when that
     was. `made_at`: seconds since 1970, of every judgment; 0: unknown."""
     pairs = int(couples.place.max()) + 1 if len(couples.place) else 0
@@ -83,7 +91,9 @@ def complete(couples: Couples, made_at: Ints) -> tuple[Couples, Ints]:
     return replace(kept, place=(np.cumsum(known) - 1)[kept.place]), completed[known]
 
 
-def find_periods(couples: Couples, completed: Ints, names: Sequence[str]) -> tuple[Period, ...]:
+def find_periods(
+    couples: JudgmentPairs, completed: Ints, names: Sequence[str]
+) -> tuple[AgreementPeriod, ...]:
     """The periods in order, each with its kappa, its observed agreement, and who leaned which way."""
     number = _number_periods(completed)
     if not len(number) or not number.max():
@@ -104,9 +114,11 @@ def _tell_apart(spans: Sequence[Span], form: str) -> bool:
     return len({_name(begin, form) for begin, _ in spans}) == len(spans)
 
 
-def _describe(couples: Couples, pairs: int, span: Span, form: str, names: Sequence[str]) -> Period:
+def _describe(
+    couples: JudgmentPairs, pairs: int, span: Span, form: str, names: Sequence[str]
+) -> AgreementPeriod:
     leanings = estimate_leanings(couples, len(names))
-    return Period(
+    return AgreementPeriod(
         first=_name(span[0], form),
         last=_name(span[1], form),
         pairs=pairs,
@@ -122,11 +134,11 @@ def _describe(couples: Couples, pairs: int, span: Span, form: str, names: Sequen
     )
 
 
-def _value(found: Estimate) -> Value:
+def _value(found: FigureEstimate) -> CoefficientValue:
     if np.isnan(found.value):
-        return Value(None, None, NO_VARIATION)
+        return CoefficientValue(None, None, NO_VARIATION)
     ci95 = cluster_interval(found)
-    return Value(found.value, ci95, None if ci95 else TOO_FEW_QUERIES)
+    return CoefficientValue(found.value, ci95, None if ci95 else TOO_FEW_QUERIES)
 
 
 def _number_periods(completed: Ints) -> Ints:
@@ -156,7 +168,7 @@ def _join_small(number: Ints) -> Ints:
     return joined[number]
 
 
-def find_changes(couples: Couples, completed: Ints, names: Sequence[str]) -> tuple[GradingDrift, ...]:
+def find_changes(couples: JudgmentPairs, completed: Ints, names: Sequence[str]) -> tuple[GradingDrift, ...]:
     """What changed between the first and the last third of the pairs, in the order of time, beyond chance: the kappa,
     and each annotator's leaning. The difference's interval by query must exclude 0, as strictly as so many questions
     call for, and the difference be of some size. Nothing where a third has too few pairs or queries to tell."""
@@ -182,12 +194,12 @@ def find_changes(couples: Couples, completed: Ints, names: Sequence[str]) -> tup
     return tuple(change for change in found if change)
 
 
-def _is_enough(first: Estimate, last: Estimate) -> bool:
+def _is_enough(first: FigureEstimate, last: FigureEstimate) -> bool:
     return min(first.couples, last.couples) >= FEW_PAIRS
 
 
 def _compare(
-    who: str | None, first: Estimate, last: Estimate, level: float, spans: tuple[Span, Span]
+    who: str | None, first: FigureEstimate, last: FigureEstimate, level: float, spans: tuple[Span, Span]
 ) -> GradingDrift | None:
     difference = subtract(last, first)
     shown = cluster_interval(difference)
@@ -199,7 +211,7 @@ def _compare(
     return GradingDrift(who, first.value, last.value, shown, *spans)
 
 
-def _matches_alike(parts: tuple[Couples, Couples], by: float) -> bool:
+def _matches_alike(parts: tuple[JudgmentPairs, JudgmentPairs], by: float) -> bool:
     """Whether judgments surely match more often in the last part than in the first where kappa is higher there, and less often
     where it is lower: kappa also falls where one grade comes to prevail, while the annotators agree as before."""
     means = []
@@ -211,7 +223,9 @@ def _matches_alike(parts: tuple[Couples, Couples], by: float) -> bool:
     return difference.value * by > 0 and misses(cluster_interval(difference), 0.0)
 
 
-def _is_so_beside_the_same(parts: tuple[Couples, Couples], who: int, one: GradingDrift, level: float) -> bool:
+def _is_so_beside_the_same(
+    parts: tuple[JudgmentPairs, JudgmentPairs], who: int, one: GradingDrift, level: float
+) -> bool:
     """Whether the leaning has changed also beside those who judged with the annotator in both parts, each with the same weight in
     both: beside others somebody looks more lenient, or more severe, who grades as before."""
     own = [part.take((part.first == who) | (part.second == who)) for part in parts]
@@ -237,7 +251,7 @@ def _is_so_beside_the_same(parts: tuple[Couples, Couples], who: int, one: Gradin
 
 
 def _confirm(
-    parts: tuple[Couples, Couples], suspects: list[tuple[int, GradingDrift]], level: float
+    parts: tuple[JudgmentPairs, JudgmentPairs], suspects: list[tuple[int, GradingDrift]], level: float
 ) -> list[GradingDrift]:
     """Those who changed, most first. Where one has become lenient all others look severe beside them: so another is named
     only if they changed also beside those who are not named."""

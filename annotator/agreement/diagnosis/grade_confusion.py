@@ -13,7 +13,7 @@ import numpy as np
 
 from annotator.agreement.diagnosis.unusual_annotators import keep_pairs
 from annotator.agreement.intervals import confidence, exact_interval, misses, normal_reach
-from annotator.agreement.judgment_pairs import Couples, Estimate, estimate_mean, tally
+from annotator.agreement.judgment_pairs import FigureEstimate, JudgmentPairs, estimate_mean, tally
 from annotator.agreement.judgment_table import CATEGORIES, CELLS, Flags, Ints
 from annotator.agreement.records import GroupAgreement, Interval, PairAgreement
 
@@ -24,7 +24,7 @@ ONE_SIDED = 0.65
 
 
 @dataclass(frozen=True, slots=True)
-class Direction:
+class ConfusionDirection:
     """Who gives the higher of two grades: `higher` of the `of` times that they are confused between this annotator and
     another."""
 
@@ -34,7 +34,7 @@ class Direction:
 
 
 @dataclass(frozen=True, slots=True)
-class Concentration:
+class ConfusionConcentration:
     """Where two grades are confused: in `times` of the `couples` of this category, elsewhere in the share `elsewhere`."""
 
     category: str
@@ -44,7 +44,7 @@ class Concentration:
 
 
 @dataclass(frozen=True, slots=True)
-class Confused:
+class GradeConfusion:
     """The grades confused most (`low`, `high`): `times` of the `total` that two annotators differ; `far` of these are
     two or three grades apart. `direction`: the annotators who surely give the higher or the lower, most one-sided first."""
 
@@ -53,13 +53,16 @@ class Confused:
     times: int
     total: int
     far: int
-    directions: tuple[Direction, ...] = ()
-    concentrations: tuple[Concentration, ...] = ()
+    directions: tuple[ConfusionDirection, ...] = ()
+    concentrations: tuple[ConfusionConcentration, ...] = ()
 
 
 def find_confused(
-    groups: Sequence[GroupAgreement], couples: Couples, names: Sequence[str], left_out: Collection[str] = ()
-) -> Confused | None:
+    groups: Sequence[GroupAgreement],
+    couples: JudgmentPairs,
+    names: Sequence[str],
+    left_out: Collection[str] = (),
+) -> GradeConfusion | None:
     """The confusion with what is sure about it; None where nobody differs. `groups`: by category, or none. `left_out`: of whom
     something worse is said already; `couples` are those of all others."""
     table = np.bincount(couples.cell, minlength=CELLS).reshape(CATEGORIES, CATEGORIES)
@@ -73,7 +76,7 @@ def find_confused(
         range(len(counts)), key=lambda place: (-counts[place], columns[place] - rows[place], rows[place])
     )
     low, high = int(rows[most]), int(columns[most])
-    return Confused(
+    return GradeConfusion(
         low=low,
         high=high,
         times=int(counts[most]),
@@ -84,12 +87,14 @@ def find_confused(
     )
 
 
-def _are_confused(couples: Couples, low: int, high: int) -> tuple[Flags, Flags]:
+def _are_confused(couples: JudgmentPairs, low: int, high: int) -> tuple[Flags, Flags]:
     """Flags of the couples in which the first gave `high` and the second `low`, and the other way round."""
     return couples.cell == high * CATEGORIES + low, couples.cell == low * CATEGORIES + high
 
 
-def _find_directions(couples: Couples, names: Sequence[str], low: int, high: int) -> tuple[Direction, ...]:
+def _find_directions(
+    couples: JudgmentPairs, names: Sequence[str], low: int, high: int
+) -> tuple[ConfusionDirection, ...]:
     down, up = _are_confused(couples, low, high)
     own = couples.take(np.flatnonzero(down | up))
     shares, pairs = _share_higher(own, len(names), high), _count_pairs(own, len(names))
@@ -100,7 +105,7 @@ def _find_directions(couples: Couples, names: Sequence[str], low: int, high: int
     level = confidence(1 if two else len(asked))
     suspects = [who for who in asked if _is_one_sided(shares[who], int(pairs[who]), level)]
     suspects.sort(key=lambda who: (-abs(shares[who].value - 0.5), shares[who].value < 0.5, who))
-    found: list[Direction] = []
+    found: list[ConfusionDirection] = []
     for who in suspects:
         mine = own.take((own.first == who) | (own.second == who))
         rest = _share_higher_of(mine, who, high)
@@ -111,7 +116,9 @@ def _find_directions(couples: Couples, names: Sequence[str], low: int, high: int
         ):
             continue
         found.append(
-            Direction(names[who], round(shares[who].value * shares[who].couples), shares[who].couples)
+            ConfusionDirection(
+                names[who], round(shares[who].value * shares[who].couples), shares[who].couples
+            )
         )
         if len(found) == MOST_DIRECTIONS:
             break
@@ -119,7 +126,7 @@ def _find_directions(couples: Couples, names: Sequence[str], low: int, high: int
     return tuple(found)
 
 
-def _share_higher(own: Couples, annotators: int, high: int) -> list[Estimate]:
+def _share_higher(own: JudgmentPairs, annotators: int, high: int) -> list[FigureEstimate]:
     """In which share of their confusions each gives the higher grade."""
     first = (own.cell // CATEGORIES == high).astype(np.float64)
     sums = tally(own, annotators, first, 1 - first)
@@ -127,7 +134,7 @@ def _share_higher(own: Couples, annotators: int, high: int) -> list[Estimate]:
     return [estimate_mean(*both) for both in zip(sums, counts, strict=True)]
 
 
-def _share_higher_of(mine: Couples, who: int, high: int) -> Estimate:
+def _share_higher_of(mine: JudgmentPairs, who: int, high: int) -> FigureEstimate:
     """The same of one annotator, whose confusions these are."""
     gave_higher = (mine.cell // CATEGORIES == high) == (mine.first == who)
     counts = np.bincount(mine.query, minlength=mine.queries).astype(np.float64)
@@ -135,20 +142,20 @@ def _share_higher_of(mine: Couples, who: int, high: int) -> Estimate:
     return estimate_mean(np.asarray(sums, dtype=np.float64), counts)
 
 
-def _count_pairs(own: Couples, annotators: int) -> Ints:
+def _count_pairs(own: JudgmentPairs, annotators: int) -> Ints:
     """Of how many pairs each annotator's couples are: one judgment that differs from four others' is no four cases."""
     who, place = np.concatenate([own.first, own.second]), np.tile(own.place, 2)
     pairs = int(place.max(initial=0)) + 1
     return np.bincount(np.unique(who * pairs + place) // pairs, minlength=annotators)
 
 
-def _is_one_sided(share: Estimate, pairs: int, level: float) -> bool:
+def _is_one_sided(share: FigureEstimate, pairs: int, level: float) -> bool:
     return abs(share.value - 0.5) >= ONE_SIDED - 0.5 and misses(_widen_exact(share, pairs, level), 0.5)
 
 
 def _find_concentrations(
-    groups: Sequence[GroupAgreement], couples: Couples, low: int, high: int, left_out: Collection[str]
-) -> tuple[Concentration, ...]:
+    groups: Sequence[GroupAgreement], couples: JudgmentPairs, low: int, high: int, left_out: Collection[str]
+) -> tuple[ConfusionConcentration, ...]:
     """Most frequent first. Two binomial rates would be too sure of themselves, since the couples of a query go together:
     their errors are stretched by how much wider the whole dataset's rate is by query than by couple."""
     down, up = _are_confused(couples, low, high)
@@ -170,7 +177,7 @@ def _find_concentrations(
         )
         reach = normal_reach(confidence(len(asked))) * error
         if rate >= CONCENTRATED * elsewhere and rate - elsewhere > reach:
-            found.append(Concentration(category, here, couples_here, elsewhere))
+            found.append(ConfusionConcentration(category, here, couples_here, elsewhere))
     return tuple(sorted(found, key=lambda one: (-one.times / one.couples, one.category)))
 
 
@@ -181,20 +188,20 @@ def _rate(pairs: Sequence[PairAgreement], low: int, high: int) -> tuple[int, int
     return int(table[low, high] + table[high, low]), int(table.sum())
 
 
-def _widen_exact(share: Estimate, pairs: int, level: float) -> Interval:
+def _widen_exact(share: FigureEstimate, pairs: int, level: float) -> Interval:
     """The exact binomial interval of a share, as of so few independent couples as its spread by query amounts to, and no more
     than there are pairs: near 0 and 1 the spread alone would be too sure of itself."""
     effective = min(share.couples / _stretch(share) ** 2, pairs)
     return exact_interval(share.value * effective, effective, level=level)
 
 
-def _measure_stretch(couples: Couples, flags: Flags) -> float:
+def _measure_stretch(couples: JudgmentPairs, flags: Flags) -> float:
     counts = np.bincount(couples.query, minlength=couples.queries).astype(np.float64)
     sums = np.asarray(np.bincount(couples.query, weights=flags, minlength=couples.queries), dtype=np.float64)
     return _stretch(estimate_mean(sums, counts))
 
 
-def _stretch(share: Estimate) -> float:
+def _stretch(share: FigureEstimate) -> float:
     """How many times wider the interval of a share is by query than by couple; at least 1."""
     plain = share.value * (1 - share.value) / max(1, share.couples)
     return max(1.0, float(np.sqrt((share.influence**2).sum() / plain))) if plain > 0 else 1.0

@@ -7,17 +7,21 @@ from dataclasses import replace
 import numpy as np
 
 from annotator.agreement.coefficients.paradox import compute_paradox, is_paradox
-from annotator.agreement.diagnosis.grade_confusion import Concentration, Confused, Direction
+from annotator.agreement.diagnosis.grade_confusion import (
+    ConfusionConcentration,
+    ConfusionDirection,
+    GradeConfusion,
+)
 from annotator.agreement.diagnosis.wording import say_without, show_pairs, show_value
 from annotator.agreement.intervals import widen
 from annotator.agreement.records import (
     FEW_PAIRS,
     FEW_QUERIES,
-    Finding,
+    CoefficientValue,
+    DiagnosisFinding,
     GroupAgreement,
-    Measured,
+    MeasuredAgreement,
     PairSelection,
-    Value,
 )
 from annotator.domain.messages import Message, join, say, say_n
 
@@ -30,8 +34,8 @@ MOST_CATEGORIES = 5
 
 
 def say_paradox(
-    measured: Measured, target: float, names: Sequence[str], constants: Collection[str] = ()
-) -> list[Finding]:
+    measured: MeasuredAgreement, target: float, names: Sequence[str], constants: Collection[str] = ()
+) -> list[DiagnosisFinding]:
     """That kappa is low because one grade prevails, where that is so. `constants`: who gives one grade almost throughout; where
     kappa is low because of them, or of any one annotator, nothing is said. AC1 is recommended only where kappa is surely above 0: otherwise the judgments look as
     those of annotators who tell no documents apart, whose AC1 is as high."""
@@ -78,15 +82,15 @@ def say_paradox(
             ac1=ac1,
             **figures,
         )
-    return [Finding("paradox", sentence)]
+    return [DiagnosisFinding("paradox", sentence)]
 
 
-def _is_above_0(kappa: Value) -> bool:
+def _is_above_0(kappa: CoefficientValue) -> bool:
     """Whether it surely is; without an interval, whether it is at all."""
     return kappa.ci95[0] > 0 if kappa.ci95 else kappa.value is not None and kappa.value > 0
 
 
-def _owes_to_annotators(measured: Measured, target: float, constants: Collection[str]) -> bool:
+def _owes_to_annotators(measured: MeasuredAgreement, target: float, constants: Collection[str]) -> bool:
     """Whether the mean kappa of the annotator pairs reaches the target once one annotator, or all `constants`, are left out: the
     same grade prevails there, so that it is not what lowers kappa. Not told where fewer than FEW_PAIRS pairs are left."""
     known = [
@@ -107,8 +111,8 @@ def _owes_to_annotators(measured: Measured, target: float, constants: Collection
 
 
 def say_confused(
-    found: Confused | None, names: Sequence[str], left_out: tuple[str, ...] = ()
-) -> list[Finding]:
+    found: GradeConfusion | None, names: Sequence[str], left_out: tuple[str, ...] = ()
+) -> list[DiagnosisFinding]:
     """Which grades are confused most, who gives the higher of them, and in which categories. `left_out`: whose judgments are
     in none of it."""
     if found is None:
@@ -125,7 +129,7 @@ def say_confused(
         most=found.times,
         times=times,
     )
-    said = [Finding("confused", sentence, PairSelection("differing", grades=grades))]
+    said = [DiagnosisFinding("confused", sentence, PairSelection("differing", grades=grades))]
     said += [_say_direction(one, grades) for one in found.directions[:MOST_NAMED]]
     said += [_say_concentration(one, grades) for one in found.concentrations[:MOST_NAMED]]
     if found.total >= FEW_DIFFERING and found.far / found.total >= APART_SHARE:
@@ -135,7 +139,7 @@ def say_confused(
             far=found.far,
             times=times,
         )
-        said.append(Finding("apart", sentence, PairSelection("differing")))
+        said.append(DiagnosisFinding("apart", sentence, PairSelection("differing")))
     return [
         replace(
             one,
@@ -146,7 +150,7 @@ def say_confused(
     ]
 
 
-def _say_direction(one: Direction, grades: tuple[int, int]) -> Finding:
+def _say_direction(one: ConfusionDirection, grades: tuple[int, int]) -> DiagnosisFinding:
     figures = {"annotator": one.annotator, "of": one.of, "low": grades[0], "high": grades[1]}
     if one.higher * 2 > one.of:
         sentence = say(
@@ -162,12 +166,12 @@ def _say_direction(one: Direction, grades: tuple[int, int]) -> Finding:
             times=one.of - one.higher,
             **figures,
         )
-    return Finding(
+    return DiagnosisFinding(
         "direction", sentence, PairSelection("differing", annotators=(one.annotator,), grades=grades)
     )
 
 
-def _say_concentration(one: Concentration, grades: tuple[int, int]) -> Finding:
+def _say_concentration(one: ConfusionConcentration, grades: tuple[int, int]) -> DiagnosisFinding:
     sentence = say(
         "Above all in the category {category}, {low} and {high} are confused: in {rate:.0%} of its comparisons, {times} "
         "times, and in {elsewhere:.0%} of the others. Give examples of it in the guideline.",
@@ -179,10 +183,12 @@ def _say_concentration(one: Concentration, grades: tuple[int, int]) -> Finding:
         elsewhere=one.elsewhere,
     )
     place = PairSelection("differing", grades=grades, by="category", value=one.category)
-    return Finding("concentrated", sentence, place)
+    return DiagnosisFinding("concentrated", sentence, place)
 
 
-def say_order(measured: Measured, tau: float | None, left_out: tuple[str, ...] = ()) -> list[Finding]:
+def say_order(
+    measured: MeasuredAgreement, tau: float | None, left_out: tuple[str, ...] = ()
+) -> list[DiagnosisFinding]:
     """That near misses are what keeps kappa down; and that documents are ordered alike, only where they are (`tau`, from
     ordering.measure_order). `left_out`: whose judgments are in none of it."""
     plain, squared = (measured.cohen_kappa[name].value for name in ("unweighted", "quadratic"))
@@ -205,17 +211,21 @@ def say_order(measured: Measured, tau: float | None, left_out: tuple[str, ...] =
         )
     else:
         return []
-    return [Finding("near", say_without(sentence, left_out), PairSelection("differing", without=left_out))]
+    return [
+        DiagnosisFinding(
+            "near", say_without(sentence, left_out), PairSelection("differing", without=left_out)
+        )
+    ]
 
 
-def _are_mostly_near(measured: Measured) -> bool:
+def _are_mostly_near(measured: MeasuredAgreement) -> bool:
     """Whether more than half of the differences are of one grade."""
     table = np.sum([pair.confusion for pair in measured.annotator_pairs], axis=0)
     apart = np.abs(np.subtract.outer(np.arange(len(table)), np.arange(len(table))))
     return bool(2 * table[apart == 1].sum() > table[apart > 0].sum())
 
 
-def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[Finding]:
+def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[DiagnosisFinding]:
     """The groups whose kappa is surely below the target, those first that lower the dataset's most (how far below, times
     their pairs): the first is where to begin. Nothing where there is but one group."""
     asked = [
@@ -235,7 +245,7 @@ def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[Find
             below.append(((kappa.value - target) * group.measured.pairs, group.value or "", group))
     below.sort(key=lambda one: one[:2])
     said = [
-        Finding(
+        DiagnosisFinding(
             "category", _say_category(group, target, place), PairSelection(by=group.by, value=group.value)
         )
         for place, (_, _, group) in enumerate(below[:MOST_CATEGORIES])
@@ -243,7 +253,9 @@ def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[Find
     if len(below) > MOST_CATEGORIES:
         named: Message = join(value for _, value, _ in below[MOST_CATEGORIES:])
         said.append(
-            Finding("category", say("Agreement is below its target in these too: {named}.", named=named))
+            DiagnosisFinding(
+                "category", say("Agreement is below its target in these too: {named}.", named=named)
+            )
         )
     return said
 

@@ -12,8 +12,16 @@ import numpy as np
 
 from annotator.agreement.coefficients.krippendorff import coincidences, krippendorff_alpha
 from annotator.agreement.intervals import cluster_interval, misses, widen
-from annotator.agreement.judgment_pairs import Couples, Estimate, estimate_leaning
-from annotator.agreement.judgment_table import CATEGORIES, CELLS, Flags, Floats, Ints, Judged, number_rows
+from annotator.agreement.judgment_pairs import FigureEstimate, JudgmentPairs, estimate_leaning
+from annotator.agreement.judgment_table import (
+    CATEGORIES,
+    CELLS,
+    Flags,
+    Floats,
+    GradedJudgments,
+    Ints,
+    number_rows,
+)
 from annotator.agreement.records import FEW_PAIRS, Interval, Leaning
 
 METRIC = "ordinal"
@@ -22,7 +30,7 @@ MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Lean:
+class ClaimedLeaning:
     """A leaning that is claimed: beside the others; or beside `than` alone, where nothing is sure beside the rest."""
 
     leaning: Leaning
@@ -30,8 +38,8 @@ class Lean:
 
 
 def find_leaning(
-    leanings: Sequence[Leaning], couples: Couples, names: Sequence[str], named: Collection[str] = ()
-) -> tuple[Lean, ...]:
+    leanings: Sequence[Leaning], couples: JudgmentPairs, names: Sequence[str], named: Collection[str] = ()
+) -> tuple[ClaimedLeaning, ...]:
     """Those of the measured leanings that are sure and of some size, greatest first; of two annotators the one who grades
     higher. A leaning that rests on one other annotator is claimed of these two. `named`: of whom something worse is said
     already; they are not named again, and nobody is because of them."""
@@ -40,7 +48,7 @@ def find_leaning(
     claims = 1 if len(leanings) == 2 else len(asked)  # of two, one's gain is the other's loss
     suspects = [one for one in asked if _is_sure(one.mean, one.ci95, claims)]
     suspects.sort(key=lambda one: (-round(abs(one.mean), 9), one.mean < 0, one.annotator))
-    found: list[Lean] = []
+    found: list[ClaimedLeaning] = []
     for one in suspects:
         who = names.index(one.annotator)
         if one.annotator in named:
@@ -61,30 +69,30 @@ def find_leaning(
 
 
 def _find_beside_whom(
-    one: Leaning, who: int, couples: Couples, names: Sequence[str], claims: int
-) -> Lean | None:
+    one: Leaning, who: int, couples: JudgmentPairs, names: Sequence[str], claims: int
+) -> ClaimedLeaning | None:
     """Beside whom the annotator leans: the others, if they do without any one of them; else the one other on whom it rests,
     if it is sure beside that one; else nobody (None)."""
     own = couples.take((couples.first == who) | (couples.second == who))
     if not len(own.left):
-        return Lean(one)  # the measured figure is all there is
+        return ClaimedLeaning(one)  # the measured figure is all there is
     is_first = own.first == who
     other, apart = np.where(is_first, own.second, own.first), np.where(is_first, own.apart, -own.apart)
     sums = np.bincount(other, weights=apart * np.sign(one.mean), minlength=len(names))
     strongest = int(sums.argmax())
     if len(np.unique(other)) == 1 and len(own.left) == one.couples:
-        return Lean(one, names[strongest])
+        return ClaimedLeaning(one, names[strongest])
     rest = estimate_leaning(own.leave_out(strongest), who)
     if _still_leans(one, rest, claims, least=LEANS_BY / 2):
-        return Lean(one)
+        return ClaimedLeaning(one)
     two = estimate_leaning(own.take(other == strongest), who)
     if not _still_leans(one, two, claims):
         return None
     shown = Leaning(one.annotator, two.couples, two.value, cluster_interval(two))
-    return Lean(shown, names[strongest])
+    return ClaimedLeaning(shown, names[strongest])
 
 
-def _are_between(couples: Couples, who: int, other: int) -> Flags:
+def _are_between(couples: JudgmentPairs, who: int, other: int) -> Flags:
     low, high = sorted((who, other))
     between: Flags = (couples.first == low) & (couples.second == high)
     return between
@@ -94,7 +102,7 @@ def _is_sure(mean: float, ci95: Interval | None, claims: int, least: float = LEA
     return abs(mean) >= least and ci95 is not None and misses(widen(mean, ci95, claims), 0.0)
 
 
-def _still_leans(one: Leaning, rest: Estimate, claims: int, *, least: float = LEANS_BY) -> bool:
+def _still_leans(one: Leaning, rest: FigureEstimate, claims: int, *, least: float = LEANS_BY) -> bool:
     """Whether they do also beside those who are not named."""
     return (
         rest.couples >= FEW_PAIRS
@@ -103,7 +111,7 @@ def _still_leans(one: Leaning, rest: Estimate, claims: int, *, least: float = LE
     )
 
 
-def leave_one_out(judged: Judged, annotators: int) -> list[tuple[float, int]]:
+def leave_one_out(judged: GradedJudgments, annotators: int) -> list[tuple[float, int]]:
     """Krippendorff's ordinal alpha of the others' judgments, for each of `annotators` (they are numbered from 0), and over
     how many pairs: those that two or more of the others judged, which may be few of all.
 
@@ -129,7 +137,7 @@ def leave_one_out(judged: Judged, annotators: int) -> list[tuple[float, int]]:
     return [(float(alpha), int(number)) for alpha, number in zip(alphas, pairs, strict=True)]
 
 
-def _count(judged: Judged) -> tuple[Ints, Ints]:
+def _count(judged: GradedJudgments) -> tuple[Ints, Ints]:
     """How many gave each grade, per pair, and each row's pair (rows are sorted by pair)."""
     place = np.zeros(len(judged.pair), dtype=np.int64)
     np.cumsum(judged.pair[1:] != judged.pair[:-1], out=place[1:])

@@ -8,9 +8,13 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from annotator.agreement.diagnosis.drift import GradingDrift
-from annotator.agreement.diagnosis.leniency import Lean
-from annotator.agreement.diagnosis.speed import Quick
-from annotator.agreement.diagnosis.unusual_annotators import AgreesLess, Constants, Failing
+from annotator.agreement.diagnosis.leniency import ClaimedLeaning
+from annotator.agreement.diagnosis.speed import QuickAnnotator
+from annotator.agreement.diagnosis.unusual_annotators import (
+    ConstantAnnotators,
+    FailingAnnotator,
+    LowAgreementAnnotator,
+)
 from annotator.agreement.diagnosis.wording import (
     say_without,
     show_annotators,
@@ -22,10 +26,10 @@ from annotator.agreement.diagnosis.wording import (
 )
 from annotator.agreement.records import (
     FEW_PAIRS,
-    Finding,
+    DiagnosisFinding,
     Interval,
     Leaning,
-    Measured,
+    MeasuredAgreement,
     PairAgreement,
     PairSelection,
 )
@@ -36,13 +40,15 @@ MOST_NAMED = 5
 MOST_CONSTANT = 3
 
 
-def say_constants(found: Constants, measured: Measured, grade_names: Sequence[str]) -> list[Finding]:
+def say_constants(
+    found: ConstantAnnotators, measured: MeasuredAgreement, grade_names: Sequence[str]
+) -> list[DiagnosisFinding]:
     """Who gives one grade almost throughout: each of the first, what they are together, and what alpha is without them."""
     people = found.people
     if not people:
         return []
     said = [
-        Finding(
+        DiagnosisFinding(
             "constant",
             say(
                 "{annotator} gave {grade} ({name}) in {own:.0%} of {judgments} judged with others, who gave it to "
@@ -80,13 +86,13 @@ def say_constants(found: Constants, measured: Measured, grade_names: Sequence[st
             "Ordinal alpha of all others is {without} over the {pairs} that they share, with these {alpha} over {all}.",
             **figures,
         )
-    return [Finding("constants", sentence), *said]
+    return [DiagnosisFinding("constants", sentence), *said]
 
 
-def say_leanings(leanings: Sequence[Lean], measured: Measured) -> list[Finding]:
+def say_leanings(leanings: Sequence[ClaimedLeaning], measured: MeasuredAgreement) -> list[DiagnosisFinding]:
     """Who grades higher or lower than the others, or than one of them (leaning.find_leaning)."""
     return [
-        Finding(
+        DiagnosisFinding(
             "lenient" if one.leaning.mean > 0 else "severe",
             _say_leaning(one.leaning, measured) if one.than is None else _say_between(one.leaning, one.than),
             PairSelection(
@@ -115,7 +121,7 @@ def _say_between(one: Leaning, than: str) -> Message:
     )
 
 
-def _say_leaning(one: Leaning, measured: Measured) -> Message:
+def _say_leaning(one: Leaning, measured: MeasuredAgreement) -> Message:
     alpha = measured.krippendorff_alpha["ordinal"].value
     figures = {"annotator": one.annotator, "by": show_figure(abs(one.mean), _of_size(one))}
     if alpha is None or not _gains(one, alpha):
@@ -158,11 +164,13 @@ def _gains(one: Leaning, alpha: float) -> bool:
     return one.alpha_without - alpha >= ALPHA_GAINS
 
 
-def say_agrees_less(found: Sequence[AgreesLess], left_out: tuple[str, ...] = ()) -> list[Finding]:
+def say_agrees_less(
+    found: Sequence[LowAgreementAnnotator], left_out: tuple[str, ...] = ()
+) -> list[DiagnosisFinding]:
     """Who agrees surely less with the others than everybody does, those first who weigh most; of many the rest by name.
     `left_out`: whose judgments are in none of these figures, since they give one grade almost throughout."""
     said = [
-        Finding(
+        DiagnosisFinding(
             "less",
             _say_less(one, beside_some=bool(left_out)),
             PairSelection("differing", annotators=(one.annotator,), without=left_out),
@@ -174,11 +182,13 @@ def say_agrees_less(found: Sequence[AgreesLess], left_out: tuple[str, ...] = ())
         named: Message = join(one.annotator for one in rest[:MOST_NAMED])
         if len(rest) > MOST_NAMED:
             named = say("{named} and {n} more", named=named, n=len(rest) - MOST_NAMED)
-        said.append(Finding("less", say("These agree less than the others do too: {named}.", named=named)))
+        said.append(
+            DiagnosisFinding("less", say("These agree less than the others do too: {named}.", named=named))
+        )
     return said
 
 
-def _say_less(one: AgreesLess, *, beside_some: bool) -> Message:
+def _say_less(one: LowAgreementAnnotator, *, beside_some: bool) -> Message:
     figures = {
         "annotator": one.annotator,
         "kappa": show_value(one.kappa),
@@ -205,17 +215,17 @@ def _of_size(one: Leaning) -> Interval | None:
     return one.ci95 if one.ci95 is None or one.mean > 0 else (-one.ci95[1], -one.ci95[0])
 
 
-def say_changes(changes: Sequence[GradingDrift]) -> list[Finding]:
+def say_changes(changes: Sequence[GradingDrift]) -> list[DiagnosisFinding]:
     """What is otherwise at the end of the work than at its beginning. Each leads to the pairs of the third of the work that it
     asks to look at: the last, or the first where agreement has risen."""
     return [
-        Finding(
+        DiagnosisFinding(
             "drift",
             _say_agreement_changed(one),
             PairSelection(span=one.end if one.last < one.first else one.beginning),
         )
         if one.annotator is None
-        else Finding(
+        else DiagnosisFinding(
             "drift", _say_leaning_changed(one), PairSelection(annotators=(one.annotator,), span=one.end)
         )
         for one in changes
@@ -265,19 +275,21 @@ def _say_leaning_changed(one: GradingDrift) -> Message:
     )
 
 
-def say_failing(failing: Sequence[Failing]) -> list[Finding]:
+def say_failing(failing: Sequence[FailingAnnotator]) -> list[DiagnosisFinding]:
     """Who is not consistent with themselves, who misses gold."""
     return [
-        Finding(one.kind, _say_repeat(one) if one.kind == "repeat" else _say_gold(one), _checked_by(one))
+        DiagnosisFinding(
+            one.kind, _say_repeat(one) if one.kind == "repeat" else _say_gold(one), _checked_by(one)
+        )
         for one in failing
     ]
 
 
-def _checked_by(one: Failing) -> PairSelection:
+def _checked_by(one: FailingAnnotator) -> PairSelection:
     return PairSelection(one.kind, annotators=(one.annotator,))
 
 
-def _say_repeat(one: Failing) -> Message:
+def _say_repeat(one: FailingAnnotator) -> Message:
     return say(
         "{annotator} gave the same answer again on {right} of {of} repeats only ({share:.0%}, 95 % interval {low:.0%} to "
         "{high:.0%}): look at these pairs together; the guideline may leave them open.",
@@ -290,7 +302,7 @@ def _say_repeat(one: Failing) -> Message:
     )
 
 
-def _say_gold(one: Failing) -> Message:
+def _say_gold(one: FailingAnnotator) -> Message:
     figures = {
         "annotator": one.annotator,
         "right": one.right,
@@ -313,10 +325,10 @@ def _say_gold(one: Failing) -> Message:
     )
 
 
-def say_quick(quick: Sequence[Quick]) -> list[Finding]:
+def say_quick(quick: Sequence[QuickAnnotator]) -> list[DiagnosisFinding]:
     """Who was in a hurry, and it shows."""
     return [
-        Finding(
+        DiagnosisFinding(
             "quick",
             say(
                 "{annotator} judged {judgments} in less than {limit:.1f} seconds each ({median:.1f} is usual for them), "
@@ -336,8 +348,10 @@ def say_quick(quick: Sequence[Quick]) -> list[Finding]:
 
 
 def say_annotator_pairs(
-    measured: Measured, extremes: tuple[PairAgreement, PairAgreement] | None, left_out: Collection[str] = ()
-) -> list[Finding]:
+    measured: MeasuredAgreement,
+    extremes: tuple[PairAgreement, PairAgreement] | None,
+    left_out: Collection[str] = (),
+) -> list[DiagnosisFinding]:
     """Which annotator pairs have no kappa, and who agree least and most where they surely differ. `left_out`: who is none of
     the latter."""
     pairs = measured.annotator_pairs
@@ -348,7 +362,7 @@ def say_annotator_pairs(
         if len(undefined) > 3:
             named = say("{named} and {n} more", named=named, n=len(undefined) - 3)
         found.append(
-            Finding(
+            DiagnosisFinding(
                 "undefined",
                 say(
                     "Left out of the mean, since without variation their kappa is undefined: {named}.",
@@ -359,7 +373,7 @@ def say_annotator_pairs(
     if extremes is not None:
         low, high = extremes
         found.append(
-            Finding(
+            DiagnosisFinding(
                 "least",
                 say_without(
                     say(

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.agreement.intervals import cluster_interval, confidence
-from annotator.agreement.judgment_pairs import Couples, Estimate, estimate_mean, subtract, tally
-from annotator.agreement.judgment_table import Flags, Floats, Ints, Judged
+from annotator.agreement.judgment_pairs import FigureEstimate, JudgmentPairs, estimate_mean, subtract, tally
+from annotator.agreement.judgment_table import Flags, Floats, GradedJudgments, Ints
 from annotator.agreement.records import FEW_PAIRS, Interval
 
 SHARE_OF_MEDIAN = 0.25
@@ -23,7 +23,7 @@ DIFFERS_BY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Quick:
+class QuickAnnotator:
     """An annotator whose quick judgments match the others' less than their other judgments do: `matching` of them
     against `usually`; `ci95` is of the difference (below 0). `judgments` of theirs took less than `limit` seconds, where
     `median` is usual; those that nobody else judged are among them."""
@@ -59,7 +59,9 @@ def limit_quick(seconds: Sequence[float]) -> float | None:
     return limit if limit == limit else None
 
 
-def find_quick(judged: Judged, seconds: Floats, couples: Couples, names: Sequence[str]) -> tuple[Quick, ...]:
+def find_quick(
+    judged: GradedJudgments, seconds: Floats, couples: JudgmentPairs, names: Sequence[str]
+) -> tuple[QuickAnnotator, ...]:
     """The annotators of whom it holds, by name's order. `seconds` of every judgment; 0, NaN: unknown."""
     if not len(couples.left):
         return ()
@@ -80,11 +82,13 @@ def find_quick(judged: Judged, seconds: Floats, couples: Couples, names: Sequenc
         ci95 = _differ(hasty[who], usual[who], level=confidence(len(asked)))
         if ci95 and _is_so_within_queries(*((sums[who], counts[who]) for sums, counts in counted)):
             figures = (float(limits[who]), medians[who], hasty[who].value, usual[who].value)
-            found.append(Quick(names[who], int(quick[judged.annotator == who].sum()), *figures, ci95))
+            found.append(
+                QuickAnnotator(names[who], int(quick[judged.annotator == who].sum()), *figures, ci95)
+            )
     return tuple(found)
 
 
-def _tally_match(couples: Couples, annotators: int, counted: Flags) -> tuple[Floats, Floats]:
+def _tally_match(couples: JudgmentPairs, annotators: int, counted: Flags) -> tuple[Floats, Floats]:
     """Of each annotator's `counted` judgments (rows) in each query (columns), how many comparisons match, and how many there are."""
     first, second = (counted[rows].astype(np.float64) for rows in (couples.left, couples.right))
     matching = couples.apart == 0
@@ -108,7 +112,7 @@ def _is_so_within_queries(hasty: tuple[Floats, Floats], usual: tuple[Floats, Flo
     return interval is None or (interval[1] < 0 and difference.value <= -DIFFERS_BY)
 
 
-def _differ(hasty: Estimate, usual: Estimate, *, level: float) -> Interval | None:
+def _differ(hasty: FigureEstimate, usual: FigureEstimate, *, level: float) -> Interval | None:
     """The interval of how much less the hasty ones match; None unless they surely do."""
     difference = subtract(hasty, usual)
     strict = cluster_interval(difference, level=level)

@@ -18,8 +18,8 @@ from annotator.agreement.coefficients.krippendorff import coincidences, krippend
 from annotator.agreement.diagnosis.drift import TOO_FEW_QUERIES
 from annotator.agreement.intervals import cluster_interval, confidence, exact_interval
 from annotator.agreement.judgment_pairs import (
-    Couples,
-    Estimate,
+    FigureEstimate,
+    JudgmentPairs,
     estimate_kappa,
     estimate_mean,
     estimate_table,
@@ -30,13 +30,20 @@ from annotator.agreement.judgment_table import (
     CATEGORIES,
     CELLS,
     Flags,
+    GradedJudgments,
     Ints,
-    Judged,
     count_by_annotator,
     count_grades,
     number_rows,
 )
-from annotator.agreement.records import FEW_PAIRS, FEW_QUERIES, Interval, Measured, PairAgreement, Value
+from annotator.agreement.records import (
+    FEW_PAIRS,
+    FEW_QUERIES,
+    CoefficientValue,
+    Interval,
+    MeasuredAgreement,
+    PairAgreement,
+)
 from annotator.domain.messages import say
 from annotator.labeling.records import AnnotatorResult
 
@@ -46,16 +53,18 @@ _TURNED = np.arange(CELLS).reshape(CATEGORIES, CATEGORIES).T.ravel()
 
 
 @dataclass(frozen=True, slots=True)
-class AgreesLess:
+class LowAgreementAnnotator:
     """An annotator whose kappa with all the others together is surely below that of all comparisons (`everybody`)."""
 
     annotator: str
-    kappa: Value
+    kappa: CoefficientValue
     couples: int
     everybody: float
 
 
-def estimate_against_others(couples: Couples, annotators: int) -> tuple[tuple[int, Estimate], ...]:
+def estimate_against_others(
+    couples: JudgmentPairs, annotators: int
+) -> tuple[tuple[int, FigureEstimate], ...]:
     """Estimate the kappa with all the others together of each annotator who has comparisons: (number, estimate)."""
     who: Ints = np.concatenate([couples.first, couples.second])
     cell = np.concatenate([couples.cell, _TURNED[couples.cell]])
@@ -64,22 +73,22 @@ def estimate_against_others(couples: Couples, annotators: int) -> tuple[tuple[in
 
 
 def measure_against_others(
-    estimates: Iterable[tuple[int, Estimate]], names: Sequence[str]
-) -> dict[str, Value]:
+    estimates: Iterable[tuple[int, FigureEstimate]], names: Sequence[str]
+) -> dict[str, CoefficientValue]:
     """Return each annotator's kappa with all the others together, with its 95 % interval; who shares no pair is not in it."""
     found = {}
     for who, own in estimates:
         ci95 = cluster_interval(own)
         if np.isnan(own.value):
-            found[names[who]] = Value(None, None, NO_VARIATION)
+            found[names[who]] = CoefficientValue(None, None, NO_VARIATION)
         else:
-            found[names[who]] = Value(own.value, ci95, None if ci95 else TOO_FEW_QUERIES)
+            found[names[who]] = CoefficientValue(own.value, ci95, None if ci95 else TOO_FEW_QUERIES)
     return found
 
 
 def find_less(
-    couples: Couples, estimates: Iterable[tuple[int, Estimate]], names: Sequence[str]
-) -> tuple[AgreesLess, ...]:
+    couples: JudgmentPairs, estimates: Iterable[tuple[int, FigureEstimate]], names: Sequence[str]
+) -> tuple[LowAgreementAnnotator, ...]:
     """Find who agrees surely less with the others than everybody does, those first who weigh most. `couples` and the
     `estimates` of them are without those of whom something worse is said already: beside them all others look bad."""
     estimates = [
@@ -97,14 +106,14 @@ def find_less(
         difference = subtract(own, everybody)
         interval = cluster_interval(difference, level=level)
         if interval is not None and interval[1] < 0 and difference.value <= -LESS_BY:
-            value = Value(own.value, cluster_interval(own))
-            found.append(AgreesLess(names[who], value, own.couples, everybody.value))
+            value = CoefficientValue(own.value, cluster_interval(own))
+            found.append(LowAgreementAnnotator(names[who], value, own.couples, everybody.value))
     found.sort(key=lambda one: (-(one.everybody - (one.kappa.value or 0.0)) * one.couples, one.annotator))
     return tuple(found)
 
 
 def find_extremes(
-    measured: Measured, couples: Couples, names: Sequence[str]
+    measured: MeasuredAgreement, couples: JudgmentPairs, names: Sequence[str]
 ) -> tuple[PairAgreement, PairAgreement] | None:
     """Return the lowest and the highest by kappa of those who share enough (`warning`), if the difference of the two is as sure
     as the number of annotator pairs calls for; else None."""
@@ -137,7 +146,7 @@ DIFFERS_BY = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class ConstantAnnotator:
     """An annotator who gave `grade` in the share `own` of `judgments` on shared pairs; the others gave it, on the same pairs,
     in the share `others`."""
 
@@ -149,17 +158,19 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Constants:
+class ConstantAnnotators:
     """All such annotators, those first who weigh most; `share` of the judgments on shared pairs is theirs. `alpha_without`
     them (ordinal; NaN: undefined) rests on `pairs_without` pairs."""
 
-    people: tuple[Constant, ...]
+    people: tuple[ConstantAnnotator, ...]
     share: float
     alpha_without: float
     pairs_without: int
 
 
-def find_constants(judged: Judged, couples: Couples, names: Sequence[str]) -> Constants:
+def find_constants(
+    judged: GradedJudgments, couples: JudgmentPairs, names: Sequence[str]
+) -> ConstantAnnotators:
     """Find who gives one grade almost throughout. `couples`: of `judged`; `names[n]` is annotator n."""
     shared = judged.shared()
     counts = count_by_annotator(shared, len(names))
@@ -171,15 +182,15 @@ def find_constants(judged: Judged, couples: Couples, names: Sequence[str]) -> Co
         one = _compare(couples, who, int(grade[who]), level)
         if one is not None:
             own = float(counts[who].max() / judgments[who])
-            found.append(Constant(names[who], int(grade[who]), int(judgments[who]), own, one))
+            found.append(ConstantAnnotator(names[who], int(grade[who]), int(judgments[who]), own, one))
     found.sort(key=lambda one: (-(one.own - one.others) * one.judgments, one.annotator))
     places = {name: place for place, name in enumerate(names)}
     theirs = np.isin(shared.annotator, [places[one.annotator] for one in found])
     alpha, pairs = measure_without(shared, theirs) if found else (float("nan"), 0)
-    return Constants(tuple(found), float(theirs.mean()) if len(theirs) else 0.0, alpha, pairs)
+    return ConstantAnnotators(tuple(found), float(theirs.mean()) if len(theirs) else 0.0, alpha, pairs)
 
 
-def _compare(couples: Couples, who: int, grade: int, level: float) -> float | None:
+def _compare(couples: JudgmentPairs, who: int, grade: int, level: float) -> float | None:
     """The share of this grade among the others' judgments of the annotator's pairs; None unless it is surely lower than the
     annotator's own."""
     own = couples.take((couples.first == who) | (couples.second == who))
@@ -196,7 +207,7 @@ def _compare(couples: Couples, who: int, grade: int, level: float) -> float | No
     return float(theirs.mean())
 
 
-def measure_without(shared: Judged, left_out: Flags) -> tuple[float, int]:
+def measure_without(shared: GradedJudgments, left_out: Flags) -> tuple[float, int]:
     """Return ordinal alpha of the judgments that stay, and over how many pairs."""
     rest = shared.where(~left_out).shared()
     counts = count_grades(rest).counts
@@ -214,7 +225,7 @@ REPEATS_EQUAL = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Failing:
+class FailingAnnotator:
     """An annotator who fails a check: `right` of `of` answers were right, or equal to the first; `share` is its exact
     95 % interval. `difference`: of gold, the mean of given less right; of repeats, the mean distance."""
 
@@ -226,7 +237,7 @@ class Failing:
     difference: float | None
 
 
-def find_failing(checks: Sequence[AnnotatorResult]) -> tuple[Failing, ...]:
+def find_failing(checks: Sequence[AnnotatorResult]) -> tuple[FailingAnnotator, ...]:
     """Those who fail on repeats, then those who fail on gold, each by username."""
     people = sorted(checks, key=lambda one: one.annotator)
     repeats = [(one.annotator, one.repeats.n, one.repeats.equal, one.repeats.difference) for one in people]
@@ -238,27 +249,29 @@ def _find(
     kind: Literal["gold", "repeat"],
     answers: Sequence[tuple[str, int, float | None, float | None]],
     asked_for: float,
-) -> list[Failing]:
+) -> list[FailingAnnotator]:
     asked = [one for one in answers if one[1] >= FEW_ANSWERS and one[2] is not None]
     found = []
     for annotator, of, share, difference in asked:
         right = round((share or 0.0) * of)
         if exact_interval(right, of, level=confidence(len(asked)))[1] < asked_for:
-            found.append(Failing(kind, annotator, right, of, exact_interval(right, of), difference))
+            found.append(FailingAnnotator(kind, annotator, right, of, exact_interval(right, of), difference))
     return found
 
 
-def leave_out(measured: Measured, others: Couples, named: Collection[str]) -> Measured:
+def leave_out(
+    measured: MeasuredAgreement, others: JudgmentPairs, named: Collection[str]
+) -> MeasuredAgreement:
     """The figures that the findings about grades and annotator pairs rest on (`pairs`, `annotator_pairs` and `cohen_kappa`,
     without intervals), of the others alone; the rest as it was. `others`: their couples."""
     if not named:
         return measured
     kept = keep_pairs(measured, named)
-    kappas = {kind: Value(_average(kept, kind)) for kind in measured.cohen_kappa}
+    kappas = {kind: CoefficientValue(_average(kept, kind)) for kind in measured.cohen_kappa}
     return replace(measured, pairs=len(np.unique(others.place)), annotator_pairs=kept, cohen_kappa=kappas)
 
 
-def keep_pairs(measured: Measured, named: Collection[str]) -> tuple[PairAgreement, ...]:
+def keep_pairs(measured: MeasuredAgreement, named: Collection[str]) -> tuple[PairAgreement, ...]:
     """The annotator pairs that are of none of them."""
     left_out = frozenset(named)
     return tuple(pair for pair in measured.annotator_pairs if left_out.isdisjoint(pair.annotators))

@@ -7,18 +7,24 @@ share few pairs: the mean over annotator pairs is then too low (docs/statistics.
 """
 
 from annotator.agreement.diagnosis.wording import round_up, show_pairs, show_queries, show_value
-from annotator.agreement.records import FEW_PAIRS, FEW_QUERIES, Measured, Value, Verdict
+from annotator.agreement.records import (
+    FEW_PAIRS,
+    FEW_QUERIES,
+    AgreementVerdict,
+    CoefficientValue,
+    MeasuredAgreement,
+)
 from annotator.domain.messages import Message, say, say_n
 
 DIGITS = 6  # limits are compared so far, so that 0.7 is 0.7 on every machine
 OUT_OF_REACH = 100  # times the pairs there are: so near the target that judging more is no way to settle it
 
 
-def judge(measured: Measured, *, target: float, unrateable: int = 0) -> Verdict:
+def judge(measured: MeasuredAgreement, *, target: float, unrateable: int = 0) -> AgreementVerdict:
     """The verdict, in words too. `unrateable`: how many judgments say that a pair cannot be rated."""
     kappa = measured.cohen_kappa["unweighted"]
     if not measured.pairs:
-        return Verdict("unknown", kappa, target, None, _say_nothing_shared(measured, unrateable))
+        return AgreementVerdict("unknown", kappa, target, None, _say_nothing_shared(measured, unrateable))
     figures = {
         "kappa": show_value(kappa),
         "target": target,
@@ -27,22 +33,22 @@ def judge(measured: Measured, *, target: float, unrateable: int = 0) -> Verdict:
     }
     missing = _count_missing(measured)
     if missing:
-        return Verdict("unknown", kappa, target, missing, _say_little(kappa, missing, figures))
+        return AgreementVerdict("unknown", kappa, target, missing, _say_little(kappa, missing, figures))
     if kappa.value is None or kappa.ci95 is None:
-        return Verdict("unknown", kappa, target, None, _say_undefined(kappa, figures))
+        return AgreementVerdict("unknown", kappa, target, None, _say_undefined(kappa, figures))
     if _is_scattered(measured):
         alpha = show_value(measured.krippendorff_alpha["nominal"])
-        return Verdict("unknown", kappa, target, None, _say_scattered(alpha, figures))
+        return AgreementVerdict("unknown", kappa, target, None, _say_scattered(alpha, figures))
     low, high = (round(limit, DIGITS) for limit in kappa.ci95)
     if low >= target:
-        return Verdict("met", kappa, target, None, _say_met(figures))
+        return AgreementVerdict("met", kappa, target, None, _say_met(figures))
     if high < target:
-        return Verdict("not met", kappa, target, None, _say_not_met(figures))
+        return AgreementVerdict("not met", kappa, target, None, _say_not_met(figures))
     further = count_further(kappa, target, measured.pairs)
-    return Verdict("unknown", kappa, target, further, _say_open(further, figures))
+    return AgreementVerdict("unknown", kappa, target, further, _say_open(further, figures))
 
 
-def count_further(kappa: Value, target: float, pairs: int) -> int | None:
+def count_further(kappa: CoefficientValue, target: float, pairs: int) -> int | None:
     """About how many further double-judged pairs would take the target out of the interval, if kappa stays as it is and
     the new pairs are spread over new queries as the old ones are.
 
@@ -56,19 +62,19 @@ def count_further(kappa: Value, target: float, pairs: int) -> int | None:
     return None if needed > OUT_OF_REACH * pairs else max(1, round_up(needed - pairs))
 
 
-def _count_missing(measured: Measured) -> int:
+def _count_missing(measured: MeasuredAgreement) -> int:
     """How many pairs are missing for an interval to mean anything, new queries having as many as the old."""
     for_queries = (FEW_QUERIES - measured.queries) * measured.pairs / max(1, measured.queries)
     return round_up(max(0, FEW_PAIRS - measured.pairs, for_queries))
 
 
-def _is_scattered(measured: Measured) -> bool:
+def _is_scattered(measured: MeasuredAgreement) -> bool:
     """Whether half of the mean kappa's weight or more lies on annotators who share fewer than FEW_PAIRS pairs."""
     shared = [pair.pairs for pair in measured.annotator_pairs]
     return 2 * sum(pairs for pairs in shared if pairs < FEW_PAIRS) >= sum(shared)
 
 
-def _say_nothing_shared(measured: Measured, unrateable: int) -> Message:
+def _say_nothing_shared(measured: MeasuredAgreement, unrateable: int) -> Message:
     if not measured.single_pairs and unrateable:
         return say_n(
             "No judgment carries a grade, so there is no agreement to measure: the only one says that its pair cannot be "
@@ -86,7 +92,7 @@ def _say_nothing_shared(measured: Measured, unrateable: int) -> Message:
     )
 
 
-def _say_little(kappa: Value, missing: int, figures: dict[str, object]) -> Message:
+def _say_little(kappa: CoefficientValue, missing: int, figures: dict[str, object]) -> Message:
     least = {"least_pairs": FEW_PAIRS, "least_queries": FEW_QUERIES, "missing": show_pairs(missing)}
     if kappa.value is None:
         return say(
@@ -105,7 +111,7 @@ def _say_little(kappa: Value, missing: int, figures: dict[str, object]) -> Messa
     )
 
 
-def _say_undefined(kappa: Value, figures: dict[str, object]) -> Message:
+def _say_undefined(kappa: CoefficientValue, figures: dict[str, object]) -> Message:
     if kappa.value is None:
         return say(
             "Not known whether the target of {target:g} is met: Cohen's kappa is undefined over {pairs} of {queries} "

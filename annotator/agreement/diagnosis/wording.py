@@ -3,11 +3,11 @@
 import math
 from collections.abc import Collection, Sequence
 
-from annotator.agreement.records import Interval, Value
+from annotator.agreement.records import CoefficientValue, Interval
 from annotator.domain.messages import Message, join_sentences, say, say_n
 
 
-def show_value(value: Value) -> str:
+def show_value(value: CoefficientValue) -> str:
     """0.72 [0.65, 0.78]"""
     return show_figure(value.value if value.value is not None else float("nan"), value.ci95)
 

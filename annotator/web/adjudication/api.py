@@ -20,12 +20,12 @@ from annotator.adjudication.history_service import read_timeline
 from annotator.adjudication.queue_records import list_words
 from annotator.adjudication.records import Decision
 from annotator.adjudication.service import (
-    Barred,
-    Case,
     CaseBatch,
     CaseJudgment,
     CaseOrigin,
-    WordsOwed,
+    DisagreementView,
+    JudgedByLead,
+    RationaleRequired,
     adjudicate,
     assign_case,
     hand_out_cases,
@@ -58,7 +58,7 @@ def show_batch(batch: CaseBatch, username: str) -> dict[str, Any]:
     return {"cases": [write_case(case, username) for case in batch.cases], "left": batch.left}
 
 
-def write_case(case: Case, username: str) -> dict[str, Any]:
+def write_case(case: DisagreementView, username: str) -> dict[str, Any]:
     """One case."""
     proposals = [
         {
@@ -157,7 +157,7 @@ def write_origin(origin: CaseOrigin) -> dict[str, Any]:
     }
 
 
-def _show_voices(case: Case) -> dict[str, Any]:
+def _show_voices(case: DisagreementView) -> dict[str, Any]:
     """What else speaks of the pair."""
     return {
         "objections": [
@@ -373,9 +373,9 @@ def _refuse(error: AnnotatorError) -> JSONResponse:
     status = next((number for kind, number in STATUSES.items() if isinstance(error, kind)), 400)
     told = {"error": show_refusal(error)}
     if status == 400:
-        owed, state = isinstance(error, WordsOwed), isinstance(error, StateError)
+        owed, state = isinstance(error, RationaleRequired), isinstance(error, StateError)
         told["code"] = "words_owed" if owed else "not_disputed" if state else "invalid"
-    elif isinstance(error, Barred):
+    elif isinstance(error, JudgedByLead):
         told["code"] = "barred"
     return JSONResponse(told, status)
 

@@ -33,7 +33,7 @@ from annotator.web.page_context import PageContext, require_context
 from annotator.web.uploads import draw_file_field
 
 if TYPE_CHECKING:
-    from annotator.adjudication.bulk_sql import Batch
+    from annotator.adjudication.bulk_sql import DecisionBatch
     from annotator.adjudication.policies import PolicyPreview
 
 
@@ -134,7 +134,7 @@ def _settle(dataset: str, here: QueueAddress, policy: str, digest: str, key: str
     note_press()
 
 
-def _draw_batch(dataset: str, batch: "Batch") -> None:
+def _draw_batch(dataset: str, batch: "DecisionBatch") -> None:
     said = tr(
         "{pairs} by {name} on {time}: {policy}.",
         pairs=tr_n("{n:,} pair", "{n:,} pairs", batch.pairs),

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from annotator.adjudication.bulk_service import export_queue
 from annotator.adjudication.history_service import (
-    TrailFilter,
+    AuditLogFilter,
     iterate_trail,
     read_moment,
     write_csv,
@@ -99,9 +99,9 @@ def audit_log_routes(database: Database) -> list[Route]:
     return [Route(AUDIT_LOG_ADDRESS, get_trail, methods=["GET"])]
 
 
-def read_filter(asked: dict[str, str]) -> TrailFilter:
+def read_filter(asked: dict[str, str]) -> AuditLogFilter:
     """What the address asks for. A time without a zone is UTC. ValidationError, with the parameter's name, for a time that is none."""
-    return TrailFilter(
+    return AuditLogFilter(
         pair=asked.get("pair") or None,
         action=asked.get("action") or None,
         person=asked.get("person") or None,
@@ -117,7 +117,7 @@ def _read_time(asked: dict[str, str], name: str, *, last: bool = False) -> datet
         raise ValidationError(say("{field}: {fault}", field=name, fault=error.args[0])) from None
 
 
-def list_audit_log_address(dataset: str, name: str, wanted: TrailFilter) -> str:
+def list_audit_log_address(dataset: str, name: str, wanted: AuditLogFilter) -> str:
     """The address of the file of these records in the format of this name."""
     told = {
         "pair": wanted.pair,

@@ -12,8 +12,8 @@ from annotator.adjudication.history_service import (
     ACTION_NAMES,
     ACTIONS,
     PAGE,
-    TrailEvent,
-    TrailFilter,
+    AuditLogEntry,
+    AuditLogFilter,
     list_trail_people,
     read_trail,
     say_recorded,
@@ -59,7 +59,7 @@ def _draw_open(context: PageContext, dataset: str) -> None:
     draw_file_link(tr("As JSON lines, whole"), list_audit_log_address(dataset, "jsonl", wanted))
 
 
-def _ask(context: PageContext, dataset: str) -> TrailFilter:
+def _ask(context: PageContext, dataset: str) -> AuditLogFilter:
     """The filters. Another choice begins at the latest again."""
     people = dict(list_trail_people(context.database, context.actor, dataset))
     named = {OPERATOR: tr("operator"), **{username: name or username for username, name in people.items()}}
@@ -100,14 +100,14 @@ def _ask(context: PageContext, dataset: str) -> TrailFilter:
             width=150,
             format="YYYY-MM-DD",
         )
-    return TrailFilter(None, action, person, _read(since, time.min), _read(until, time.max))
+    return AuditLogFilter(None, action, person, _read(since, time.min), _read(until, time.max))
 
 
 def _read(day: object, at: time) -> datetime | None:
     return datetime.combine(day, at, find_zone()) if isinstance(day, date) else None
 
 
-def _describe(dataset: str, one: TrailEvent) -> list[Cell]:
+def _describe(dataset: str, one: AuditLogEntry) -> list[Cell]:
     pair: Cell = ""
     if one.pair is not None and one.query_id is not None and one.doc_id is not None:
         says = tr("Open the case of {query_id} {doc_id}", query_id=one.query_id, doc_id=one.doc_id)

@@ -18,7 +18,13 @@ from annotator.adjudication.discussion_service import (
     read_discussed_text,
     say_in_discussion,
 )
-from annotator.adjudication.records import CAUSE_NAMES, OwnDecision, OwnDecisions, OwnDiscussion, Said
+from annotator.adjudication.records import (
+    CAUSE_NAMES,
+    DiscussionJudgment,
+    OwnDecision,
+    OwnDecisions,
+    OwnDiscussion,
+)
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.grades import GRADES
 from annotator.domain.settling import Decided
@@ -114,7 +120,7 @@ def _draw_said(one: OwnDiscussion, names: Sequence[str]) -> None:
     draw_table(tr("What was said of this pair"), heads, rows)
 
 
-def _row(who: str, said: Said, names: Sequence[str], *, turns: bool) -> list[str]:
+def _row(who: str, said: DiscussionJudgment, names: Sequence[str], *, turns: bool) -> list[str]:
     row = [who, name_said(said.outcome, said.grade, names), said.note or "–"]
     if not turns:
         return row

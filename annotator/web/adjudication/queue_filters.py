@@ -20,7 +20,7 @@ from annotator.adjudication.queue_records import (
     read_reasons,
 )
 from annotator.domain.messages import join, say
-from annotator.domain.settling import REASONS, Reason
+from annotator.domain.settling import REASONS, QueueReason
 from annotator.web.adjudication.queue_url import QueueAddress, go
 from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr, tr_n
@@ -36,18 +36,18 @@ SORT_NAMES = {
     "annotators": say("by annotators"),
 }
 MEANINGS = {
-    Reason.DIFFER: say("independent grades differ"),
-    Reason.UNRATEABLE: say("one annotator graded the pair, another could not rate it"),
-    Reason.QUALITY: say("a third expert contradicts the settled grade"),
-    Reason.OBJECTION: say("an annotator objects to what was decided"),
-    Reason.QUESTION: say("an annotator asked something that nobody has answered"),
-    Reason.STALE: say("judged or decided before the guideline changed its meaning"),
+    QueueReason.DIFFER: say("independent grades differ"),
+    QueueReason.UNRATEABLE: say("one annotator graded the pair, another could not rate it"),
+    QueueReason.QUALITY: say("a third expert contradicts the settled grade"),
+    QueueReason.OBJECTION: say("an annotator objects to what was decided"),
+    QueueReason.QUESTION: say("an annotator asked something that nobody has answered"),
+    QueueReason.STALE: say("judged or decided before the guideline changed its meaning"),
 }
 
 
-def name_reasons(reasons: Reason) -> str:
+def name_reasons(reasons: QueueReason) -> str:
     """Why a pair waits, or did."""
-    return tr(join(REASONS[reason] for reason in Reason if reason in reasons))
+    return tr(join(REASONS[reason] for reason in QueueReason if reason in reasons))
 
 
 def say_reasons() -> str:
@@ -137,7 +137,7 @@ MOST_ANNOTATORS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class QueueFilterChoices:
     """What can be chosen from. `reader`: the lead's own username."""
 
     summary: QueueSummary
@@ -147,7 +147,7 @@ class Choices:
     reader: str
 
 
-def draw_filters(here: QueueAddress, choices: Choices) -> None:
+def draw_filters(here: QueueAddress, choices: QueueFilterChoices) -> None:
     """The controls, as the address has them."""
     _show(here)
     _draw_reasons(here, choices.summary)
@@ -175,7 +175,9 @@ def clear() -> None:
 
 def _draw_reasons(here: QueueAddress, summary: QueueSummary) -> None:
     """Those that something is open for; and those that are asked for."""
-    counted = {word: summary.by_reason.get(reason, 0) for reason in Reason for word in list_words(reason)}
+    counted = {
+        word: summary.by_reason.get(reason, 0) for reason in QueueReason for word in list_words(reason)
+    }
     asked = list_words(here.wanted.reasons)
     there = [word for word, n in counted.items() if n or word in asked]
     if not there:
@@ -192,7 +194,7 @@ def _draw_reasons(here: QueueAddress, summary: QueueSummary) -> None:
     )
 
 
-def _draw_more(wanted: QueueFilter, choices: Choices) -> None:
+def _draw_more(wanted: QueueFilter, choices: QueueFilterChoices) -> None:
     without = None in choices.summary.by_category or wanted.category == ""
     with st.container(horizontal=True):
         _choose(

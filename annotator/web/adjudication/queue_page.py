@@ -20,7 +20,7 @@ from annotator.people.service import list_people
 from annotator.web.adjudication.bulk import draw_files, draw_policies
 from annotator.web.adjudication.history import draw_trail
 from annotator.web.adjudication.panel.component import draw_deciding
-from annotator.web.adjudication.queue_filters import Choices, clear, describe_filter, draw_filters
+from annotator.web.adjudication.queue_filters import QueueFilterChoices, clear, describe_filter, draw_filters
 from annotator.web.adjudication.queue_table import SIZE, draw_table
 from annotator.web.adjudication.queue_url import (
     DATASET,
@@ -43,7 +43,9 @@ from annotator.web.page_context import PageContext
 CHARTS, POLICIES, FILES = say("Where they lie"), say("Settle in bulk"), say("File for a meeting")
 
 
-def draw_parts(context: PageContext, found: QueuePage, here: QueueAddress, choices: Choices) -> None:
+def draw_parts(
+    context: PageContext, found: QueuePage, here: QueueAddress, choices: QueueFilterChoices
+) -> None:
     """The filter in words, and its parts as tabs."""
     _draw_filter(found, here)
     names = [LIST, *([CHARTS] if found.open else []), POLICIES, FILES]
@@ -55,7 +57,7 @@ def draw_parts(context: PageContext, found: QueuePage, here: QueueAddress, choic
 
 
 def _draw_part(
-    name: str, context: PageContext, found: QueuePage, here: QueueAddress, choices: Choices
+    name: str, context: PageContext, found: QueuePage, here: QueueAddress, choices: QueueFilterChoices
 ) -> None:
     if name == CHARTS:
         from annotator.web.adjudication.queue_table import draw_charts
@@ -231,7 +233,7 @@ def draw_queue_page(context: PageContext) -> None:
     keep_focus()
 
 
-def _find_choices(context: PageContext, dataset: str) -> Choices:
+def _find_choices(context: PageContext, dataset: str) -> QueueFilterChoices:
     database, actor = context.database, context.actor
     people = list_people(database, actor, dataset=dataset)
     leads = [
@@ -239,7 +241,7 @@ def _find_choices(context: PageContext, dataset: str) -> Choices:
         for one in people
         if any(includes(held.role, "lead") for held in one.memberships) and not one.disabled
     ]
-    return Choices(
+    return QueueFilterChoices(
         summary=summarize_queue(database, actor, dataset),
         categories=list_work_categories(database, actor, dataset),
         annotators=[one.username for one in people],

@@ -15,7 +15,7 @@ import streamlit as st
 
 from annotator.adjudication.queue_records import QueueFilter, QueueSummary
 from annotator.dataset.service import read_current_rubric
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.domain.svg import colour_cell
 from annotator.web.adjudication.queue_filters import name_decided, name_reasons
 from annotator.web.adjudication.queue_url import QueueAddress, go, list_parameters
@@ -115,7 +115,7 @@ def _list_marks(item: "Disagreement") -> list[str]:
         (item.yours, tr("judged by you")),
         (item.taste, tr("only taste")),
         (item.simulated, tr("simulated")),
-        (Reason.QUALITY in item.reasons and not item.waiting, tr("was reopened")),
+        (QueueReason.QUALITY in item.reasons and not item.waiting, tr("was reopened")),
     )
     return [said for holds, said in marks if holds]
 

@@ -8,10 +8,10 @@ from html import escape
 
 import streamlit as st
 
-from annotator.agreement.records import AgreementReport, Value
+from annotator.agreement.records import AgreementReport, CoefficientValue
 from annotator.agreement.service import list_groupings
 from annotator.web.agreement.links import find_selection
-from annotator.web.agreement.report_cache import REPORTS, Kept, Tell
+from annotator.web.agreement.report_cache import REPORTS, KeptReport, Tell
 from annotator.web.kit.controls import find_asked, note_press
 from annotator.web.kit.figures import show_number, show_time
 from annotator.web.kit.messages import tr, tr_n
@@ -25,7 +25,7 @@ def find_report(context: PageContext, dataset: str, by: str | None) -> Agreement
     """The report. Where something has changed since it was measured, says so, with a way to have it measured anew."""
     place = st.empty()
 
-    def tell(pairs: int, kappa: Value) -> None:
+    def tell(pairs: int, kappa: CoefficientValue) -> None:
         place.html(
             f'<p class="annotator-note annotator-measuring" role="status">{escape(say_first(pairs, kappa))}</p>'
         )
@@ -46,7 +46,7 @@ def find_kept(
     *,
     quick: float = 0.0,
     tell: Tell | None = None,
-) -> Kept:
+) -> KeptReport:
     """The report, kept or measured now, for whoever draws it elsewhere. `quick`: where something has changed and it takes no
     more seconds than these, it is measured now. `tell`: gets what is known first."""
     anew = st.session_state.pop(ANEW, False)
@@ -55,7 +55,7 @@ def find_kept(
     )
 
 
-def say_first(pairs: int, kappa: Value) -> str:
+def say_first(pairs: int, kappa: CoefficientValue) -> str:
     """What is known in a moment."""
     if kappa.value is None:
         return tr("Measuring agreement …")
@@ -68,7 +68,7 @@ def say_first(pairs: int, kappa: Value) -> str:
     )
 
 
-def draw_changed(kept: Kept) -> None:
+def draw_changed(kept: KeptReport) -> None:
     """Of when the report is, where something has changed since, and a way to have it measured again."""
     if not kept.changed:
         return

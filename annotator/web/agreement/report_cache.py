@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from time import perf_counter
 
-from annotator.agreement.records import AgreementReport, Value
+from annotator.agreement.records import AgreementReport, CoefficientValue
 from annotator.agreement.service import compute_agreement, read_stamp
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
@@ -22,11 +22,11 @@ LONGEST = timedelta(minutes=10)
 QUICK = 1.0  # seconds: measured anew on the Overview whenever something has changed
 TIMES = 20
 
-Tell = Callable[[int, Value], None]
+Tell = Callable[[int, CoefficientValue], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptReport:
     """A report, when it was measured, and whether something has changed since. `took`: seconds."""
 
     report: AgreementReport
@@ -48,7 +48,7 @@ class Kept:
 class KeptReports:
     """See the module. The one asked for longest ago goes first."""
 
-    kept: dict[Hashable, Kept] = field(default_factory=dict)
+    kept: dict[Hashable, KeptReport] = field(default_factory=dict)
     turns: dict[Hashable, Lock] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
@@ -63,7 +63,7 @@ class KeptReports:
         anew: bool = False,
         quick: float = 0.0,
         tell: Tell | None = None,
-    ) -> Kept:
+    ) -> KeptReport:
         """The report, from what is kept or measured now (`anew`: in any case; `quick`: where something has changed and it took
         no more seconds than these). `tell`: gets the pairs and the kappa as soon
         as they are known, where it is measured. NotAllowed for anybody but leads."""
@@ -75,13 +75,13 @@ class KeptReports:
             if found is None or anew or not found.is_good(stamp, now, quick=quick):
                 begun = perf_counter()
                 report = compute_agreement(database, actor, dataset, by=by, tell=tell)
-                found = Kept(report, now, False, stamp, perf_counter() - begun)
+                found = KeptReport(report, now, False, stamp, perf_counter() - begun)
             elif found.stamp != stamp:
-                found = Kept(found.report, found.measured_at, True, found.stamp, found.took)
+                found = KeptReport(found.report, found.measured_at, True, found.stamp, found.took)
             self._keep(name, found)
         return found
 
-    def _keep(self, name: Hashable, found: Kept) -> None:
+    def _keep(self, name: Hashable, found: KeptReport) -> None:
         with self.lock:
             self.kept.pop(name, None)
             self.kept[name] = found

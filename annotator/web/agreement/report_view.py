@@ -9,7 +9,7 @@ from html import escape
 
 import streamlit as st
 
-from annotator.agreement.records import AgreementReport, Verdict
+from annotator.agreement.records import AgreementReport, AgreementVerdict
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.messages import say
 from annotator.web.agreement.links import draw_sentence
@@ -74,7 +74,7 @@ def draw_findings(report: AgreementReport) -> None:
                 draw_sentence(report.dataset, tr(one.sentence), one.pairs)
 
 
-def _say_further(verdict: Verdict) -> str:
+def _say_further(verdict: AgreementVerdict) -> str:
     if verdict.state != "unknown":
         return ""
     return (

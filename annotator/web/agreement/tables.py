@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from annotator.agreement.records import (
     AgreementReport,
+    CoefficientValue,
     GroupAgreement,
-    Measured,
+    MeasuredAgreement,
     PairAgreement,
-    Value,
     say_who_counts,
 )
 from annotator.web.agreement.links import name_field
@@ -24,15 +24,15 @@ KINDS = ("unweighted", "linear", "quadratic")
 Row = dict[str, object]
 
 
-def list_kappas(kappas: Mapping[str, Value]) -> list[tuple[str, Value]]:
+def list_kappas(kappas: Mapping[str, CoefficientValue]) -> list[tuple[str, CoefficientValue]]:
     """Cohen's kappa of each kind, by its name."""
     return [(name_word(kind), kappas[kind]) for kind in KINDS]
 
 
-def list_coefficients(found: Measured) -> list[Row]:
+def list_coefficients(found: MeasuredAgreement) -> list[Row]:
     """Every coefficient of a set of judgments; the observed agreement first."""
     named = [
-        (tr("observed agreement"), Value(found.observed_agreement)),
+        (tr("observed agreement"), CoefficientValue(found.observed_agreement)),
         *((tr("Cohen's κ, {kind}", kind=kind), value) for kind, value in list_kappas(found.cohen_kappa)),
         (tr("Fleiss' κ"), found.fleiss_kappa),
         *(
@@ -185,7 +185,7 @@ def list_confusion_rows(pair: PairAgreement, grade_names: Sequence[str]) -> list
     ]
 
 
-def _row(column: str, name: str, value: Value) -> Row:
+def _row(column: str, name: str, value: CoefficientValue) -> Row:
     low, high = value.ci95 or (None, None)
     return {
         column: name,
@@ -196,7 +196,7 @@ def _row(column: str, name: str, value: Value) -> Row:
     }
 
 
-def _summary(column: str, name: str, pairs: int, found: Measured | PairAgreement) -> Row:
+def _summary(column: str, name: str, pairs: int, found: MeasuredAgreement | PairAgreement) -> Row:
     kappas = list_kappas(found.cohen_kappa)
     interval = found.cohen_kappa["unweighted"].ci95 if "unweighted" in found.cohen_kappa else None
     return {
@@ -210,7 +210,7 @@ def _summary(column: str, name: str, pairs: int, found: Measured | PairAgreement
     }
 
 
-def _say_why(kappas: Sequence[tuple[str, Value]]) -> str:
+def _say_why(kappas: Sequence[tuple[str, CoefficientValue]]) -> str:
     """Why the first one that is undefined is so."""
     return next((tr(value.why) for _, value in kappas if value.value is None and value.why), "")
 

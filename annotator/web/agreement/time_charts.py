@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
-from annotator.agreement.records import Period, Side, SincePart, SinceVersion
+from annotator.agreement.records import AgreementPeriod, SincePart, SinceVersion, VersionSide
 from annotator.web.kit.charts import AMBER, GREY, RED, TEAL, VIOLET, shorten, show_value
 from annotator.web.kit.figures import show_difference
 from annotator.web.kit.messages import tr
@@ -24,7 +24,7 @@ SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down"
 HEIGHT = 320  # with the dates below: the title of the axis must have room
 
 
-def chart_drift(periods: Sequence[Period], target: float) -> "alt.LayerChart":
+def chart_drift(periods: Sequence[AgreementPeriod], target: float) -> "alt.LayerChart":
     """Kappa of each period with its interval; a period without one leaves a gap. A click on a point picks its period
     (parameter `cell`: at, its place among the periods)."""
     import altair as alt
@@ -68,13 +68,13 @@ def chart_drift(periods: Sequence[Period], target: float) -> "alt.LayerChart":
     ).properties(height=HEIGHT)
 
 
-def describe_drift(periods: Sequence[Period], target: float) -> str:
+def describe_drift(periods: Sequence[AgreementPeriod], target: float) -> str:
     """The same in words."""
     said = "; ".join(f"{one.first} {show_value(one.kappa)}" for one in periods)
     return tr("Cohen's kappa over time, target {target:g}: {values}.", target=target, values=said)
 
 
-def list_leaning_people(periods: Sequence[Period]) -> list[str]:
+def list_leaning_people(periods: Sequence[AgreementPeriod]) -> list[str]:
     """Whose lines are drawn, by name: of more than MOST_PEOPLE those who ever leaned the furthest."""
     furthest: dict[str, float] = {}
     for period in periods:
@@ -84,7 +84,7 @@ def list_leaning_people(periods: Sequence[Period]) -> list[str]:
     return sorted(chosen)
 
 
-def chart_leanings(periods: Sequence[Period]) -> "alt.LayerChart":
+def chart_leanings(periods: Sequence[AgreementPeriod]) -> "alt.LayerChart":
     """How much higher each annotator graded than the others, period by period; told apart by colour and by form. A click on
     a point picks its period and annotator (parameter `cell`: at, name)."""
     import altair as alt
@@ -135,7 +135,7 @@ def chart_leanings(periods: Sequence[Period]) -> "alt.LayerChart":
     ).properties(height=HEIGHT + 24 * (-(-len(people) // 2)))
 
 
-def describe_leanings(periods: Sequence[Period]) -> str:
+def describe_leanings(periods: Sequence[AgreementPeriod]) -> str:
     """The same in words: each annotator at the beginning and at the end."""
     said = []
     for name in list_leaning_people(periods):
@@ -151,7 +151,7 @@ def _pick(*fields: str) -> "alt.Parameter":
     return alt.selection_point(name="cell", fields=list(fields), on="click", clear=False)
 
 
-def _place_periods(periods: Sequence[Period]) -> "alt.X":
+def _place_periods(periods: Sequence[AgreementPeriod]) -> "alt.X":
     import altair as alt
 
     return alt.X(
@@ -306,14 +306,14 @@ def list_since_rows(found: SinceVersion) -> list[dict[str, object]]:
     return rows
 
 
-def _ends(letter: str, side: Side) -> dict[str, object]:
+def _ends(letter: str, side: VersionSide) -> dict[str, object]:
     low, high = (side.kappa if letter == "κ" else side.alpha).ci95 or (None, None)
     if letter == "κ":
         return {tr("κ from"): _round(low), tr("κ to"): _round(high)}
     return {tr("α from"): _round(low), tr("α to"): _round(high)}
 
 
-def _say(side: Side) -> str:
+def _say(side: VersionSide) -> str:
     return show_value(side.kappa)
 
 

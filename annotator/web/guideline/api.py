@@ -21,7 +21,7 @@ from annotator.web.labeling.api import refuse
 from annotator.web.session import require_signed_in
 
 if TYPE_CHECKING:
-    from annotator.guideline.service import DiffLine, GradeChange, LineDiff, StandardChange
+    from annotator.guideline.service import DiffLine, GradeChange, GuidelineChange, LineDiff
 
 
 def routes(database: Database) -> list[Route]:
@@ -81,7 +81,7 @@ def change_routes(database: Database) -> list[Route]:
     return [Route("/api/changes", get_changes, methods=["GET"])]
 
 
-def _standard(change: "StandardChange") -> dict[str, Any]:
+def _standard(change: "GuidelineChange") -> dict[str, Any]:
     return {
         "from": change.from_version,
         "to": change.to_version,

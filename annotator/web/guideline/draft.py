@@ -20,7 +20,7 @@ from annotator.domain.grades import GRADES, GradeDefinition, Rubric
 from annotator.guideline.service import read_examples, write_examples
 
 if TYPE_CHECKING:
-    from annotator.guideline.service import Version
+    from annotator.guideline.service import GuidelineVersion
     from annotator.web.page_context import PageContext
 
 OF_A_GRADE = ("name", "definition", "positive", "negative")
@@ -32,7 +32,7 @@ PREFIX = "guide_"
 
 
 @dataclass
-class Draft:
+class GuidelineDraft:
     """What is typed so far, by field. `base`: the version it was begun from. `merged`: what a merge with another lead's
     version brought: their name, their version, the version both began with, and the own fields as they were. `mark`: of
     the fields on the screen, which `shown` holds as they came there."""
@@ -71,32 +71,32 @@ def to_rubric(fields: Mapping[str, str]) -> Rubric:
     return Rubric(grades=grades, guideline=fields["guideline"], title=fields["title"])
 
 
-def find_draft(dataset: str, present: "Version") -> Draft:
+def find_draft(dataset: str, present: "GuidelineVersion") -> GuidelineDraft:
     """The session's draft. One in which nothing is typed yet goes along with the version in force."""
-    draft: Draft | None = st.session_state.get(_name(dataset))
+    draft: GuidelineDraft | None = st.session_state.get(_name(dataset))
     if draft is None or (draft.base != present.version and not draft.fields):
-        draft = Draft(present.version, {})
+        draft = GuidelineDraft(present.version, {})
         st.session_state[_name(dataset)] = draft
     return draft
 
 
-def read_fields(draft: Draft, base: "Version") -> dict[str, str]:
+def read_fields(draft: GuidelineDraft, base: "GuidelineVersion") -> dict[str, str]:
     """What is typed, and the version it was begun from where nothing is."""
     return to_fields(base.rubric) | draft.fields
 
 
-def note_typed(draft: Draft, base: "Version", typed: Mapping[str, str]) -> None:
+def note_typed(draft: GuidelineDraft, base: "GuidelineVersion", typed: Mapping[str, str]) -> None:
     """Keep what differs from the version it was begun from."""
     before = to_fields(base.rubric)
     draft.fields = {name: text for name, text in typed.items() if text != before[name]}
 
 
-def set_draft(dataset: str, draft: Draft) -> None:
+def set_draft(dataset: str, draft: GuidelineDraft) -> None:
     """Another draft, in the fields too. Only before they are drawn, in a callback."""
     st.session_state[_name(dataset)] = draft
 
 
-def write_field(dataset: str, base: "Version", name: str, text: str) -> None:
+def write_field(dataset: str, base: "GuidelineVersion", name: str, text: str) -> None:
     """Another text in a field that nobody typed there. Only before they are drawn, in a callback."""
     draft = find_draft(dataset, base)
     note_typed(draft, base, read_typed(draft, base) | {name: text})
@@ -104,24 +104,26 @@ def write_field(dataset: str, base: "Version", name: str, text: str) -> None:
         draft.mark = secrets.token_hex(4)
 
 
-def widget_key(draft: Draft, name: str) -> str:
+def widget_key(draft: GuidelineDraft, name: str) -> str:
     """The key of a field's widget."""
     return f"{PREFIX}{draft.mark}_{name}"
 
 
-def bring_to_screen(draft: Draft, base: "Version") -> None:
+def bring_to_screen(draft: GuidelineDraft, base: "GuidelineVersion") -> None:
     """Before the fields are drawn: ones that were not on the screen are new ones, with what the draft holds."""
     if not draft.shown or widget_key(draft, "title") not in st.session_state:
         draft.mark, draft.shown = secrets.token_hex(4), read_fields(draft, base)
 
 
-def read_typed(draft: Draft, base: "Version") -> dict[str, str]:
+def read_typed(draft: GuidelineDraft, base: "GuidelineVersion") -> dict[str, str]:
     """What the fields hold at this moment, also where the page was not drawn with it yet."""
     known = read_fields(draft, base)
     return {name: st.session_state.get(widget_key(draft, name), known[name]) or "" for name in FIELDS}
 
 
-def draw_keeper(context: "PageContext", dataset: str, draft: Draft, base: "Version") -> None:
+def draw_keeper(
+    context: "PageContext", dataset: str, draft: GuidelineDraft, base: "GuidelineVersion"
+) -> None:
     """The piece of the page that keeps the draft in the browser; draws nothing. It comes before what shows the draft:
     what a lead sees is kept already."""
     session = st.session_state.setdefault("guideline session", secrets.token_hex(4))
@@ -143,7 +145,7 @@ def draw_keeper(context: "PageContext", dataset: str, draft: Draft, base: "Versi
     )
 
 
-def _restore(dataset: str, base: "Version", found: object) -> None:
+def _restore(dataset: str, base: "GuidelineVersion", found: object) -> None:
     """Take the browser's draft, as far as it is one. What was typed before it came is kept in it."""
     if _heard(dataset) in st.session_state:
         return
@@ -157,7 +159,7 @@ def _restore(dataset: str, base: "Version", found: object) -> None:
     if type(begun) is int and begun > 0 and typed:
         present = find_draft(dataset, base)
         note_typed(present, base, read_typed(present, base))
-        set_draft(dataset, Draft(begun, typed | present.fields, restored=True))
+        set_draft(dataset, GuidelineDraft(begun, typed | present.fields, restored=True))
 
 
 def _heard(dataset: str) -> str:

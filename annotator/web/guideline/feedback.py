@@ -16,7 +16,7 @@ import streamlit as st
 from annotator.adjudication.queue_records import QueueFilter
 from annotator.adjudication.records import CAUSE_NAMES
 from annotator.guideline.feedback_service import list_lessons
-from annotator.guideline.records import AskedQuestion, GuidelineWorklist, Lesson, Taught
+from annotator.guideline.records import AskedQuestion, DecisionExample, GuidelineWorklist, Lesson
 from annotator.guideline.service import write_examples
 from annotator.web.adjudication.queue_url import QueueAddress, write_address
 from annotator.web.agreement.links import write_link
@@ -27,7 +27,7 @@ from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.text import show_as
 
 if TYPE_CHECKING:
-    from annotator.guideline.service import Version
+    from annotator.guideline.service import GuidelineVersion
     from annotator.web.page_context import PageContext
 
 
@@ -37,7 +37,7 @@ SAID = "lessons said"
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenExamples:
     """Decisions by pair and revision, and questions by number."""
 
     decisions: frozenset[tuple[str, int]] = frozenset()
@@ -48,19 +48,19 @@ class Chosen:
 
     def change(
         self, decisions: Collection[tuple[str, int]], questions: Collection[int], *, to: bool
-    ) -> "Chosen":
+    ) -> "ChosenExamples":
         """With these, or without them."""
         if to:
-            return Chosen(self.decisions | set(decisions), self.questions | set(questions))
-        return Chosen(self.decisions - set(decisions), self.questions - set(questions))
+            return ChosenExamples(self.decisions | set(decisions), self.questions | set(questions))
+        return ChosenExamples(self.decisions - set(decisions), self.questions - set(questions))
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class DraftDesk:
     """The session's draft of a dataset's next version, and the version it was begun from."""
 
     dataset: str
-    base: "Version"
+    base: "GuidelineVersion"
 
     @property
     def mark(self) -> str:
@@ -76,7 +76,7 @@ class Desk:
         write_field(self.dataset, self.base, name, text)
 
 
-def read_chosen(text: str) -> Chosen:
+def read_chosen(text: str) -> ChosenExamples:
     """From the draft; a line that nobody could have written here is left out."""
     decisions, questions = set(), set()
     for line in text.splitlines():
@@ -87,10 +87,10 @@ def read_chosen(text: str) -> Chosen:
             questions.add(int(number))
         else:
             decisions.add((name, int(number)))
-    return Chosen(frozenset(decisions), frozenset(questions))
+    return ChosenExamples(frozenset(decisions), frozenset(questions))
 
 
-def write_chosen(chosen: Chosen) -> str:
+def write_chosen(chosen: ChosenExamples) -> str:
     """For the draft."""
     lines = [f"{pair} {revision}" for pair, revision in sorted(chosen.decisions)]
     return "\n".join([*lines, *(f"{QUESTION} {number}" for number in sorted(chosen.questions))])
@@ -102,13 +102,13 @@ def list_choosable(lesson: Lesson) -> tuple[set[tuple[str, int]], set[int]]:
     return open_cases, {question.number for question in lesson.questions}
 
 
-def name_choice(desk: Desk, what: str) -> str:
+def name_choice(desk: DraftDesk, what: str) -> str:
     """The name of a checkbox that says whether the draft answers something."""
     return f"chosen {desk.mark} {what}"
 
 
 def choose(
-    desk: Desk, decisions: Collection[tuple[str, int]], questions: Collection[int], what: str, key: str
+    desk: DraftDesk, decisions: Collection[tuple[str, int]], questions: Collection[int], what: str, key: str
 ) -> None:
     """What the checkbox with this key says of them. Runs before the page is drawn again: a checkbox of the draft before, which the
     browser still shows at this moment, says nothing."""
@@ -124,18 +124,18 @@ def choose(
     desk.write(CHOSEN, write_chosen(changed))
 
 
-def write_example(case: Taught) -> str:
+def write_example(case: DecisionExample) -> str:
     """The pair as an example of its grade: the document's title and why a lead decided so."""
     title = " ".join((case.title or case.doc_id).split())
     return write_examples([f"{title}: {case.rationale}" if case.rationale else title])
 
 
-def is_example(desk: Desk, case: Taught) -> bool:
+def is_example(desk: DraftDesk, case: DecisionExample) -> bool:
     """Whether it stands in the draft."""
     return f"\n{write_example(case)}\n" in f"\n{desk.read(f'positive{case.decided}')}\n"
 
 
-def insert_example(desk: Desk, case: Taught) -> None:
+def insert_example(desk: DraftDesk, case: DecisionExample) -> None:
     """Put it under the examples of the grade that was decided, and choose the decision. Runs before the page is drawn again."""
     name = f"positive{case.decided}"
     before = desk.read(name).rstrip("\n")
@@ -151,7 +151,7 @@ def insert_example(desk: Desk, case: Taught) -> None:
 MOST_LESSONS, MOST_CASES = 30, 20
 
 
-def draw_lessons(context: "PageContext", desk: Desk) -> None:
+def draw_lessons(context: "PageContext", desk: DraftDesk) -> None:
     """The worklist: what waits first, what is answered last."""
     said = st.session_state.pop(SAID, None)
     if said:
@@ -184,14 +184,14 @@ def draw_lessons(context: "PageContext", desk: Desk) -> None:
             _draw_lesson(desk, lesson)
 
 
-def say_apart(case: Taught) -> str:
+def say_apart(case: DecisionExample) -> str:
     """What annotators said of a pair, and what was decided: "1, 2 → 1"."""
     given = ", ".join(tr("unrateable") if one == "unrateable" else str(one) for one in case.grades)
     decided = tr("unrateable") if case.decided == "unrateable" else str(case.decided)
     return f"{given or '–'} → {decided}"
 
 
-def link_case(dataset: str, case: Taught | AskedQuestion) -> str:
+def link_case(dataset: str, case: DecisionExample | AskedQuestion) -> str:
     """HTML: the document, leading to the pair's page."""
     address = "/disagreements?" + urlencode({"dataset": dataset, "pair": case.pair})
     return write_link(case.title or case.doc_id, address)
@@ -211,7 +211,7 @@ def _draw_nothing(context: "PageContext", found: GuidelineWorklist) -> None:
     draw_link(context, "disagreements")
 
 
-def _draw_lesson(desk: Desk, lesson: Lesson) -> None:
+def _draw_lesson(desk: DraftDesk, lesson: Lesson) -> None:
     with st.container(border=True, gap="xsmall", key=f"lesson {lesson.key}"):
         links = _write_queue_link(desk.dataset, lesson)
         st.html(f'<p class="annotator-step">{escape(tr(lesson.sentence))}</p>')
@@ -255,7 +255,7 @@ def _list_facts(lesson: Lesson) -> list[str]:
     return [escape(fact) for fact in facts]
 
 
-def _draw_choice(desk: Desk, lesson: Lesson) -> None:
+def _draw_choice(desk: DraftDesk, lesson: Lesson) -> None:
     """Whether the next version answers it: all of its decisions, none, or some of them, which is said."""
     decisions, questions = list_choosable(lesson)
     chosen = read_chosen(desk.read(CHOSEN))
@@ -267,7 +267,7 @@ def _draw_choice(desk: Desk, lesson: Lesson) -> None:
     st.checkbox(label, value, key=key, on_change=choose, args=(desk, decisions, questions, lesson.key, key))
 
 
-def _draw_case(desk: Desk, case: Taught) -> None:
+def _draw_case(desk: DraftDesk, case: DecisionExample) -> None:
     st.html(_describe_case(desk.dataset, case))
     name = f"{case.pair} {case.revision}"
     with st.container(horizontal=True, vertical_alignment="center", key=f"lesson case {name}"):
@@ -298,7 +298,7 @@ def _draw_case(desk: Desk, case: Taught) -> None:
         )
 
 
-def _describe_case(dataset: str, case: Taught) -> str:
+def _describe_case(dataset: str, case: DecisionExample) -> str:
     """HTML: query, document, what was said and decided, and why."""
     facts = [escape(say_apart(case))]
     if case.cause is not None:

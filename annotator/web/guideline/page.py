@@ -12,16 +12,16 @@ import streamlit as st
 
 from annotator.domain.messages import say
 from annotator.guideline.feedback_service import list_decisions_behind
-from annotator.guideline.service import Version, count_outdated, list_versions
+from annotator.guideline.service import GuidelineVersion, count_outdated, list_versions
 from annotator.web.guideline.draft import (
-    Draft,
+    GuidelineDraft,
     bring_to_screen,
     draw_keeper,
     find_draft,
     note_typed,
     read_typed,
 )
-from annotator.web.guideline.feedback import Desk, draw_lessons, say_apart
+from annotator.web.guideline.feedback import DraftDesk, draw_lessons, say_apart
 from annotator.web.guideline.publish import draw_form
 from annotator.web.guideline.reading import draw_standard, say_version
 from annotator.web.kit.controls import heed_tab, keep_focus
@@ -33,13 +33,13 @@ from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
-    from annotator.guideline.records import Taught
+    from annotator.guideline.records import DecisionExample
 
 
 SHOWN, DECISIONS = 30, 50
 
 
-def draw_history(context: "PageContext", dataset: str, versions: "list[Version]") -> None:
+def draw_history(context: "PageContext", dataset: str, versions: "list[GuidelineVersion]") -> None:
     """The newest first, each against the one before it, with the decisions that led to it."""
     from annotator.guideline.service import compare_draft
 
@@ -59,7 +59,7 @@ def draw_history(context: "PageContext", dataset: str, versions: "list[Version]"
         draw_note(tr("Older versions: annotator rubric list DATASET"))
 
 
-def _draw_behind(dataset: str, cases: "Sequence[Taught]") -> None:
+def _draw_behind(dataset: str, cases: "Sequence[DecisionExample]") -> None:
     """The decisions on disputes that led to a version, each with the way to its pair."""
     if not cases:
         return
@@ -73,7 +73,7 @@ def _draw_behind(dataset: str, cases: "Sequence[Taught]") -> None:
         draw_note(tr_n("{n:,} more", "{n:,} more", len(cases) - DECISIONS))
 
 
-def _link(dataset: str, case: "Taught") -> Link:
+def _link(dataset: str, case: "DecisionExample") -> Link:
     return Link(
         case.title or case.doc_id, "/disagreements?" + urlencode({"dataset": dataset, "pair": case.pair})
     )
@@ -125,7 +125,11 @@ def draw(context: PageContext) -> None:
 
 
 def _draw_tabs(
-    context: PageContext, dataset: str, versions: list[Version], base: Version, draft: Draft
+    context: PageContext,
+    dataset: str,
+    versions: list[GuidelineVersion],
+    base: GuidelineVersion,
+    draft: GuidelineDraft,
 ) -> None:
     """Only the tab that is open is worked out; which one stands in the address."""
     names = (READ, LEARN, WRITE, VERSIONS)
@@ -143,7 +147,7 @@ def _draw_tabs(
             draw_standard(versions[0])
     if learning.open:
         with learning, st.container(width=760):
-            draw_lessons(context, Desk(dataset, base))
+            draw_lessons(context, DraftDesk(dataset, base))
     if writing.open:
         with writing:
             draw_form(context, dataset, versions[0], base, draft)

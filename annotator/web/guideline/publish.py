@@ -22,7 +22,7 @@ from annotator.guideline.service import (
 )
 from annotator.web.guideline.draft import (
     CHOSEN,
-    Draft,
+    GuidelineDraft,
     read_fields,
     read_typed,
     set_draft,
@@ -30,7 +30,7 @@ from annotator.web.guideline.draft import (
     to_rubric,
     widget_key,
 )
-from annotator.web.guideline.feedback import Chosen, read_chosen
+from annotator.web.guideline.feedback import ChosenExamples, read_chosen
 from annotator.web.guideline.reading import draw_grades, draw_guideline
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.line_diff import draw_comparison
@@ -40,13 +40,15 @@ from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, find_context
 
 if TYPE_CHECKING:
-    from annotator.guideline.service import Version
+    from annotator.guideline.service import GuidelineVersion
 
 
 CHANGES = {"minor": say("Wording (minor)"), "semantic": say("What a grade means (semantic)")}
 
 
-def draw_publishing(context: PageContext, dataset: str, base: "Version", draft: Draft) -> None:
+def draw_publishing(
+    context: PageContext, dataset: str, base: "GuidelineVersion", draft: GuidelineDraft
+) -> None:
     """The comparison with the version in force, the kind of change, why, and the button."""
     st.header(tr("What it changes"))
     shown = read_fields(draft, base)
@@ -98,7 +100,9 @@ def draw_publishing(context: PageContext, dataset: str, base: "Version", draft: 
     _say_refused()
 
 
-def draw_meanwhile(dataset: str, present: "Version", base: "Version", draft: Draft) -> None:
+def draw_meanwhile(
+    dataset: str, present: "GuidelineVersion", base: "GuidelineVersion", draft: GuidelineDraft
+) -> None:
     """That somebody else published, before or after the two were brought together."""
     if draft.fields and present.version != base.version:
         st.warning(
@@ -147,7 +151,12 @@ def _explain_marks(fields: str) -> str:
 
 
 def _publish(
-    dataset: str, base: "Version", draft: Draft, shown: dict[str, str], change_key: str, why_key: str
+    dataset: str,
+    base: "GuidelineVersion",
+    draft: GuidelineDraft,
+    shown: dict[str, str],
+    change_key: str,
+    why_key: str,
 ) -> None:
     """Publish what was shown. Runs before the page is drawn again."""
     context = find_context()
@@ -176,13 +185,13 @@ def _publish(
     except AnnotatorError as error:
         _refuse(tr("Not published: {why}", why=escape_markdown(show_refusal(error))))
     else:
-        set_draft(dataset, Draft(made.version, {}))
+        set_draft(dataset, GuidelineDraft(made.version, {}))
         st.session_state.pop(why_key, None)
         st.session_state["guideline said"] = tr("Version {version} is published.", version=made.version)
         note_press()
 
 
-def _merge(dataset: str, base: "Version", draft: Draft) -> None:
+def _merge(dataset: str, base: "GuidelineVersion", draft: GuidelineDraft) -> None:
     """Make the draft both changes together, begun from the version in force."""
     context = find_context()
     if context is None:
@@ -204,10 +213,10 @@ def _merge(dataset: str, base: "Version", draft: Draft) -> None:
     fields = {name: text for name, text in after.items() if text != before[name]}
     if mine[CHOSEN]:
         fields[CHOSEN] = mine[CHOSEN]
-    set_draft(dataset, Draft(theirs.version, fields, merged))
+    set_draft(dataset, GuidelineDraft(theirs.version, fields, merged))
 
 
-def _say_chosen(chosen: Chosen) -> None:
+def _say_chosen(chosen: ChosenExamples) -> None:
     """How much of what disputes taught the version answers."""
     if chosen.decisions:
         draw_note(
@@ -227,7 +236,7 @@ def _say_chosen(chosen: Chosen) -> None:
         )
 
 
-def _name(version: "Version") -> str:
+def _name(version: "GuidelineVersion") -> str:
     return version.author or tr("The operator")
 
 
@@ -241,7 +250,7 @@ def _say_refused() -> None:
         st.error(refused, icon=":material/block:")
 
 
-class _Held(TypedDict):
+class _HeldField(TypedDict):
     """What a field on the screen is, and the text it came there with."""
 
     key: str
@@ -249,7 +258,11 @@ class _Held(TypedDict):
 
 
 def draw_form(
-    context: "PageContext", dataset: str, present: "Version", base: "Version", draft: Draft
+    context: "PageContext",
+    dataset: str,
+    present: "GuidelineVersion",
+    base: "GuidelineVersion",
+    draft: GuidelineDraft,
 ) -> None:
     """The fields, the preview, and the way to publish."""
     with st.container():  # always there, so that the fields below keep their place, and the focus with it
@@ -272,11 +285,11 @@ def draw_form(
     draw_publishing(context, dataset, base, draft)
 
 
-def _hold(draft: Draft, name: str) -> _Held:
+def _hold(draft: GuidelineDraft, name: str) -> _HeldField:
     return {"key": widget_key(draft, name), "value": draft.shown[name]}
 
 
-def _draw_head(dataset: str, draft: Draft) -> None:
+def _draw_head(dataset: str, draft: GuidelineDraft) -> None:
     if draft.restored:
         st.info(tr("This is your draft as you left it. It is not published yet."), icon=":material/history:")
     if draft.fields:
@@ -285,11 +298,11 @@ def _draw_head(dataset: str, draft: Draft) -> None:
             key=f"discard {draft.mark}",
             icon=":material/delete:",
             on_click=set_draft,
-            args=(dataset, Draft(draft.base, {})),
+            args=(dataset, GuidelineDraft(draft.base, {})),
         )
 
 
-def _draw_grades(draft: Draft) -> None:
+def _draw_grades(draft: GuidelineDraft) -> None:
     st.text_input(tr("Title"), **_hold(draft, "title"))
     for grade in reversed(GRADES):
         with st.expander(tr("Grade {grade}", grade=grade), expanded=True):

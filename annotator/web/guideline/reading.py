@@ -12,10 +12,10 @@ from annotator.web.kit.text import escape_markdown, render_guideline, show_as
 
 if TYPE_CHECKING:
     from annotator.domain.grades import GradeDefinition, Rubric
-    from annotator.guideline.service import Version
+    from annotator.guideline.service import GuidelineVersion
 
 
-def draw_standard(version: "Version") -> None:
+def draw_standard(version: "GuidelineVersion") -> None:
     """A version of the standard, with when it was published and why."""
     draw_note(say_version(version))
     if version.why and version.version > 1:
@@ -26,7 +26,7 @@ def draw_standard(version: "Version") -> None:
         draw_guideline(version.rubric.guideline)
 
 
-def say_version(version: "Version") -> str:
+def say_version(version: "GuidelineVersion") -> str:
     """Which version it is, since when, and by whom."""
     when = show_time(version.created_at)
     if version.author:

@@ -10,9 +10,9 @@ from unicodedata import east_asian_width
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
-from annotator.agreement.records import Value
+from annotator.agreement.records import CoefficientValue
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
-from annotator.labeling.service import Progress
+from annotator.labeling.service import LabelingProgress
 from annotator.web.kit.figures import show_percentage
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.words import name_word
@@ -34,7 +34,7 @@ MANY_QUERIES = 40
 BAR, ROW, AXIS = 16, 30, 64
 
 
-def chart_kappas(named: Sequence[tuple[str, Value]], target: float) -> "alt.LayerChart":
+def chart_kappas(named: Sequence[tuple[str, CoefficientValue]], target: float) -> "alt.LayerChart":
     """Each defined kappa with its interval against the target, from 0 (or below) to 1."""
     import altair as alt
 
@@ -70,13 +70,13 @@ def chart_kappas(named: Sequence[tuple[str, Value]], target: float) -> "alt.Laye
     ).properties(height=_height(rows))
 
 
-def describe_kappas(named: Sequence[tuple[str, Value]], target: float) -> str:
+def describe_kappas(named: Sequence[tuple[str, CoefficientValue]], target: float) -> str:
     """The same in words, undefined values with their reason."""
     said = [f"{name} {show_value(value)}" for name, value in named]
     return tr("Cohen's kappa, target {target:g}: {values}.", target=target, values="; ".join(said))
 
 
-def show_value(value: Value) -> str:
+def show_value(value: CoefficientValue) -> str:
     """A coefficient as text: "0.85 [0.80, 0.91]", or "undefined: …"."""
     if value.value is None:
         return tr("undefined: {why}", why=value.why)
@@ -112,7 +112,7 @@ def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "al
     return base.mark_bar(color=TEAL, size=BAR).properties(height=_height(rows))
 
 
-def describe_annotators(progress: Progress) -> str:
+def describe_annotators(progress: LabelingProgress) -> str:
     """The same in words."""
     said = [f"{name_person(one)} {one.judged:,}" for one in progress.annotators]
     return tr("Pairs judged, of {pairs:,}: {people}.", pairs=progress.pairs, people=", ".join(said))
@@ -159,7 +159,7 @@ def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
     return base.mark_bar().properties(height=300)
 
 
-def describe_queries(progress: Progress) -> str:
+def describe_queries(progress: LabelingProgress) -> str:
     """The same in words."""
     done = sum(query.pairs == query.complete for query in progress.queries if query.pairs)
     return tr_n(

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from annotator.labeling.records import Median
+from annotator.labeling.records import MedianSeconds
 from annotator.web.kit.messages import current_language, tr, tr_n
 
 DAY = "yMMMd"
@@ -53,7 +53,7 @@ def find_zone() -> tzinfo:
         return UTC
 
 
-def show_median(found: Median) -> str:
+def show_median(found: MedianSeconds) -> str:
     """Seconds with one decimal."""
     return "–" if found.seconds is None else tr("{seconds} s", seconds=show_number(found.seconds, 1))
 

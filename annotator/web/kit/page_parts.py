@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from annotator.overview.service import Step
+from annotator.overview.service import NextStep
 from annotator.web.kit.messages import tr
 from annotator.web.navigation import PAGES
 from annotator.web.page_context import PageContext
@@ -39,7 +39,7 @@ def draw_link(context: PageContext, address: str, label: str | None = None) -> N
     )
 
 
-def draw_steps(context: PageContext, steps: Sequence[Step], *, here: str = "overview") -> None:
+def draw_steps(context: PageContext, steps: Sequence[NextStep], *, here: str = "overview") -> None:
     """The steps in their order: what, why, and the commands or the link (none to the page `here`)."""
     for number, step in enumerate(steps, start=1):
         why = tr(step.why)

@@ -23,12 +23,12 @@ from annotator.domain.errors import (
     NotFound,
     ValidationError,
 )
-from annotator.domain.judgments import HandedPair
+from annotator.domain.judgments import PairView
 from annotator.domain.people import Actor
 from annotator.domain.texts import holds_no_text
 from annotator.labeling.my_work_service import CannotRevise, read_own_pair
 from annotator.labeling.questions_service import ask_question
-from annotator.labeling.service import Exchange, read_whole_text, submit_judgments
+from annotator.labeling.service import SubmitResponse, read_whole_text, submit_judgments
 from annotator.storage.database import Database
 from annotator.web.json_body import read_json_object, require_text
 from annotator.web.kit.messages import show_refusal
@@ -138,7 +138,7 @@ def _is_text(found: object) -> TypeGuard[str]:
     return isinstance(found, str) and not holds_no_text(found)
 
 
-def _answer(exchange: Exchange) -> dict[str, Any]:
+def _answer(exchange: SubmitResponse) -> dict[str, Any]:
     return {
         "acknowledged": list(exchange.acknowledged),
         "refused": [
@@ -156,7 +156,7 @@ def _answer(exchange: Exchange) -> dict[str, Any]:
     }
 
 
-def show_pair(handed: HandedPair) -> dict[str, Any]:
+def show_pair(handed: PairView) -> dict[str, Any]:
     """A pair as the panel reads it."""
     return {
         "pair": handed.pair,

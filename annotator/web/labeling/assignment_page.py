@@ -16,7 +16,7 @@ from annotator.domain.errors import AnnotatorError
 from annotator.domain.overlap import DISTANCES, MOST, say_overlap
 from annotator.labeling.assignment_service import (
     AssignmentStatus,
-    Judgments,
+    JudgmentProgress,
     QuerySelection,
     WaitingPerson,
     WaitingQuery,
@@ -309,7 +309,7 @@ def _write(overlap: int, rules: dict[str, Any]) -> dict[str, str]:
     return {name: write_setting(name, value) for name, value in typed.items()}
 
 
-def _say_judgments(made: Judgments) -> str:
+def _say_judgments(made: JudgmentProgress) -> str:
     return tr_n(
         "{total} judgment in all: {done} given, {left} to give.",
         "{total} judgments in all: {done} given, {left} to give.",

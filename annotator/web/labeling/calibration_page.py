@@ -21,7 +21,7 @@ from annotator.labeling.calibration_service import (
     unmark_pair,
 )
 from annotator.labeling.my_work_service import compute_times
-from annotator.labeling.records import KINDS, AnnotatorResult, CheckCandidate, MarkedPair, Times
+from annotator.labeling.records import KINDS, AnnotatorResult, CheckCandidate, CheckPair, MedianTimes
 from annotator.labeling.service import read_whole_text
 from annotator.web.kit.charts import AMBER, TEAL, VIOLET, space_percent
 from annotator.web.kit.figures import show_difference, show_median, show_number, show_share
@@ -101,7 +101,7 @@ def draw_mark(context: PageContext, dataset: str) -> None:
     )
 
 
-def draw_marked(context: PageContext, dataset: str, marked: list[MarkedPair]) -> None:
+def draw_marked(context: PageContext, dataset: str, marked: list[CheckPair]) -> None:
     """The marked pairs, and the way back."""
     st.text(tr_n("{n:,} pair is marked.", "{n:,} pairs are marked.", len(marked)))
     st.dataframe(
@@ -350,7 +350,7 @@ def list_miss_rows(results: Sequence[AnnotatorResult]) -> list[dict[str, object]
     ]
 
 
-def list_time_rows(times: Times) -> list[tuple[str, str, str]]:
+def list_time_rows(times: MedianTimes) -> list[tuple[str, str, str]]:
     """(what, median, answers): all, each category, each annotator; by name."""
     rows = [(tr("all"), times.overall)]
     rows += [

@@ -11,7 +11,7 @@ import streamlit as st
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.people import includes
 from annotator.labeling.questions_service import (
-    Question,
+    PairQuestion,
     answer_question,
     list_own_questions,
     list_questions,
@@ -26,7 +26,7 @@ from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext, find_context
 
 
-def draw_own(question: Question) -> None:
+def draw_own(question: PairQuestion) -> None:
     """An annotator's own question with its answer."""
     with st.container(border=True, gap="xsmall"):
         st.html(_describe(question) + _say_asked(question, tr("You asked")))
@@ -36,14 +36,14 @@ def draw_own(question: Question) -> None:
             st.html(_say_answer(question))
 
 
-def draw_waiting(context: PageContext, question: Question) -> None:
+def draw_waiting(context: PageContext, question: PairQuestion) -> None:
     """A question that waits, with the form for its answer."""
     with st.container(border=True, gap="small"):
         _draw_question(context, question)
         _draw_form(question)
 
 
-def draw_answered(context: PageContext, question: Question) -> None:
+def draw_answered(context: PageContext, question: PairQuestion) -> None:
     """An answered question, with its mark for the guideline; the answer can be given anew."""
     with st.container(border=True, gap="small"):
         _draw_question(context, question)
@@ -60,7 +60,7 @@ def draw_answered(context: PageContext, question: Question) -> None:
             _draw_form(question)
 
 
-def _draw_question(context: PageContext, question: Question) -> None:
+def _draw_question(context: PageContext, question: PairQuestion) -> None:
     st.html(_describe(question))
     asked = _say_asked(question, tr("{name} asked", name=question.asked_by))
     if question.unjudged_by_reader:
@@ -83,7 +83,7 @@ def _draw_question(context: PageContext, question: Question) -> None:
             draw_note(tr("Only the beginning is shown."))
 
 
-def _draw_form(question: Question) -> None:
+def _draw_form(question: PairQuestion) -> None:
     number = question.number
     st.text_area(
         tr("Your answer"),
@@ -140,7 +140,7 @@ def _mark(number: int, wanted: bool, key: str) -> None:
         mark_for_guideline(context.database, context.actor, context.dataset, number, in_guideline=wanted)
 
 
-def _describe(question: Question) -> str:
+def _describe(question: PairQuestion) -> str:
     """The query and the document, as HTML."""
     document = f"<code>{escape(question.doc_id)}</code>"
     title = f"<strong>{escape(question.title)}</strong> " if question.title else ""
@@ -148,12 +148,12 @@ def _describe(question: Question) -> str:
     return f'{show_as("query", question.query)}{narrative}<p class="annotator-person" dir="auto">{title}{document}</p>'
 
 
-def _say_asked(question: Question, who: str) -> str:
+def _say_asked(question: PairQuestion, who: str) -> str:
     when = f'<p class="annotator-note">{escape(who)} · {escape(show_time(question.asked_at))}</p>'
     return when + show_as("said", question.text)
 
 
-def _say_answer(question: Question) -> str:
+def _say_answer(question: PairQuestion) -> str:
     who = tr("{name} answered", name=question.answered_by or "")
     when = f" · {show_time(question.answered_at)}" if question.answered_at else ""
     return f'<p class="annotator-note">{escape(who)}{escape(when)}</p>' + show_as(
@@ -177,7 +177,7 @@ def draw(context: PageContext) -> None:
         _draw_own(context, list_own_questions(context.database, context.actor, dataset))
 
 
-def _draw_all(context: PageContext, questions: list[Question]) -> None:
+def _draw_all(context: PageContext, questions: list[PairQuestion]) -> None:
     if not questions:
         st.text(
             tr(
@@ -202,7 +202,7 @@ def _draw_all(context: PageContext, questions: list[Question]) -> None:
             draw_answered(context, item)
 
 
-def _draw_own(context: PageContext, questions: list[Question]) -> None:
+def _draw_own(context: PageContext, questions: list[PairQuestion]) -> None:
     if not questions:
         st.text(tr("You have not asked anything so far. Ask about a pair while you label: press q."))
         draw_link(context, "label")

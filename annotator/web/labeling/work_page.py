@@ -17,8 +17,8 @@ from annotator.agreement.service import show_own_agreement
 from annotator.dataset.service import read_current_rubric
 from annotator.labeling.calibration_service import show_own_checks
 from annotator.labeling.my_work_service import list_own_work, list_work_categories, show_pace
-from annotator.labeling.questions_service import Question, list_own_questions
-from annotator.labeling.records import OwnChecks, OwnJudgment, Pace, WorkFilter
+from annotator.labeling.questions_service import PairQuestion, list_own_questions
+from annotator.labeling.records import LabelingPace, OwnChecks, OwnJudgment, OwnJudgmentFilter
 from annotator.web.adjudication.my_disagreements import draw_decisions, draw_discussions
 from annotator.web.kit.charts import show_value
 from annotator.web.kit.controls import keep_focus
@@ -102,7 +102,7 @@ SIZE = 20
 PAGE = "work page"
 
 
-def draw_filters(categories: Sequence[str]) -> WorkFilter:
+def draw_filters(categories: Sequence[str]) -> OwnJudgmentFilter:
     """The controls, and what they say."""
     with st.container(horizontal=True):
         words = st.text_input(
@@ -128,7 +128,7 @@ def draw_filters(categories: Sequence[str]) -> WorkFilter:
             )
         first = st.date_input(tr("First day"), None, key="first", on_change=_begin, width=150)
         last = st.date_input(tr("Last day"), None, key="last", on_change=_begin, width=150)
-    return WorkFilter(words, answer or None, category or None, _day(first), _day(last))
+    return OwnJudgmentFilter(words, answer or None, category or None, _day(first), _day(last))
 
 
 def find_page() -> int:
@@ -163,7 +163,7 @@ def _day(found: object) -> date | None:
     return found if isinstance(found, date) else None
 
 
-def draw_pace(pace: Pace) -> None:
+def draw_pace(pace: LabelingPace) -> None:
     """What is done and left, and how long the rest takes at the own pace, as far as that is known."""
     done = tr_n("You have judged {n:,} pair.", "You have judged {n:,} pairs.", pace.done)
     left = tr_n("{n:,} more is open to you.", "{n:,} more are open to you.", pace.left)
@@ -215,7 +215,7 @@ def draw_checks(own: OwnChecks) -> None:
     )
 
 
-def draw_questions(questions: Sequence[Question]) -> None:
+def draw_questions(questions: Sequence[PairQuestion]) -> None:
     """Each question with its pair, and its answer or that it waits for one."""
     for one in questions:
         answer = tr("Not answered yet.") if one.answer is None else one.answer

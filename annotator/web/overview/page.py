@@ -13,7 +13,7 @@ from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.overview.records import PairCounts
 from annotator.overview.service import Overview, show_overview
 from annotator.web.agreement.page import draw_changed, find_kept
-from annotator.web.agreement.report_cache import QUICK, Kept
+from annotator.web.agreement.report_cache import QUICK, KeptReport
 from annotator.web.kit import charts
 from annotator.web.kit.charts import name_person, split_query
 from annotator.web.kit.figures import show_number, show_time
@@ -145,7 +145,7 @@ def draw(context: PageContext) -> None:
         draw_coverage(found.coverage)
 
 
-def _draw_agreement(found: Overview, kept: Kept) -> None:
+def _draw_agreement(found: Overview, kept: KeptReport) -> None:
     st.header(tr("Agreement"))
     draw_changed(kept)
     report = found.agreement

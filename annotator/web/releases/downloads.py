@@ -181,7 +181,7 @@ def _name_as(name: str) -> dict[str, str]:
 
 def zip_pieces(files: Mapping[str, VerifiedFile], *, folder: str, at: datetime) -> Iterator[bytes]:
     """A zip of the files below `folder/`, piece by piece while they are read. `at`: the time they bear."""
-    sink = _Sink()
+    sink = _ZipSink()
     moment = max(at.astimezone(UTC), EARLIEST).timetuple()[:6]
     archive = ZipFile(sink, "w")
     for name, file in files.items():
@@ -196,7 +196,7 @@ def zip_pieces(files: Mapping[str, VerifiedFile], *, folder: str, at: datetime) 
     yield from sink.take()
 
 
-class _Sink:
+class _ZipSink:
     """What has been written and not been taken yet."""
 
     def __init__(self) -> None:

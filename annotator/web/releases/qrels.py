@@ -25,7 +25,7 @@ from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
-    from annotator.releases.published_service import Guideline, QrelPage, QrelRow, Trace
+    from annotator.releases.published_service import Guideline, QrelPage, QrelRow, QrelTrace
 
 
 WHY_SETTLED = {
@@ -36,7 +36,7 @@ WHY_SETTLED = {
 }
 
 
-def draw_trail(trace: "Trace", key: str, guidelines: "Sequence[Guideline]") -> None:
+def draw_trail(trace: "QrelTrace", key: str, guidelines: "Sequence[Guideline]") -> None:
     """The whole trail. `key`: the chosen row's, by which it is brought into the window."""
     query = show_as("query", trace.query) if trace.query is not None else ""
     st.html(
@@ -64,7 +64,7 @@ def draw_trail(trace: "Trace", key: str, guidelines: "Sequence[Guideline]") -> N
             _draw_guideline(guideline)
 
 
-def _list_parts(trace: "Trace") -> list[str]:
+def _list_parts(trace: "QrelTrace") -> list[str]:
     parts = [_head(tr("Judgments"))] if trace.judgments else []
     for judgment in trace.judgments:
         answer = tr("cannot be rated") if judgment.grade is None else f"{judgment.grade}"

@@ -16,7 +16,7 @@ from annotator.storage.database import Database
 from annotator.storage.document_text import DocumentBeginning, find_shown
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.web.labeling.api import refuse
-from annotator.web.rendering.documents import LONGEST, Rendered, render_document
+from annotator.web.rendering.documents import LONGEST, RenderedDocument, render_document
 from annotator.web.session import require_signed_in
 
 THREADS = 4
@@ -45,7 +45,7 @@ def routes(database: Database) -> list[Route]:
     return [Route("/api/rendering", get_rendering, methods=["GET"])]
 
 
-def _render(database: Database, actor: Actor, dataset: str, pair: str) -> Rendered:
+def _render(database: Database, actor: Actor, dataset: str, pair: str) -> RenderedDocument:
     shown = _find(database, actor, dataset, pair)
     return render_document(shown.text, shown.media_type, doc_id=shown.doc_id)
 

@@ -20,7 +20,7 @@ KEPT_CHARACTERS = 40_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderedDocument:
     """`html` is safe to put into a page. `blocked`: images and embedded content taken out. `cut`: only the
     beginning of the document is there. `kind`: markdown, rst, html, code or text (then `html` is empty)."""
 
@@ -30,12 +30,12 @@ class Rendered:
     cut: bool
 
 
-PLAIN = Rendered("", "text", 0, cut=False)
-_kept: OrderedDict[tuple[str, str], Rendered] = OrderedDict()
+PLAIN = RenderedDocument("", "text", 0, cut=False)
+_kept: OrderedDict[tuple[str, str], RenderedDocument] = OrderedDict()
 _lock = threading.Lock()
 
 
-def render_document(text: str, media_type: str, *, doc_id: str) -> Rendered:
+def render_document(text: str, media_type: str, *, doc_id: str) -> RenderedDocument:
     """The document as HTML; of the kind "text" when it is plain text, or when it cannot be rendered."""
     kind = find_kind(media_type, doc_id)
     if kind == "text":
@@ -48,7 +48,7 @@ def render_document(text: str, media_type: str, *, doc_id: str) -> Rendered:
             return _kept[key]
     shown = _cut(text)
     html, blocked = render_apart(shown, kind, doc_id)
-    rendered = Rendered(html, kind, blocked, cut=len(shown) < len(text)) if html.strip() else PLAIN
+    rendered = RenderedDocument(html, kind, blocked, cut=len(shown) < len(text)) if html.strip() else PLAIN
     with _lock:
         _kept[key] = rendered
         while sum(len(kept.html) for kept in _kept.values()) > KEPT_CHARACTERS and len(_kept) > 1:

@@ -60,7 +60,7 @@ def make_state_classes() -> tuple[Any, ...]:
 
     block = _block_class()
 
-    class Ours:
+    class AnyDirectiveState:
         explicit = copy(states.Body.explicit)
 
         def __init__(self, state_machine: Any, debug: bool = False) -> None:
@@ -74,11 +74,11 @@ def make_state_classes() -> tuple[Any, ...]:
                 found, _ = directives.directive(name, self.memo.language, self.document)  # type: ignore[attr-defined]
             return self.run_directive(found or block, match, name, presets)  # type: ignore[attr-defined]
 
-    Ours.explicit.constructs = [  # docutils keeps its methods in a list, where another class cannot replace them
-        (Ours.directive if method is states.Body.directive else method, pattern)
+    AnyDirectiveState.explicit.constructs = [  # docutils keeps its methods in a list, where another class cannot replace them
+        (AnyDirectiveState.directive if method is states.Body.directive else method, pattern)
         for method, pattern in states.Body.explicit.constructs
     ]
-    made = tuple(type(state.__name__, (Ours, state), {}) for state in states.state_classes)
+    made = tuple(type(state.__name__, (AnyDirectiveState, state), {}) for state in states.state_classes)
     return made
 
 
@@ -207,7 +207,7 @@ def _inliner_class() -> Any:
     from docutils import nodes
     from docutils.parsers.rst import states
 
-    class Words(states.Inliner):  # type: ignore[misc]
+    class AnyRole(states.Inliner):  # type: ignore[misc]
         """Roles by their words; everything else as docutils does."""
 
         def interpreted(self, rawsource: str, text: str, role: str, lineno: int) -> Any:
@@ -224,8 +224,8 @@ def _inliner_class() -> Any:
         states.Inliner
     ).items():  # docutils looks for its patterns in the object's very class
         if isinstance(value, str) and not name.startswith("__"):
-            setattr(Words, name, value)
-    return Words
+            setattr(AnyRole, name, value)
+    return AnyRole
 
 
 def make_inliner() -> Any:
@@ -291,7 +291,7 @@ def _make_writer() -> Any:
     from docutils import nodes
     from docutils.writers.html5_polyglot import HTMLTranslator, Writer
 
-    class Translator(HTMLTranslator):  # type: ignore[misc]
+    class CodeTranslator(HTMLTranslator):  # type: ignore[misc]
         """Literal text as `<code>`; of a complaint, only the text that it is about."""
 
         def visit_literal(self, node: Any) -> None:
@@ -314,5 +314,5 @@ def _make_writer() -> Any:
             super().visit_section(node)
 
     writer = Writer()
-    writer.translator_class = Translator
+    writer.translator_class = CodeTranslator
     return writer

@@ -18,7 +18,7 @@ COMPUTING = 4.0
 COMMAND = (sys.executable, "-m", "annotator.web.rendering.worker")
 
 
-class Worker:
+class RenderingProcess:
     """One process, which renders one document at a time."""
 
     def __init__(self) -> None:
@@ -79,9 +79,9 @@ def _ask(process: subprocess.Popen[bytes], asked: dict[str, str]) -> tuple[str, 
     return str(html), int(blocked)
 
 
-_idle: LifoQueue[Worker] = LifoQueue()
+_idle: LifoQueue[RenderingProcess] = LifoQueue()
 for _ in range(PROCESSES):
-    _idle.put(Worker())
+    _idle.put(RenderingProcess())
 
 
 def render_apart(text: str, kind: str, doc_id: str) -> tuple[str, int]:

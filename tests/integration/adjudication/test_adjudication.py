@@ -22,7 +22,7 @@ from annotator.domain.errors import (
     ValidationError,
 )
 from annotator.domain.people import OPERATOR, Actor
-from annotator.labeling.service import Exchange, submit_judgments
+from annotator.labeling.service import SubmitResponse, submit_judgments
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_rubric
@@ -274,7 +274,7 @@ def test_a_lead_of_another_dataset_may_not_decide_here(court: Court) -> None:
 
 
 def test_a_lead_who_has_looked_at_a_case_can_no_longer_judge_its_pair(court: Court) -> None:
-    def judge() -> Exchange:
+    def judge() -> SubmitResponse:
         event = {
             "id": str(uuid4()), "pair": court.far, "outcome": "graded", "grade": 2, "pressed_at": LATER.isoformat(),
         }  # fmt: skip

@@ -14,7 +14,7 @@ from annotator.adjudication.queue_service import find_disagreements
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import BadInput, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.storage.adjudication_tables import AdjudicationRow, AuditEventRow, DecisionProposalRow
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.labeling_tables import DisclosureRow
@@ -262,7 +262,7 @@ def test_ids_that_spreadsheets_spoil_come_back_to_their_pairs(database: Database
 
 
 def test_who_takes_the_queue_away_has_seen_its_grades_and_the_trail_says_so(court: Court) -> None:
-    export(court, QueueFilter(reasons=Reason.DIFFER, category="law"))
+    export(court, QueueFilter(reasons=QueueReason.DIFFER, category="law"))
     export(court, actor=OPERATOR)
     with court.database.read() as session:
         seen = session.execute(select(DisclosureRow.person_pk, DisclosureRow.pair_pk)).all()

@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import delete, select
 from sqlmodel import col
 
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.labeling.questions_service import answer_question, ask_question
 from annotator.storage.adjudication_tables import DisputeRow, ScoreDueRow
 from annotator.storage.database import Database
@@ -14,7 +14,7 @@ from annotator.storage.imported_grades import bring_in
 from annotator.storage.tables import PairRow
 from tests.integration.quality_world import QualityWorld
 
-Found = dict[str, tuple[bool, Reason, Reason]]
+Found = dict[str, tuple[bool, QueueReason, QueueReason]]
 
 
 def find(database: Database) -> Found:
@@ -23,7 +23,9 @@ def find(database: Database) -> Found:
         rows = session.execute(
             select(PairRow, DisputeRow).join(DisputeRow, col(DisputeRow.pair_pk) == col(PairRow.pk))
         )
-        return {pair.key: (row.open, Reason(row.reasons), Reason(row.waiting)) for pair, row in rows}
+        return {
+            pair.key: (row.open, QueueReason(row.reasons), QueueReason(row.waiting)) for pair, row in rows
+        }
 
 
 def ask(world: QualityWorld, key: str, number: int = 1) -> int:
@@ -43,7 +45,7 @@ def test_a_question_brings_an_agreed_pair_into_the_queue_until_it_is_answered(da
     world = QualityWorld(database)
     key = next(iter(world.pks))
     number = ask(world, key)
-    assert find(database) == {key: (True, Reason.QUESTION, Reason.QUESTION)}
+    assert find(database) == {key: (True, QueueReason.QUESTION, QueueReason.QUESTION)}
     answer_question(database, world.lea, "d", number, "はい", seen=None, in_guideline=False, now=world.now)
     assert find(database) == {}
 
@@ -55,7 +57,7 @@ def test_the_experts_contrary_grade_reopens_a_pair_the_moment_it_comes_in(databa
     pks = list(world.keys)
     world.check(pks[0], (world.grades[pks[0]] + 2) % 4)
     world.check(pks[1], world.grades[pks[1]])
-    assert find(database) == {world.keys[pks[0]]: (True, Reason.QUALITY, Reason.QUALITY)}
+    assert find(database) == {world.keys[pks[0]]: (True, QueueReason.QUALITY, QueueReason.QUALITY)}
 
 
 def keep(world: QualityWorld, pk: int, grade: int) -> None:
@@ -74,7 +76,7 @@ def test_an_imported_grade_that_is_the_experts_ends_what_the_expert_found(databa
     world.draw("cho", rate=1.0)
     world.send(world.cho, want=5)
     world.check(pk, 3)
-    assert find(database) == {key: (True, Reason.QUALITY, Reason.QUALITY)}
+    assert find(database) == {key: (True, QueueReason.QUALITY, QueueReason.QUALITY)}
     keep(world, pk, 3)
     assert find(database) == {}
 
@@ -95,7 +97,11 @@ def test_deriving_everything_comes_to_what_came_step_by_step(database: Database)
     ask(world, keys[0], 1)
     ask(world, keys[1], 2)
     before = find(database)
-    assert before[keys[1]] == (True, Reason.DIFFER | Reason.QUESTION, Reason.DIFFER | Reason.QUESTION)
+    assert before[keys[1]] == (
+        True,
+        QueueReason.DIFFER | QueueReason.QUESTION,
+        QueueReason.DIFFER | QueueReason.QUESTION,
+    )
     with database.write() as session:
         derive_disputes(session, world.dataset_pk)
     assert find(database) == before

@@ -6,14 +6,14 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.adjudication.service import adjudicate, show_case
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow, DisputeRow
 from annotator.storage.database import Database
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.tables import PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
-Found = dict[str, tuple[bool, Reason, int | None, int | None, int]]
+Found = dict[str, tuple[bool, QueueReason, int | None, int | None, int]]
 
 
 def find(database: Database) -> Found:
@@ -23,7 +23,8 @@ def find(database: Database) -> Found:
             select(PairRow, DisputeRow).join(DisputeRow, col(DisputeRow.pair_pk) == col(PairRow.pk))
         )
         return {
-            pair.key: (row.open, Reason(row.reasons), row.low, row.high, row.distance) for pair, row in rows
+            pair.key: (row.open, QueueReason(row.reasons), row.low, row.high, row.distance)
+            for pair, row in rows
         }
 
 
@@ -41,9 +42,9 @@ def make(database: Database) -> tuple[JudgedWorld, dict[str, str]]:
 def test_a_pair_is_a_dispute_from_the_judgment_on_that_differs(database: Database) -> None:
     _world, keys = make(database)
     assert find(database) == {
-        keys["가"]: (True, Reason.DIFFER, 0, 3, 3),
-        keys["ج"]: (True, Reason.UNRATEABLE, None, None, 1),
-        keys["d"]: (True, Reason.DIFFER, 1, 2, 1),
+        keys["가"]: (True, QueueReason.DIFFER, 0, 3, 3),
+        keys["ج"]: (True, QueueReason.UNRATEABLE, None, None, 1),
+        keys["d"]: (True, QueueReason.DIFFER, 1, 2, 1),
     }
 
 
@@ -61,7 +62,7 @@ def test_a_decision_closes_the_dispute_and_holds(database: Database) -> None:
         seen=case.seen,
         now=NOW + timedelta(days=1),
     )
-    assert find(database)[keys["가"]] == (False, Reason.DIFFER, 0, 3, 3)
+    assert find(database)[keys["가"]] == (False, QueueReason.DIFFER, 0, 3, 3)
     with database.read() as session:
         (held,) = session.scalars(select(CurrentAdjudicationRow))
     assert (held.grade, held.outcome, held.lead_pk) == (2, "graded", lead.person_id)

@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from annotator.adjudication.queue_records import SORTS, QueueFilter
 from annotator.adjudication.queue_service import find_disagreements, list_queue
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.storage.adjudication_tables import (
     CaseAssignmentRow,
     CaseHoldRow,
@@ -105,14 +105,14 @@ def test_decided_ones_come_after_open_ones_and_what_oneself_put_off_last_of_thes
 
 
 def test_each_filter_lets_through_what_it_says(queue: Queue) -> None:
-    queue.set("e", reasons=int(Reason.DIFFER | Reason.STALE), waiting=0)
-    queue.set("a", reasons=int(Reason.DIFFER | Reason.QUESTION), waiting=int(Reason.DIFFER))
+    queue.set("e", reasons=int(QueueReason.DIFFER | QueueReason.STALE), waiting=0)
+    queue.set("a", reasons=int(QueueReason.DIFFER | QueueReason.QUESTION), waiting=int(QueueReason.DIFFER))
     queue.add(CaseAssignmentRow, "a", lead_pk=queue.lou.person_id, assigned_at=NOW)
     queue.add(CaseAssignmentRow, "c", lead_pk=queue.lea.person_id, assigned_at=NOW)
     for wanted, found in (
         ({"shown": "decided"}, "e"), ({"shown": "all"}, "acfbde"),
-        ({"reasons": Reason.UNRATEABLE}, "d"), ({"reasons": Reason.UNRATEABLE | Reason.DIFFER}, "acfbd"),
-        ({"reasons": Reason.QUESTION}, ""), ({"reasons": Reason.STALE, "shown": "all"}, "e"),
+        ({"reasons": QueueReason.UNRATEABLE}, "d"), ({"reasons": QueueReason.UNRATEABLE | QueueReason.DIFFER}, "acfbd"),
+        ({"reasons": QueueReason.QUESTION}, ""), ({"reasons": QueueReason.STALE, "shown": "all"}, "e"),
         ({"query_id": "Q1"}, "cd"), ({"category": "law"}, "ab"), ({"category": ""}, "cd"),
         ({"annotators": ("cho",)}, "cb"), ({"annotators": ("ann", "bea")}, "afd"), ({"annotators": ("lou",)}, ""),
         ({"grades": (0, 3)}, "a"), ({"grades": (0, 2)}, "c"), ({"grades": (1, 2)}, "f"), ({"distance": 1}, "fbd"),
@@ -124,12 +124,12 @@ def test_each_filter_lets_through_what_it_says(queue: Queue) -> None:
 
 
 def test_what_is_open_is_counted_whatever_the_filter(queue: Queue) -> None:
-    queue.set("e", reasons=int(Reason.DIFFER | Reason.QUALITY), waiting=0)
+    queue.set("e", reasons=int(QueueReason.DIFFER | QueueReason.QUALITY), waiting=0)
     page = list_queue(queue.database, queue.lea, "d", QueueFilter(shown="decided"), now=NOW)
     assert (page.total, page.open, page.decided, page.due) == (1, 5, 1, 0)
     assert {reason: n for reason, n in page.by_reason.items() if n} == {
-        Reason.DIFFER: 4,
-        Reason.UNRATEABLE: 1,
+        QueueReason.DIFFER: 4,
+        QueueReason.UNRATEABLE: 1,
     }
     assert not page.items[0].reopened, "it was, and is decided"
 

@@ -8,7 +8,7 @@ from sqlmodel import col
 
 from annotator.adjudication.queue_service import compute_queue_pace, find_disagreements, summarize_queue
 from annotator.domain.errors import NotAllowed
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.storage.adjudication_tables import CaseAssignmentRow, DisputeRow, SettleBatchRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_pair_pk
@@ -44,8 +44,8 @@ def test_what_is_open_is_counted_by_each_filter(database: Database) -> None:
         session.execute(update(DisputeRow).where(col(DisputeRow.pair_pk) == pair_pk).values(flips=2))
     found = summarize_queue(database, lead, "d")
     assert {reason: n for reason, n in found.by_reason.items() if n} == {
-        Reason.DIFFER: 3,
-        Reason.UNRATEABLE: 1,
+        QueueReason.DIFFER: 3,
+        QueueReason.UNRATEABLE: 1,
     }
     assert found.by_grades == {(0, 3): 2, (2, 3): 1}
     assert found.by_category == {"設定": 2, None: 2}

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.service import Case, adjudicate, hand_out_cases, show_case
+from annotator.adjudication.service import DisagreementView, adjudicate, hand_out_cases, show_case
 from annotator.domain.people import Actor
 from annotator.storage.adjudication_tables import AuditEventRow, DecisionProposalRow
 from annotator.storage.database import Database
@@ -32,7 +32,7 @@ class Two(JudgedWorld):
             row.second_adjudicator = wanted
             session.add(row)
 
-    def case(self, actor: Actor, pair: str | None = None) -> Case:
+    def case(self, actor: Actor, pair: str | None = None) -> DisagreementView:
         return show_case(self.database, actor, "d", pair or self.far, now=NOW)
 
     def say(

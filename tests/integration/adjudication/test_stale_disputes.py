@@ -11,7 +11,7 @@ from sqlmodel import col
 
 from annotator.adjudication.service import adjudicate, show_case
 from annotator.domain.people import Actor
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.guideline.service import publish_version, read_version
 from annotator.people.service import find_actor
 from annotator.storage.adjudication_tables import DisputeRow
@@ -36,11 +36,11 @@ def read(database: Database) -> dict[str, dict[str, Any]]:
         return {key: row.model_dump() for key, row in rows}
 
 
-def read_open(world: StandardWorld) -> dict[str, tuple[bool, Reason]]:
+def read_open(world: StandardWorld) -> dict[str, tuple[bool, QueueReason]]:
     """Whether each dispute waits, and for what, by its document."""
     names = {key: doc_id for doc_id, key in world.keys.items()}
     found = read(world.database)
-    return {names[key]: (row["open"], Reason(row["waiting"])) for key, row in found.items()}
+    return {names[key]: (row["open"], QueueReason(row["waiting"])) for key, row in found.items()}
 
 
 def make_world(database: Database, seed: int) -> JudgedWorld:
@@ -127,29 +127,29 @@ def decide(world: StandardWorld, doc_id: str, grade: int, *, hours: int) -> None
 
 def test_a_decision_under_an_older_meaning_waits_again_until_it_is_decided_anew(world: StandardWorld) -> None:
     decide(world, "d1", 3, hours=-1)
-    assert read_open(world) == {"d1": (False, Reason(0))}
+    assert read_open(world) == {"d1": (False, QueueReason(0))}
     world.publish(world.lea, change="minor", why="x", guideline="言い方")
-    assert read_open(world) == {"d1": (False, Reason(0))}
+    assert read_open(world) == {"d1": (False, QueueReason(0))}
     world.publish(world.lea, change="semantic", why="x", definition="甲")
-    assert read_open(world)["d1"] == (True, Reason.STALE)
+    assert read_open(world)["d1"] == (True, QueueReason.STALE)
     world.judge(world.hanako, "Q1", "d1", 2)  # a judgment alone does not answer for the decision
-    assert read_open(world)["d1"] == (True, Reason.STALE)
+    assert read_open(world)["d1"] == (True, QueueReason.STALE)
     decide(world, "d1", 3, hours=1)
-    assert read_open(world)["d1"] == (False, Reason(0))
+    assert read_open(world)["d1"] == (False, QueueReason(0))
 
 
 def test_judgments_confirmed_under_the_new_meaning_end_the_wait(world: StandardWorld) -> None:
     world.publish(world.lea, change="semantic", why="x", definition="甲")
     assert read_open(world) == {
-        "d1": (True, Reason.DIFFER | Reason.STALE), "d2": (True, Reason.STALE), "d3": (True, Reason.STALE),
-        "d4": (True, Reason.STALE),
+        "d1": (True, QueueReason.DIFFER | QueueReason.STALE), "d2": (True, QueueReason.STALE), "d3": (True, QueueReason.STALE),
+        "d4": (True, QueueReason.STALE),
     }  # fmt: skip
     world.judge(world.hanako, "Q1", "d2", 2)
     assert "d2" not in read_open(world)
     world.judge(world.hanako, "Q1", "d1", 2)
-    assert read_open(world)["d1"] == (True, Reason.DIFFER | Reason.STALE)
+    assert read_open(world)["d1"] == (True, QueueReason.DIFFER | QueueReason.STALE)
     world.judge(world.minjun, "Q1", "d1", 3)
-    assert read_open(world)["d1"] == (True, Reason.DIFFER)
+    assert read_open(world)["d1"] == (True, QueueReason.DIFFER)
 
 
 def test_another_text_alone_makes_no_dispute(world: StandardWorld) -> None:

@@ -14,8 +14,8 @@ from sqlmodel import col
 from typer.testing import CliRunner
 
 from annotator.adjudication.history_service import (
-    Moment,
-    TrailFilter,
+    AuditLogFilter,
+    HistoryEntry,
     iterate_trail,
     list_trail_people,
     read_timeline,
@@ -30,7 +30,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import publish_version, read_version
 from annotator.labeling.questions_service import answer_question
 from annotator.storage.adjudication_tables import DiscussionTurnRow, ObjectionRow
-from annotator.storage.audit_log import Action, Event, add_events
+from annotator.storage.audit_log import Action, AuditEvent, add_events
 from annotator.storage.database import Database
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.labeling_tables import DisclosureRow, QuestionRow
@@ -58,7 +58,7 @@ class Case:
             add_events(
                 session,
                 [
-                    Event(
+                    AuditEvent(
                         action, self.world.dataset_pk, self.lead.person_id, LATER + timedelta(minutes=at + place),
                         pair_pk, {"number": number - 1}, {"number": number},
                     )
@@ -123,11 +123,13 @@ def test_records_are_filtered_by_pair_action_person_and_time(case: Case) -> None
     case.note(("put off", 1), ("assigned", 2))
     case.note(("exported queue", 3), at=5, pair=False)
     with case.world.database.write() as session:
-        add_events(session, [Event("exported queue", case.world.dataset_pk, None, LATER - timedelta(days=1))])
+        add_events(
+            session, [AuditEvent("exported queue", case.world.dataset_pk, None, LATER - timedelta(days=1))]
+        )
 
     def find(**wanted: object) -> list[str]:
         return list_actions(
-            read_trail(case.world.database, OPERATOR, "d", TrailFilter(**wanted), now=NOW).events
+            read_trail(case.world.database, OPERATOR, "d", AuditLogFilter(**wanted), now=NOW).events
         )  # type: ignore[arg-type]
 
     assert find(pair=case.pair) == ["assigned", "put off"]
@@ -161,7 +163,7 @@ def test_what_was_said_of_a_pair_that_the_reader_may_still_judge_is_hidden(case:
     case.world.pair("Q1", "open")
     with case.world.database.write() as session:
         open_pk = session.scalar(select(col(PairRow.pk)).where(col(PairRow.key) != case.pair))
-        event = Event(
+        event = AuditEvent(
             "proposed", case.world.dataset_pk, case.lead.person_id, NOW, open_pk, None, {"grade": 3}
         )
         add_events(session, [event])
@@ -247,7 +249,7 @@ def test_how_a_decision_came_about_is_told_of_its_record(case: Case) -> None:
         person = case.lead.person_id
         add_events(
             session,
-            [Event("decided from file", case.world.dataset_pk, person, at, case.pair_pk, None, after)],
+            [AuditEvent("decided from file", case.world.dataset_pk, person, at, case.pair_pk, None, after)],
         )
     assert case.tell()[-1:] == [("lead Realname", "decided from file", "decided 2 from a file: 第17条")]
 
@@ -358,7 +360,7 @@ def test_answering_as_before_leaves_no_record(case: Case) -> None:
 
 
 def test_a_moment_keeps_its_sentence_translatable(case: Case) -> None:
-    found: tuple[Moment, ...] = read_timeline(case.world.database, case.lead, "d", case.pair, now=LATER)
+    found: tuple[HistoryEntry, ...] = read_timeline(case.world.database, case.lead, "d", case.pair, now=LATER)
     assert found[1].said.template == "judged {answer}"
 
 

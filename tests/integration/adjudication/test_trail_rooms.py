@@ -6,7 +6,7 @@ from annotator.adjudication import history_sql
 from annotator.adjudication.history_service import find_pair_key, iterate_trail, read_timeline
 from annotator.adjudication.service import show_case
 from annotator.domain.errors import NotFound
-from annotator.storage.audit_log import Event, add_events
+from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database
 from tests.integration.judged_world import NOW, JudgedWorld
 
@@ -44,6 +44,6 @@ def test_all_records_are_read_however_many_pieces_they_come_in(
     world = JudgedWorld(database)
     lead = world.person("lead", "lead")
     with database.write() as session:
-        event = Event("exported queue", world.dataset_pk, lead.person_id, NOW)
+        event = AuditEvent("exported queue", world.dataset_pk, lead.person_id, NOW)
         add_events(session, [event] * 5)
     assert len(list(iterate_trail(database, lead, "d", now=NOW))) == 5

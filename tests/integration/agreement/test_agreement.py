@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from annotator.agreement.records import AgreementReport, Verdict
+from annotator.agreement.records import AgreementReport, AgreementVerdict
 from annotator.agreement.service import compute_agreement, compute_verdict, find_verdict, measure_agreement
 from annotator.cli.main import app
 from annotator.dataset.service import change_settings
@@ -88,7 +88,7 @@ def test_a_revision_takes_the_place_of_the_judgment(world: TwoJudges) -> None:
     assert world.report().measured.observed_agreement == 1.0
 
 
-def judge_kappa(world: JudgedWorld) -> Verdict:
+def judge_kappa(world: JudgedWorld) -> AgreementVerdict:
     with world.database.read() as session:
         return compute_verdict(session, find_dataset(session, world.name))
 

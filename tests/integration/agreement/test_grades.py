@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import select, text, update
 from sqlmodel import col
 
-from annotator.agreement.grades_sql import Grades, read_grades
-from annotator.agreement.records import PairSelection, Value
+from annotator.agreement.grades_sql import GradeRows, read_grades
+from annotator.agreement.records import CoefficientValue, PairSelection
 from annotator.agreement.service import compute_agreement, list_groupings, list_pairs_behind, read_stamp
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, ValidationError
@@ -43,7 +43,7 @@ class World(JudgedWorld):
             extra: dict[str, Any] = {"law": law} if law else {}
             self.pair(query_id, doc_id, **extra)
 
-    def read(self) -> Grades:
+    def read(self) -> GradeRows:
         with self.database.read() as session:
             return read_grades(session, self.dataset_pk)
 
@@ -255,7 +255,7 @@ def test_the_stamp_of_a_report_changes_with_what_it_rests_on_and_with_nothing_el
 def test_the_first_figures_are_told_before_the_report_and_are_its_own(
     world: World, database: Database
 ) -> None:
-    told: list[tuple[int, Value]] = []
+    told: list[tuple[int, CoefficientValue]] = []
     for annotator, grades in ((world.ann, (0, 1, 2)), (world.bo, (0, 1, 1))):
         for grade, (query_id, doc_id) in zip(
             grades, (("q1 d", "d1 d"), ("q1 d", "d2 d"), ("q2 d", "d1 d")), strict=True

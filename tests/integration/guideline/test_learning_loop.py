@@ -14,7 +14,7 @@ from annotator.adjudication.queue_service import find_disagreements
 from annotator.adjudication.service import adjudicate, show_case
 from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
 from annotator.domain.people import Actor
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.storage.adjudication_tables import AdjudicationRow, GuidelineDecisionRow
 from annotator.storage.database import Database
 from annotator.storage.disclosures import has_seen
@@ -112,7 +112,7 @@ def test_an_objection_opens_the_pair_again_and_a_later_decision_answers_it(datab
     (reopened,) = [
         one for one in find_disagreements(database, world.lead, "d", now=LATER) if one.pair == world.far
     ]
-    assert reopened.status == "open" and reopened.waiting == Reason.OBJECTION
+    assert reopened.status == "open" and reopened.waiting == QueueReason.OBJECTION
     with database.read() as session:
         pk = session.scalar(select(col(PairRow.pk)).where(col(PairRow.key) == world.far)) or 0
         assert has_seen(session, pk, world.hanako.person_id or 0), "who objects knows what was decided"

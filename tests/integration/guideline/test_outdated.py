@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.domain.judgments import Outdated
+from annotator.domain.judgments import OutdatedReason
 from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import explain_change
 from annotator.importing.remapping_service import remap_documents
@@ -25,7 +25,7 @@ def world(database: Database, tmp_path: Path) -> StandardWorld:
     return StandardWorld(database, tmp_path)
 
 
-def asked(world: StandardWorld, actor: Actor, *, limit: int = 50) -> dict[str, Outdated]:
+def asked(world: StandardWorld, actor: Actor, *, limit: int = 50) -> dict[str, OutdatedReason]:
     """What the annotator is asked again, by doc_id, in the order of asking."""
     with world.database.read() as session:
         worklist = world.worklist(actor)
@@ -62,9 +62,9 @@ def test_an_older_standard_is_named_by_the_version_that_was_judged_under(world: 
     world.judge(world.hanako, "Q1", "d2", 3)
     world.publish(world.lea, change="semantic", why="x", definition="甲")
     assert asked(world, world.hanako) == {
-        "d1": Outdated(1, False), "d2": Outdated(2, False), "d3": Outdated(1, False), "d4": Outdated(1, False),
+        "d1": OutdatedReason(1, False), "d2": OutdatedReason(2, False), "d3": OutdatedReason(1, False), "d4": OutdatedReason(1, False),
     }  # fmt: skip
-    assert asked(world, world.minjun) == {"d1": Outdated(1, False)}
+    assert asked(world, world.minjun) == {"d1": OutdatedReason(1, False)}
     assert len(asked(world, world.hanako, limit=2)) == 2
     world.judge(world.hanako, "Q1", "d1", 2)  # confirmed
     assert list(asked(world, world.hanako)) == ["d2", "d3", "d4"]
@@ -75,12 +75,12 @@ def test_a_new_text_marks_the_answers_on_its_document_only_and_the_old_text_clea
 ) -> None:
     old = "本文 d1\n三日以内に届け出る。"
     world.bring({"d1": "別の本文", "d2": "本文 d2\n三日以内に届け出る。"})
-    assert asked(world, world.hanako) == {"d1": Outdated(None, True)}
-    assert asked(world, world.minjun) == {"d1": Outdated(None, True)}
+    assert asked(world, world.hanako) == {"d1": OutdatedReason(None, True)}
+    assert asked(world, world.minjun) == {"d1": OutdatedReason(None, True)}
     world.judge(world.hanako, "Q1", "d1", 1)
     assert asked(world, world.hanako) == {}
     report = world.bring({"d1": old})
-    assert asked(world, world.hanako) == {"d1": Outdated(None, True)}
+    assert asked(world, world.hanako) == {"d1": OutdatedReason(None, True)}
     assert asked(world, world.minjun) == {}
     assert report.notes[1].startswith("1 judgment was made on an older text")
 
@@ -88,7 +88,7 @@ def test_a_new_text_marks_the_answers_on_its_document_only_and_the_old_text_clea
 def test_an_answer_can_rest_on_both(world: StandardWorld) -> None:
     world.publish(world.lea, change="semantic", why="x", definition="甲")
     world.bring({"d1": "別の本文"})
-    assert asked(world, world.minjun) == {"d1": Outdated(1, True)}
+    assert asked(world, world.minjun) == {"d1": OutdatedReason(1, True)}
     assert marks(world) == [1, 1, 1, 3, 3]
 
 
@@ -143,7 +143,7 @@ def test_a_document_that_got_the_id_of_another_text_has_its_answers_asked_again(
     path = world.folder / "remap.csv"
     path.write_text("old_doc_id,new_doc_id\nd1,neu/1\nd2,neu/2\n", encoding="utf-8")
     remap_documents(world.database, OPERATOR, "d", path, now=LATER)
-    assert asked(world, world.hanako) == {"neu/1": Outdated(None, True)}
+    assert asked(world, world.hanako) == {"neu/1": OutdatedReason(None, True)}
     found = explain_change(world.database, world.hanako, "d", world.keys["d1"]).text
     assert found is not None
     assert [line.text for line in found.lines if line.kind == "removed"] == ["三日以内に届け出る。"]

@@ -23,7 +23,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.remapping import RemapReport
 from annotator.importing.remapping_service import remap_documents
 from annotator.importing.service import import_documents, import_qrels, import_run
-from annotator.labeling.service import Exchange, compute_progress, list_judgments, submit_judgments
+from annotator.labeling.service import SubmitResponse, compute_progress, list_judgments, submit_judgments
 from annotator.pooling.service import list_pairs, pool_runs
 from annotator.releases.judged_sql import iterate_documents, iterate_judged_queries
 from annotator.storage.adjudication_tables import AdjudicationRow
@@ -77,7 +77,7 @@ class Desk(JudgedWorld):
 
     def submit(
         self, actor: Actor, *grades: tuple[str, int], have: tuple[str, ...] = (), want: int = 9
-    ) -> Exchange:
+    ) -> SubmitResponse:
         events = [
             {
                 "id": f"10000000-0000-0000-0000-{next(self.ids):012d}",

@@ -13,7 +13,7 @@ from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.assignment_service import (
-    Judgments,
+    JudgmentProgress,
     QuerySelection,
     assign,
     list_left,
@@ -265,7 +265,7 @@ class TestPreview:
             session.execute(update(DatasetRow).values(overlap=overlap, overlap_rules=rules))
             derive_work(session, key_of(find_dataset(session, "d").pk))
             left = sum(session.scalars(select(col(PairRow.lacking))))
-        assert before == Judgments(10, left)
+        assert before == JudgmentProgress(10, left)
         assert _show(world).judgments == before
 
 

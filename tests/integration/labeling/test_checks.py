@@ -7,7 +7,7 @@ from sqlmodel import col
 from annotator.adjudication.decisions_sql import derive_decided
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import (
-    Handout,
+    NextPair,
     find_check_kinds,
     find_repeats,
     note_repeats_answered,
@@ -21,7 +21,7 @@ from tests.integration.checked_world import CheckedWorld
 from tests.integration.labeling_world import NOW
 
 
-def checks_of(handed: list[Handout], ordinary: list[int]) -> list[Handout]:
+def checks_of(handed: list[NextPair], ordinary: list[int]) -> list[NextPair]:
     """What is in the hand-out beside the ordinary pairs, whose order must have been kept."""
     assert [one.pair_pk for one in handed if one.pair_pk in ordinary] == ordinary
     return [one for one in handed if one.pair_pk not in ordinary]
@@ -120,7 +120,7 @@ def test_at_rates_of_0_nothing_is_mixed_in(one_query: CheckedWorld) -> None:
     world = one_query
     world.mark("gold", *world.pairs[20:])
     handed = world.mixed(world.person("ann"), world.pairs[:10])
-    assert handed == [Handout(pair) for pair in world.pairs[:10]]
+    assert handed == [NextPair(pair) for pair in world.pairs[:10]]
 
 
 def test_gold_is_mixed_in_at_its_rate_the_same_way_every_time(database: Database) -> None:
@@ -219,7 +219,7 @@ def test_a_repeat_is_ones_own_answer_under_a_key_of_its_own(one_query: CheckedWo
     assert not {one.key for one in repeats} & set(world.keys.values())
     assert all(one.key and len(one.key) == len(world.keys[1]) for one in repeats)
     assert world.mixed(ann, ordinary) == handed  # a reload brings the same, under the same keys
-    assert world.mixed(bob, ordinary) == [Handout(pair) for pair in ordinary]  # who has answered nothing
+    assert world.mixed(bob, ordinary) == [NextPair(pair) for pair in ordinary]  # who has answered nothing
 
 
 def test_a_repeat_comes_once(one_query: CheckedWorld) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from annotator.domain.people import Actor
 from annotator.labeling.calibration_service import compute_results
-from annotator.labeling.service import Exchange, submit_judgments
+from annotator.labeling.service import SubmitResponse, submit_judgments
 from annotator.storage.database import Database
 from annotator.storage.missing_judgments import derive_work
 from tests.integration.checked_world import CheckedWorld
@@ -21,9 +21,9 @@ class Browser:
         self.queue: list[Any] = []
         self.met: list[str] = []
         self.progress: list[tuple[int, int]] = []
-        self.last: Exchange = self.send()
+        self.last: SubmitResponse = self.send()
 
-    def send(self, *events: dict[str, Any]) -> Exchange:
+    def send(self, *events: dict[str, Any]) -> SubmitResponse:
         self.last = submit_judgments(
             self.world.database, self.actor, "d", events=list(events),
             have=[pair.pair for pair in self.queue], want=self.ahead - len(self.queue), now=self.world.now,

@@ -14,7 +14,7 @@ from sqlmodel import col
 
 from annotator.adjudication.decisions_sql import add_decisions
 from annotator.domain.grades import DEFAULT_RUBRIC
-from annotator.domain.judgments import HandedPair
+from annotator.domain.judgments import PairView
 from annotator.domain.overlap import allows_further, conditional_distance, wanted_for
 from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import publish_version
@@ -58,7 +58,7 @@ class Browser:
     last named to the server, which prolongs its lease."""
 
     actor: Actor
-    shows: list[HandedPair] = field(default_factory=list)
+    shows: list[PairView] = field(default_factory=list)
     tab: str = "one"
     answered: set[str] = field(default_factory=set)
     put_off: set[str] = field(default_factory=set)

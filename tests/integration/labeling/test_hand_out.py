@@ -7,7 +7,7 @@ from sqlalchemy import select, text, update
 from sqlmodel import col
 
 from annotator.domain.errors import NotAllowed
-from annotator.domain.judgments import Outdated, OwnAnswer
+from annotator.domain.judgments import OutdatedReason, OwnAnswer
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.remapping_sql import retire_pairs
 from annotator.labeling.service import list_judgments
@@ -98,7 +98,7 @@ def test_own_outdated_answers_come_first_and_are_confirmed_by_a_new_answer(world
         session.execute(update(CurrentJudgmentRow).values(stale=2))
     first = world.send(ann, want=3).pairs[0]
     assert (first.pair, first.answer) == (pair, OwnAnswer("graded", 2, "메모", None))
-    assert first.outdated == Outdated(None, text_changed=True)
+    assert first.outdated == OutdatedReason(None, text_changed=True)
     assert world.send(ann, have=[pair]).judged == ()
     world.later(seconds=1)
     assert world.send(ann, world.event(pair, 2), have=[pair]).judged == (pair,)

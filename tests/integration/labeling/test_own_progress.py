@@ -7,7 +7,7 @@ import pytest
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR, Actor
-from annotator.labeling.service import Exchange, submit_judgments
+from annotator.labeling.service import SubmitResponse, submit_judgments
 from annotator.quality.service import draw_sample
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset
@@ -24,9 +24,9 @@ class Panel:
         self.queue: list[Any] = []
         self.met: list[Any] = []
         self.read: list[tuple[int, int]] = []
-        self.last: Exchange = self.send()
+        self.last: SubmitResponse = self.send()
 
-    def send(self, *events: dict[str, Any]) -> Exchange:
+    def send(self, *events: dict[str, Any]) -> SubmitResponse:
         self.last = submit_judgments(
             self.world.database, self.actor, "d", events=list(events), have=[one.pair for one in self.queue],
             want=self.ahead - len(self.queue), now=self.world.now,

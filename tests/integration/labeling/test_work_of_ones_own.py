@@ -17,7 +17,7 @@ from annotator.labeling.my_work_service import (
     read_own_pair,
     show_pace,
 )
-from annotator.labeling.records import WorkFilter
+from annotator.labeling.records import OwnJudgmentFilter
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
 from tests.integration.checked_world import CheckedWorld
@@ -36,7 +36,7 @@ def world(database: Database) -> JudgedWorld:
     return world
 
 
-def listed(world: JudgedWorld, actor: Actor, wanted: WorkFilter = WorkFilter()) -> list[str]:
+def listed(world: JudgedWorld, actor: Actor, wanted: OwnJudgmentFilter = OwnJudgmentFilter()) -> list[str]:
     return [one.doc_id for one in list_own_work(world.database, actor, "d", wanted).judgments]
 
 
@@ -58,21 +58,21 @@ def test_only_ones_own_answers_are_listed_the_latest_first_page_by_page(world: J
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
-        (WorkFilter(words="エーテル"), ["d/0"]),
-        (WorkFilter(words="점용"), ["d/1", "d/0"]),
-        (WorkFilter(words="100%_"), ["d/3", "d/2"]),
-        (WorkFilter(words="a_b"), ["d/1"]),
-        (WorkFilter(words=" HANDLER "), ["d/2"]),
-        (WorkFilter(words="%"), ["d/3", "d/2"]),
-        (WorkFilter(answer="2"), ["d/0"]),
-        (WorkFilter(answer="unrateable"), ["d/1"]),
-        (WorkFilter(answer="later"), ["d/3"]),
-        (WorkFilter(category="howto"), ["d/3", "d/2"]),
-        (WorkFilter(category="howto", answer="0"), ["d/2"]),
+        (OwnJudgmentFilter(words="エーテル"), ["d/0"]),
+        (OwnJudgmentFilter(words="점용"), ["d/1", "d/0"]),
+        (OwnJudgmentFilter(words="100%_"), ["d/3", "d/2"]),
+        (OwnJudgmentFilter(words="a_b"), ["d/1"]),
+        (OwnJudgmentFilter(words=" HANDLER "), ["d/2"]),
+        (OwnJudgmentFilter(words="%"), ["d/3", "d/2"]),
+        (OwnJudgmentFilter(answer="2"), ["d/0"]),
+        (OwnJudgmentFilter(answer="unrateable"), ["d/1"]),
+        (OwnJudgmentFilter(answer="later"), ["d/3"]),
+        (OwnJudgmentFilter(category="howto"), ["d/3", "d/2"]),
+        (OwnJudgmentFilter(category="howto", answer="0"), ["d/2"]),
     ],
 )
 def test_answers_are_found_by_words_answer_and_category(
-    world: JudgedWorld, wanted: WorkFilter, found: list[str]
+    world: JudgedWorld, wanted: OwnJudgmentFilter, found: list[str]
 ) -> None:
     ann = world.person("ann")
     world.judge(ann, "Q1", "d/0", 2)
@@ -87,17 +87,17 @@ def test_days_are_those_of_the_reader(world: JudgedWorld) -> None:
     ann = world.person("ann")
     world.judge(ann, "Q1", "d/0", 2)  # 2026-03-04 05:07 UTC
     today, before = date(2026, 3, 4), date(2026, 3, 3)
-    assert listed(world, ann, WorkFilter(first_day=today, last_day=today)) == ["d/0"]
-    assert listed(world, ann, WorkFilter(last_day=before)) == []
+    assert listed(world, ann, OwnJudgmentFilter(first_day=today, last_day=today)) == ["d/0"]
+    assert listed(world, ann, OwnJudgmentFilter(last_day=before)) == []
     west = timezone(timedelta(hours=-8))
-    there = list_own_work(world.database, ann, "d", WorkFilter(last_day=before), zone=west)
+    there = list_own_work(world.database, ann, "d", OwnJudgmentFilter(last_day=before), zone=west)
     assert there.total == 1
 
 
 def test_an_answer_that_is_none_is_refused_and_categories_are_offered(world: JudgedWorld) -> None:
     ann = world.person("ann")
     with pytest.raises(ValidationError):
-        list_own_work(world.database, ann, "d", WorkFilter(answer="4"))
+        list_own_work(world.database, ann, "d", OwnJudgmentFilter(answer="4"))
     assert list_work_categories(world.database, ann, "d") == ["howto", "법률"]
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from sqlmodel import col
 
 from annotator.adjudication.bulk_service import adjudicate_file
-from annotator.adjudication.case import Case
+from annotator.adjudication.case import DisagreementView
 from annotator.adjudication.queue_service import find_disagreements
 from annotator.adjudication.service import adjudicate, show_case
 from annotator.domain.errors import ConflictError, NotAllowed
@@ -49,7 +49,7 @@ class Checked(JudgedWorld):
         assert other.status != "reopened" or disputes[one.pair_pk].open
         return other.status, other.grade
 
-    def case(self) -> Case:
+    def case(self) -> DisagreementView:
         return show_case(self.database, self.lead, "d", self.key, now=LATER)
 
     def settle(self, grade: int, *, actor: Actor | None = None, seen: str | None = None) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from annotator.domain.errors import StateError
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, DisputeRow
 from annotator.storage.database import Database
 from annotator.storage.disagreements import derive_disputes
@@ -25,7 +25,7 @@ SEMANTIC = datetime(2026, 3, 3, 12, tzinfo=UTC)
 Row = tuple[str, dict[str, Any]]
 ANN, BEA, LEAD, EXPERT = 1, 2, 3, 4
 DIFFER, QUALITY, QUESTION, STALE, UNRATEABLE = (
-    Reason.DIFFER, Reason.QUALITY, Reason.QUESTION, Reason.STALE, Reason.UNRATEABLE,
+    QueueReason.DIFFER, QueueReason.QUALITY, QueueReason.QUESTION, QueueReason.STALE, QueueReason.UNRATEABLE,
 )  # fmt: skip
 ANSWERS: dict[int, tuple[int | None, int | None]] = {
     1: (0, 3), 2: (1, 2), 3: (2, 2), 4: (1, None), 5: (2, 2), 6: (2, 2), 7: (3, 3), 8: (0, 1), 9: (2, 3), 10: (None, None),
@@ -40,9 +40,9 @@ DECISIONS = (
 ERRORS = {5: 0, 8: 3}
 OLDER = 7  # the pair with an answer under the older guideline
 EXPECTED = {
-    1: (True, DIFFER, DIFFER, 0, 3, 3), 2: (False, DIFFER, Reason(0), 1, 2, 1), 4: (True, UNRATEABLE, UNRATEABLE, None, None, 1),
+    1: (True, DIFFER, DIFFER, 0, 3, 3), 2: (False, DIFFER, QueueReason(0), 1, 2, 1), 4: (True, UNRATEABLE, UNRATEABLE, None, None, 1),
     5: (True, QUALITY, QUALITY, 0, 2, 2), 6: (True, QUESTION, QUESTION, None, None, 0), 7: (True, STALE, STALE, None, None, 0),
-    8: (False, DIFFER | QUALITY, Reason(0), 0, 3, 3), 9: (True, DIFFER | STALE, STALE, 2, 3, 1),
+    8: (False, DIFFER | QUALITY, QueueReason(0), 0, 3, 3), 9: (True, DIFFER | STALE, STALE, 2, 3, 1),
 }  # fmt: skip
 
 
@@ -160,7 +160,14 @@ def read_disputes(database: Database) -> dict[int, tuple[Any, ...]]:
     with database.read() as session:
         rows = session.scalars(select(DisputeRow)).all()
     return {
-        row.pair_pk: (row.open, Reason(row.reasons), Reason(row.waiting), row.low, row.high, row.distance)
+        row.pair_pk: (
+            row.open,
+            QueueReason(row.reasons),
+            QueueReason(row.waiting),
+            row.low,
+            row.high,
+            row.distance,
+        )
         for row in rows
     }
 

@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 
 from annotator import __version__
 from annotator.settings import Settings
-from annotator.storage.database import Database, Probe
+from annotator.storage.database import Database, DatabaseProbe
 from annotator.web import health
 from annotator.web.gate import RequestGate
 
@@ -72,7 +72,7 @@ def test_health_never_begins_a_write(database: Database, monkeypatch: pytest.Mon
         return engine
 
     monkeypatch.setattr(Database, "_create_engine", create_and_listen)
-    assert Probe(database).find_read_problem() is None
+    assert DatabaseProbe(database).find_read_problem() is None
     assert [said for said in begun if said.startswith("SELECT")]
     assert not [said for said in begun if "IMMEDIATE" in said or "UPDATE" in said or "LOCK" in said]
 
@@ -130,11 +130,11 @@ def test_however_many_ask_whether_it_is_ready_there_is_one_attempt(
 ) -> None:
     attempts, all_asked = [0], threading.Event()
 
-    def attempt(_self: Probe) -> None:
+    def attempt(_self: DatabaseProbe) -> None:
         attempts[0] += 1
         all_asked.wait(1)
 
-    monkeypatch.setattr(Probe, "find_write_problem", attempt)
+    monkeypatch.setattr(DatabaseProbe, "find_write_problem", attempt)
     with TestClient(Starlette(routes=health.routes(database))) as client, ThreadPoolExecutor(12) as people:
         asked = [people.submit(client.get, "/readyz") for _person in range(60)]
         all_asked.set()
@@ -145,12 +145,12 @@ def test_however_many_ask_whether_it_is_ready_there_is_one_attempt(
 def test_an_attempt_that_never_ends_is_not_ready(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     ended, begun = threading.Event(), []
 
-    def hang(_self: Probe) -> None:
+    def hang(_self: DatabaseProbe) -> None:
         begun.append(1)
         ended.wait()
 
     monkeypatch.setattr(health, "WITHIN_SECONDS", 0.01)
-    monkeypatch.setattr(Probe, "find_write_problem", hang)
+    monkeypatch.setattr(DatabaseProbe, "find_write_problem", hang)
     try:
         with TestClient(Starlette(routes=health.routes(database))) as client:
             assert [client.get("/readyz").status_code for _often in range(3)] == [503] * 3

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotator.adjudication.bulk_files import DecisionLine, Pair, check_lines, is_decided_so
+from annotator.adjudication.bulk_files import DecisionLine, PolicyPair, check_lines, is_decided_so
 from annotator.adjudication.records import Decision
 from annotator.domain.errors import Problems
 
 MADE = Decision("k", 1, "graded", 2, "第17条", "words", datetime(2026, 3, 4, tzinfo=UTC), cause=None)
-PAIR = Pair(1, "k", False, "", False, ("e1", "e2"), MADE)
+PAIR = PolicyPair(1, "k", False, "", False, ("e1", "e2"), MADE)
 LINE = DecisionLine(2, "Q1", "遠い", 2, "第17条", "words")
 
 
@@ -26,7 +26,7 @@ LINE = DecisionLine(2, "Q1", "遠い", 2, "第17条", "words")
     ],
 )
 def test_a_line_that_says_what_holds_already_changes_nothing_unless_the_pair_waits_again(
-    line: DecisionLine, pair: Pair, same: bool
+    line: DecisionLine, pair: PolicyPair, same: bool
 ) -> None:
     assert is_decided_so(line, pair) is same
 

@@ -10,30 +10,30 @@ from sklearn.metrics import ndcg_score
 from annotator.adjudication.impact import (
     METRICS,
     NONE,
-    Effects,
     Floats,
-    Ranked,
+    GradeEffects,
+    RankedQuery,
     score,
     weigh,
     weigh_without_runs,
 )
 
 
-def _ranked(rankings: list[list[int]], grades: Sequence[int]) -> Ranked:
+def _ranked(rankings: list[list[int]], grades: Sequence[int]) -> RankedQuery:
     """`rankings`: of each system, the places of its documents, best first."""
     ranks = np.zeros((len(rankings), len(grades)), dtype=np.int64)
     for system, ranking in enumerate(rankings):
         ranks[system, ranking] = np.arange(len(ranking)) + 1
-    return Ranked(ranks, np.array(grades, dtype=np.int64))
+    return RankedQuery(ranks, np.array(grades, dtype=np.int64))
 
 
-def _largest(ranked: Ranked, candidates: Mapping[int, Sequence[int]]) -> dict[str, float]:
+def _largest(ranked: RankedQuery, candidates: Mapping[int, Sequence[int]]) -> dict[str, float]:
     """What the choice of the one document moves."""
     (moved,) = weigh(ranked, candidates)[1].largest()
     return dict(zip(METRICS, moved.tolist(), strict=True))
 
 
-def _flip(ranked: Ranked, candidates: Mapping[int, Sequence[int]], totals: Floats) -> list[int]:
+def _flip(ranked: RankedQuery, candidates: Mapping[int, Sequence[int]], totals: Floats) -> list[int]:
     standing, effects = weigh(ranked, candidates)
     return effects.count_flips(totals, standing[0], np.arange(len(ranked.ranks)))
 
@@ -152,7 +152,7 @@ def test_a_system_changes_places_with_one_that_has_nothing_for_the_query() -> No
 
 def test_a_query_without_systems_moves_nothing() -> None:
     for systems, documents in product((0,), (1, 3)):
-        ranked = Ranked(np.zeros((systems, documents), dtype=np.int64), np.full(documents, 2))
+        ranked = RankedQuery(np.zeros((systems, documents), dtype=np.int64), np.full(documents, 2))
         assert _largest(ranked, {0: (0, 3)}) == {"ndcg": 0, "recall": 0, "mrr": 0}
         assert _flip(ranked, {0: (0, 3)}, np.zeros(0)) == [0]
 
@@ -178,5 +178,5 @@ def test_the_ideal_holds_as_many_documents_as_the_cut_off_lets_through() -> None
 
 
 def test_each_pair_has_its_own_options() -> None:
-    effects = Effects(np.array([0, 2]), np.array([[[0.1]] * 3, [[0.4]] * 3, [[0.9]] * 3]))
+    effects = GradeEffects(np.array([0, 2]), np.array([[[0.1]] * 3, [[0.4]] * 3, [[0.9]] * 3]))
     assert effects.largest().tolist() == [pytest.approx([0.3] * 3), [0, 0, 0]]

@@ -2,7 +2,14 @@
 
 import pytest
 
-from annotator.adjudication.case import KEPT, NEAR_FROM, WARN_FROM, Sketches, compare_sketches, make_sketch
+from annotator.adjudication.case import (
+    KEPT,
+    NEAR_FROM,
+    WARN_FROM,
+    TextSketches,
+    compare_sketches,
+    make_sketch,
+)
 
 TEXTS = {
     "Japanese": "届出は、事由の発生した日から十日以内に、書面によって行わなければならない。" * 12
@@ -57,7 +64,7 @@ def test_a_text_without_words_is_like_nothing_and_a_short_one_like_itself() -> N
 
 
 def test_sketches_are_kept_by_hash_and_forgotten_in_turn() -> None:
-    kept = Sketches(most=2)
+    kept = TextSketches(most=2)
     kept.learn({"a": vary("English", 1), "b": vary("English", 2)})
     assert kept.list_missing(["a", "b", "c"]) == {"c"}
     near = kept.compare("a", "b")

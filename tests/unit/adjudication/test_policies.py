@@ -7,9 +7,9 @@ import pytest
 from annotator.adjudication.policies import find_obstacle, preview, say_changed
 from annotator.adjudication.records import POLICIES, POLICY_NAMES, PolicyCandidate, check_policy, choose_grade
 from annotator.domain.errors import ValidationError
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 
-TASTE = PolicyCandidate(1, "k1", Reason.DIFFER, True, (1, 2), "0-aa", None, 0)
+TASTE = PolicyCandidate(1, "k1", QueueReason.DIFFER, True, (1, 2), "0-aa", None, 0)
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,11 @@ def test_policies_are_named_and_others_refused() -> None:
     ("change", "obstacle"),
     [
         ({}, None),
-        ({"waiting": Reason.DIFFER | Reason.QUESTION}, "reason"),
-        ({"waiting": Reason.QUALITY}, "reason"),
-        ({"waiting": Reason.STALE}, "reason"),
-        ({"waiting": Reason.OBJECTION}, "reason"),
-        ({"waiting": Reason.UNRATEABLE}, "reason"),
+        ({"waiting": QueueReason.DIFFER | QueueReason.QUESTION}, "reason"),
+        ({"waiting": QueueReason.QUALITY}, "reason"),
+        ({"waiting": QueueReason.STALE}, "reason"),
+        ({"waiting": QueueReason.OBJECTION}, "reason"),
+        ({"waiting": QueueReason.UNRATEABLE}, "reason"),
         ({"taste": False}, "not_taste"),
         ({"second": True}, "second"),
         ({"judged": True}, "judged"),

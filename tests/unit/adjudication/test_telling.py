@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from annotator.adjudication.history import say_told, write_csv
-from annotator.adjudication.history_records import TrailEvent
+from annotator.adjudication.history_records import AuditLogEntry
 
 JUDGED: dict[str, Any] = {
     "outcome": "graded",
@@ -16,7 +16,7 @@ JUDGED: dict[str, Any] = {
     "before": None,
     "settled": None,
 }
-EVENT = TrailEvent(
+EVENT = AuditLogEntry(
     1, datetime(2026, 3, 4, tzinfo=UTC), "lea", "Lea", "decided", "p", "Q1", "遠い", None, {"grade": 2}
 )
 

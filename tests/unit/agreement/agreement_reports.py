@@ -4,61 +4,61 @@ from dataclasses import replace
 
 from annotator.agreement.consensus_records import Consensus, DecisionMatch, EstimatedAnnotator, EstimatedPair
 from annotator.agreement.records import (
+    AgreementPeriod,
     AgreementReport,
+    AgreementVerdict,
+    CoefficientValue,
+    DiagnosisFinding,
     ExclusionCount,
-    Finding,
     GroupAgreement,
+    KappaParadox,
     Leaning,
-    Measured,
+    MeasuredAgreement,
     PairAgreement,
-    Paradox,
-    Period,
-    Value,
-    Verdict,
 )
 
 PEOPLE = ("<script>alert('x')</script>", "שרה & co", "고양이 🐈", "高橋")
-KAPPA = Value(0.5714, (0.4125, 0.7012))
-NONE = Value(None, None, "all who judged the same pairs gave one and the same grade throughout")
+KAPPA = CoefficientValue(0.5714, (0.4125, 0.7012))
+NONE = CoefficientValue(None, None, "all who judged the same pairs gave one and the same grade throughout")
 KAPPAS = {
     "unweighted": KAPPA,
-    "linear": Value(0.61, (0.5, 0.7)),
-    "quadratic": Value(0.7, None, "no interval was asked for"),
+    "linear": CoefficientValue(0.61, (0.5, 0.7)),
+    "quadratic": CoefficientValue(0.7, None, "no interval was asked for"),
 }
 CONFUSION = ((40, 3, 0, 1), (2, 12, 4, 0), (0, 1, 20, 5), (0, 0, 2, 10))
 
 
-def make_pair(first: str, second: str, *, kappa: Value = KAPPA) -> PairAgreement:
+def make_pair(first: str, second: str, *, kappa: CoefficientValue = KAPPA) -> PairAgreement:
     """Two annotators who share a hundred pairs."""
     return PairAgreement(
-        (first, second), 100, 0.82, {**KAPPAS, "unweighted": kappa}, CONFUSION, Paradox(0.19, 0.02)
+        (first, second), 100, 0.82, {**KAPPAS, "unweighted": kappa}, CONFUSION, KappaParadox(0.19, 0.02)
     )
 
 
-MEASURED = Measured(
+MEASURED = MeasuredAgreement(
     pairs=150,
     single_pairs=7,
     queries=12,
     observed_agreement=0.82,
     cohen_kappa=KAPPAS,
-    fleiss_kappa=Value(0.55, (0.4, 0.7)),
+    fleiss_kappa=CoefficientValue(0.55, (0.4, 0.7)),
     krippendorff_alpha={
         "nominal": KAPPA,
-        "ordinal": Value(0.81, (0.7, 0.9)),
-        "interval": Value(0.8, (0.7, 0.9)),
+        "ordinal": CoefficientValue(0.81, (0.7, 0.9)),
+        "interval": CoefficientValue(0.8, (0.7, 0.9)),
     },
-    gwet_ac1=Value(0.77, (0.6, 0.9)),
+    gwet_ac1=CoefficientValue(0.77, (0.6, 0.9)),
     gwet_ac2=NONE,
     cut_points=((1, KAPPA), (2, KAPPA), (3, NONE)),
     annotator_pairs=(
         make_pair(PEOPLE[0], PEOPLE[1]),
-        make_pair(PEOPLE[0], PEOPLE[3], kappa=Value(-0.1, (-0.6, 0.3))),
+        make_pair(PEOPLE[0], PEOPLE[3], kappa=CoefficientValue(-0.1, (-0.6, 0.3))),
         make_pair(PEOPLE[2], PEOPLE[3], kappa=NONE),
     ),
     leanings=(Leaning(PEOPLE[0], 200, 0.31, (0.2, 0.4), 0.85), Leaning(PEOPLE[3], 80, -0.05, None)),
     grade_counts=(120, 60, 80, 44),
     grades_by_annotator={PEOPLE[0]: (50, 20, 30, 10), PEOPLE[2]: (0, 0, 0, 0), PEOPLE[3]: (5, 0, 0, 1)},
-    paradox=Paradox(0.2, 0.05),
+    paradox=KappaParadox(0.2, 0.05),
 )
 REPORT = AgreementReport(
     dataset="법령 <b>검색</b>",
@@ -73,21 +73,21 @@ REPORT = AgreementReport(
         GroupAgreement("category", "شرح", replace(MEASURED, cohen_kappa={**KAPPAS, "unweighted": NONE}), "only 3 pairs"),
         GroupAgreement("category", None, MEASURED, "only 1 query"),
     ),
-    findings=(Finding("verdict", "Too low & known."), Finding("lenient", "<script> grades higher than the others.")),
-    verdict=Verdict("not met", KAPPA, 0.7, 40, "Too low & known."),
+    findings=(DiagnosisFinding("verdict", "Too low & known."), DiagnosisFinding("lenient", "<script> grades higher than the others.")),
+    verdict=AgreementVerdict("not met", KAPPA, 0.7, 40, "Too low & known."),
     periods=(
-        Period("2026-03-02", "2026-03-08", 80, KAPPA, 0.8, (Leaning(PEOPLE[0], 40, 0.2, (0.1, 0.3)),)),
-        Period("2026-03-09", "2026-03-15", 5, NONE, 1.0),
-        Period("2026-03-16", "2026-03-22", 65, Value(-0.2, (-0.7, 0.1)), 0.4),
-        Period("2026-03-23", "2026-03-29", 30, Value(0.4), 0.6),
+        AgreementPeriod("2026-03-02", "2026-03-08", 80, KAPPA, 0.8, (Leaning(PEOPLE[0], 40, 0.2, (0.1, 0.3)),)),
+        AgreementPeriod("2026-03-09", "2026-03-15", 5, NONE, 1.0),
+        AgreementPeriod("2026-03-16", "2026-03-22", 65, CoefficientValue(-0.2, (-0.7, 0.1)), 0.4),
+        AgreementPeriod("2026-03-23", "2026-03-29", 30, CoefficientValue(0.4), 0.6),
     ),
     left_out=(ExclusionCount("unrateable", "said to be unrateable", 12), ExclusionCount("single", "the only one", 7)),
     outdated=3,
 )  # fmt: skip
 EMPTY = AgreementReport(
     dataset="d", annotators=(), simulated=False, kappa_target=0.7, resamples=0, seed=0,
-    measured=Measured(0, 0, 0, None, dict.fromkeys(KAPPAS, NONE), NONE, {"ordinal": NONE}, NONE, NONE, ((1, NONE),), (), (), (0, 0, 0, 0)),
-    groups=(), findings=(Finding("nothing", "Nothing is judged yet."),),
+    measured=MeasuredAgreement(0, 0, 0, None, dict.fromkeys(KAPPAS, NONE), NONE, {"ordinal": NONE}, NONE, NONE, ((1, NONE),), (), (), (0, 0, 0, 0)),
+    groups=(), findings=(DiagnosisFinding("nothing", "Nothing is judged yet."),),
 )  # fmt: skip
 ESTIMATES = Consensus(
     dataset="법령",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.random import Generator
 
-from annotator.agreement.judgment_table import Floats, Ints, Judged, sort_judged
+from annotator.agreement.judgment_table import Floats, GradedJudgments, Ints, sort_judged
 
 DAY = 24 * 60 * 60
 BEGIN = 1_767_571_200  # Monday 2026-01-05 00:00 UTC
@@ -36,7 +36,7 @@ class Faults:
 class Work:
     """Judgments with the time of each and the seconds it took."""
 
-    judged: Judged
+    judged: GradedJudgments
     made_at: Ints
     seconds: Floats
 

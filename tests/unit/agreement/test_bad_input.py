@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from annotator.agreement.judgment_table import Judged, sort_judged
+from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from annotator.agreement.measure import measure
 from annotator.agreement.records import AgreementReport
 from tests.agreement_cases import CASES, Case, check
 
 
-def _read(case: Case) -> tuple[Judged, tuple[str, ...]]:
+def _read(case: Case) -> tuple[GradedJudgments, tuple[str, ...]]:
     """The grades as columns; unrateable is absence."""
     graded = [row for row in case.rows if row[3] is not None]
     queries, documents, names = (sorted({str(row[place]) for row in graded}) for place in range(3))

@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.agreement.diagnosis.unusual_annotators import find_failing
-from annotator.labeling.records import AnnotatorResult, Consistency, GoldResult
+from annotator.labeling.records import AnnotatorResult, GoldResult, RepeatConsistency
 
 
 def _result(
@@ -16,7 +16,7 @@ def _result(
         simulated=False,
         training=None,
         gold=GoldResult(gold[1], gold[0] / gold[1] if gold[1] else None, 0.4 if gold[1] else None),
-        repeats=Consistency(repeats[1], repeats[0] / repeats[1] if repeats[1] else None, 0.7),
+        repeats=RepeatConsistency(repeats[1], repeats[0] / repeats[1] if repeats[1] else None, 0.7),
     )
 
 

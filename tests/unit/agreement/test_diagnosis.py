@@ -7,7 +7,7 @@ import numpy as np
 from annotator.agreement.diagnosis.assess import assess
 from annotator.agreement.judgment_table import sort_judged
 from annotator.agreement.measure import measure
-from annotator.agreement.records import Finding, PairSelection
+from annotator.agreement.records import DiagnosisFinding, PairSelection
 
 NAMES = ("김", "高橋", "zoë")
 GRADES = ("무관", "약간", "높음", "완벽")
@@ -19,7 +19,7 @@ def _find(
     queries: int = 12,
     target: float = 0.7,
     simulated: tuple[str, ...] = (),
-) -> tuple[Finding, ...]:
+) -> tuple[DiagnosisFinding, ...]:
     rows = [
         (pair % queries, pair, annotator, grade)
         for pair, given in enumerate(grades)
@@ -44,7 +44,7 @@ def _diagnose(
     return "\n".join(finding.sentence for finding in found)
 
 
-def _pick(found: Sequence[Finding], kind: str) -> Finding:
+def _pick(found: Sequence[DiagnosisFinding], kind: str) -> DiagnosisFinding:
     (one,) = (finding for finding in found if finding.kind == kind)
     return one
 

@@ -18,9 +18,9 @@ from annotator.agreement.diagnosis.assess import assess
 from annotator.agreement.judgment_pairs import estimate_kappa, list_couples
 from annotator.agreement.judgment_table import sort_judged
 from annotator.agreement.measure import measure
-from annotator.agreement.records import Finding, GroupAgreement
+from annotator.agreement.records import DiagnosisFinding, GroupAgreement
 from annotator.domain.messages import Message
-from annotator.labeling.records import AnnotatorResult, Consistency, GoldResult
+from annotator.labeling.records import AnnotatorResult, GoldResult, RepeatConsistency
 from tests.unit.agreement.simulated import BEGIN, DAY, Faults, Work, simulate
 
 SEEDS = range(8)
@@ -54,7 +54,7 @@ class World:
     found: float = FOUND
 
 
-def diagnose(dataset: Dataset) -> tuple[Finding, ...]:
+def diagnose(dataset: Dataset) -> tuple[DiagnosisFinding, ...]:
     judged = dataset.work.judged
     names = tuple(f"p{number:02}" for number in range(int(judged.annotator.max(initial=0)) + 1))
     groups = tuple(
@@ -227,7 +227,7 @@ def _checks(
             gold = GoldResult(
                 of if kind == "gold" else 0, share if kind == "gold" else None, 0.0 if signed else 0.4
             )
-            again = Consistency(of if kind == "repeat" else 0, share if kind == "repeat" else None, 0.5)
+            again = RepeatConsistency(of if kind == "repeat" else 0, share if kind == "repeat" else None, 0.5)
             found.append(AnnotatorResult(f"p{who:02}", f"p{who:02}", False, None, gold, again))
         return replace(plain()(seed), checks=tuple(found))
 

@@ -8,17 +8,17 @@ import pytest
 from annotator.agreement.diagnosis.drift import GradingDrift, complete, find_changes, find_periods
 from annotator.agreement.judgment_pairs import list_couples
 from annotator.agreement.judgment_table import Ints, sort_judged
-from annotator.agreement.records import Period
+from annotator.agreement.records import AgreementPeriod
 from tests.unit.agreement.simulated import BEGIN, DAY, Faults, Work, simulate
 
 NAMES = ("a", "b", "c")
 
 
-def _cut(work: Work) -> tuple[Period, ...]:
+def _cut(work: Work) -> tuple[AgreementPeriod, ...]:
     return find_periods(*complete(list_couples(work.judged), work.made_at), NAMES)
 
 
-def _on_days(days: list[int], *, at_once: bool = False) -> tuple[Period, ...]:
+def _on_days(days: list[int], *, at_once: bool = False) -> tuple[AgreementPeriod, ...]:
     """The periods of pairs completed on these days after the first; 8 pairs to a query."""
     pair = np.repeat(np.arange(len(days)), 2)
     who = np.tile([0, 1], len(days))

@@ -8,20 +8,27 @@ import pytest
 from annotator.agreement.diagnosis.assess import assess
 from annotator.agreement.diagnosis.drift import GradingDrift
 from annotator.agreement.diagnosis.grade_findings import say_categories
-from annotator.agreement.diagnosis.leniency import Lean
+from annotator.agreement.diagnosis.leniency import ClaimedLeaning
 from annotator.agreement.diagnosis.people_findings import say_changes, say_failing, say_leanings, say_quick
-from annotator.agreement.diagnosis.speed import Quick
-from annotator.agreement.diagnosis.unusual_annotators import Failing
+from annotator.agreement.diagnosis.speed import QuickAnnotator
+from annotator.agreement.diagnosis.unusual_annotators import FailingAnnotator
 from annotator.agreement.measure import measure
-from annotator.agreement.records import GroupAgreement, Interval, Leaning, Measured, PairSelection, Value
-from annotator.labeling.records import AnnotatorResult, Consistency, GoldResult
+from annotator.agreement.records import (
+    CoefficientValue,
+    GroupAgreement,
+    Interval,
+    Leaning,
+    MeasuredAgreement,
+    PairSelection,
+)
+from annotator.labeling.records import AnnotatorResult, GoldResult, RepeatConsistency
 from tests.unit.agreement.simulated import Faults, simulate
 
-NONE = Value(None, why="none")
+NONE = CoefficientValue(None, why="none")
 
 
-def _measured(kappa: Value, *, pairs: int = 100, queries: int = 20) -> Measured:
-    return Measured(
+def _measured(kappa: CoefficientValue, *, pairs: int = 100, queries: int = 20) -> MeasuredAgreement:
+    return MeasuredAgreement(
         pairs=pairs, single_pairs=0, queries=queries, observed_agreement=0.8,
         cohen_kappa={"unweighted": kappa, "linear": NONE, "quadratic": NONE},
         fleiss_kappa=NONE, krippendorff_alpha={"nominal": NONE, "ordinal": NONE, "interval": NONE},
@@ -31,7 +38,7 @@ def _measured(kappa: Value, *, pairs: int = 100, queries: int = 20) -> Measured:
 
 def _groups(kappas: Sequence[tuple[float, Interval | None]], **size: int) -> list[GroupAgreement]:
     return [
-        GroupAgreement("category", f"c{number}", _measured(Value(value, ci95), **size))
+        GroupAgreement("category", f"c{number}", _measured(CoefficientValue(value, ci95), **size))
         for number, (value, ci95) in enumerate(kappas)
     ]
 
@@ -59,14 +66,17 @@ def test_a_category_with_few_pairs_or_queries_and_one_alone_are_not_told() -> No
     assert say_categories(_groups([GOOD, low], pairs=29), 0.7) == []
     assert say_categories(_groups([GOOD, low], queries=9), 0.7) == []
     assert say_categories(_groups([low]), 0.7) == []
-    nameless = [*_groups([GOOD]), GroupAgreement("category", None, _measured(Value(0.2, (0.1, 0.3))))]
+    nameless = [
+        *_groups([GOOD]),
+        GroupAgreement("category", None, _measured(CoefficientValue(0.2, (0.1, 0.3)))),
+    ]
     assert say_categories(nameless, 0.7) == []
 
 
 def test_one_category_is_where_to_begin_that_which_lowers_kappa_most() -> None:
     """Three that each ask to be read first help nobody."""
     low = _groups([(0.3, (0.2, 0.4)), (0.5, (0.4, 0.55))])
-    large = GroupAgreement("category", "large", _measured(Value(0.5, (0.4, 0.55)), pairs=900))
+    large = GroupAgreement("category", "large", _measured(CoefficientValue(0.5, (0.4, 0.55)), pairs=900))
     found = say_categories([*_groups([GOOD]), *low, large], 0.7)
     assert [one.pairs.value for one in found if one.pairs] == ["large", "c0", "c1"]
     assert ["first" in one.sentence for one in found] == [True, False, False]
@@ -79,14 +89,16 @@ def test_many_categories_below_are_told_lowest_first_and_the_rest_by_name() -> N
     assert found[-1].sentence == "Agreement is below its target in these too: c3, c2, c1."
 
 
-def _of_alpha(alpha: float) -> Measured:
-    measured = _measured(Value(0.5))
-    return replace(measured, krippendorff_alpha={**measured.krippendorff_alpha, "ordinal": Value(alpha)})
+def _of_alpha(alpha: float) -> MeasuredAgreement:
+    measured = _measured(CoefficientValue(0.5))
+    return replace(
+        measured, krippendorff_alpha={**measured.krippendorff_alpha, "ordinal": CoefficientValue(alpha)}
+    )
 
 
 def test_who_leans_is_told_with_what_alpha_would_be_without_them() -> None:
     leaning = Leaning("a", 100, -0.5, (-0.7, -0.3), alpha_without=0.65, pairs_without=40)
-    (found,) = say_leanings([Lean(leaning)], _of_alpha(0.6))
+    (found,) = say_leanings([ClaimedLeaning(leaning)], _of_alpha(0.6))
     assert (found.kind, found.pairs) == ("severe", PairSelection("differing", annotators=("a",)))
     assert found.sentence == (
         "a grades lower than the others on the same pairs, by 0.50 [0.30, 0.70] grades on average; ordinal alpha of the "
@@ -95,7 +107,7 @@ def test_who_leans_is_told_with_what_alpha_would_be_without_them() -> None:
     )
     for without, pairs in ((None, 40), (0.61, 40), (0.5, 40), (0.65, 29)):
         changed = replace(leaning, mean=0.5, alpha_without=without, pairs_without=pairs)
-        (bare,) = say_leanings([Lean(changed)], _of_alpha(0.6))
+        (bare,) = say_leanings([ClaimedLeaning(changed)], _of_alpha(0.6))
         assert bare.kind == "lenient" and "alpha" not in bare.sentence
 
 
@@ -123,9 +135,9 @@ def test_what_changed_is_said_with_its_direction(
 
 def test_failed_checks_point_to_the_pairs_that_were_answered_wrong() -> None:
     repeat, gold, bare = say_failing([
-        Failing("repeat", "a", 4, 10, (0.12, 0.74), 0.8),
-        Failing("gold", "b", 3, 10, (0.07, 0.65), -0.5),
-        Failing("gold", "c", 0, 10, (0.0, 0.31), None),
+        FailingAnnotator("repeat", "a", 4, 10, (0.12, 0.74), 0.8),
+        FailingAnnotator("gold", "b", 3, 10, (0.07, 0.65), -0.5),
+        FailingAnnotator("gold", "c", 0, 10, (0.0, 0.31), None),
     ])  # fmt: skip
     assert repeat.sentence.startswith(
         "a gave the same answer again on 4 of 10 repeats only (40 %, 95 % interval 12 % to 74 %)"
@@ -140,7 +152,7 @@ def test_failed_checks_point_to_the_pairs_that_were_answered_wrong() -> None:
 
 
 def test_quick_judgments_point_to_themselves() -> None:
-    (found,) = say_quick([Quick("a", 21, 4.5, 18.2, 0.41, 0.83, (-0.6, -0.2))])
+    (found,) = say_quick([QuickAnnotator("a", 21, 4.5, 18.2, 0.41, 0.83, (-0.6, -0.2))])
     assert found.sentence == (
         "a judged 21 pairs in less than 4.5 seconds each (18.2 is usual for them), and matches the others there less: "
         "41 % of the comparisons, 83 % elsewhere. Look at these pairs."
@@ -152,7 +164,9 @@ def test_all_signals_come_together_in_one_assessment_in_the_order_of_their_weigh
     faults = Faults(leans={0: 0.7}, turns={1: 0.9}, hurries=frozenset({3}))
     work = simulate(0, queries=90, annotators=5, overlap=3, faults=faults)
     names = ("a", "b", "c", "d", "e")
-    checks = [AnnotatorResult("c", "C", False, None, GoldResult(20, 0.2, 0.5), Consistency(20, 0.3, 0.9))]
+    checks = [
+        AnnotatorResult("c", "C", False, None, GoldResult(20, 0.2, 0.5), RepeatConsistency(20, 0.3, 0.9))
+    ]
     found = assess(
         work.judged, names=names, measured=measure(work.judged, names, resamples=300, seed=0), target=0.7,
         grade_names=("none", "some", "high", "full"), made_at=work.made_at, seconds=work.seconds, checks=checks,

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annotator.agreement.diagnosis.grade_confusion import Confused, find_confused
+from annotator.agreement.diagnosis.grade_confusion import GradeConfusion, find_confused
 from annotator.agreement.judgment_pairs import list_couples
-from annotator.agreement.judgment_table import Judged, sort_judged
+from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from annotator.agreement.measure import measure
 from annotator.agreement.records import GroupAgreement
 
 NAMES = ("a", "b", "c")
 
 
-def _judged(grades: Sequence[tuple[int | None, ...]], per_query: int = 4) -> Judged:
+def _judged(grades: Sequence[tuple[int | None, ...]], per_query: int = 4) -> GradedJudgments:
     rows = [
         (pair // per_query, pair, annotator, grade)
         for pair, given in enumerate(grades)
@@ -23,7 +23,7 @@ def _judged(grades: Sequence[tuple[int | None, ...]], per_query: int = 4) -> Jud
     return sort_judged(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
 
-def _find(judged: Judged, categories: int = 1) -> Confused | None:
+def _find(judged: GradedJudgments, categories: int = 1) -> GradeConfusion | None:
     """With queries dealt out to so many categories in turn."""
     groups = [
         GroupAgreement(
@@ -76,7 +76,7 @@ def test_queries_that_hang_together_do_not_count_as_so_many_proofs() -> None:
     assert _directions(_judged(packed, per_query=10)) == []
 
 
-def _directions(judged: Judged) -> list[str]:
+def _directions(judged: GradedJudgments) -> list[str]:
     found = _find(judged)
     assert found is not None
     return [one.annotator for one in found.directions]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from annotator.agreement.judgment_table import (
-    Judged,
-    Labels,
+    GradedJudgments,
+    GroupLabels,
     label_by,
     label_by_version,
     label_by_week,
@@ -18,14 +18,14 @@ from annotator.agreement.measure import measure
 from annotator.agreement.records import warn_of_few
 
 
-def _judged(*pairs: tuple[int, int]) -> Judged:
+def _judged(*pairs: tuple[int, int]) -> GradedJudgments:
     """Rows of (pair, annotator), each of a query of its own."""
     return sort_judged(
         *np.array([(pair, pair, who, 0) for pair, who in pairs], dtype=np.int64).reshape(-1, 4).T
     )
 
 
-def _name_rows(labels: Labels) -> list[str | None]:
+def _name_rows(labels: GroupLabels) -> list[str | None]:
     return [labels.values[place] for place in labels.group.tolist()]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from annotator.agreement.html_charts import choose_pairs, choose_people, draw_heat_map
 from annotator.agreement.html_report import render_report
-from annotator.agreement.records import AgreementReport, GroupAgreement, Leaning, Value
+from annotator.agreement.records import AgreementReport, CoefficientValue, GroupAgreement, Leaning
 from tests.unit.agreement.agreement_reports import EMPTY, ESTIMATES, MEASURED, PEOPLE, REPORT, make_pair
 
 MADE_AT = datetime(2026, 3, 22, 5, 6, 7, tzinfo=UTC)
@@ -177,10 +177,11 @@ def test_of_many_annotators_those_are_drawn_who_share_most_and_the_page_says_so(
 
 
 def test_of_many_annotator_pairs_those_are_listed_who_lower_kappa_most_and_the_page_says_which_not() -> None:
-    pairs = [make_pair(f"a{number:03}", "z", kappa=Value(number / 200)) for number in range(150)]
+    pairs = [make_pair(f"a{number:03}", "z", kappa=CoefficientValue(number / 200)) for number in range(150)]
     pairs[0] = replace(pairs[0], pairs=9, warning="too few to say much")
     pairs[1] = replace(
-        pairs[1], cohen_kappa={**pairs[1].cohen_kappa, "unweighted": Value(None, why="no variation")}
+        pairs[1],
+        cohen_kappa={**pairs[1].cohen_kappa, "unweighted": CoefficientValue(None, why="no variation")},
     )
     page = render(replace(REPORT, measured=replace(MEASURED, annotator_pairs=tuple(pairs))))
     listed = [number for number in range(150) if f"<bdi>a{number:03}</bdi> and" in page]
@@ -224,7 +225,7 @@ def test_of_hundreds_of_groups_those_are_listed_that_lower_kappa_most_and_the_pa
     None
 ):
     def make(number: int) -> GroupAgreement:
-        kappas = {**MEASURED.cohen_kappa, "unweighted": Value(number / 300)}
+        kappas = {**MEASURED.cohen_kappa, "unweighted": CoefficientValue(number / 300)}
         return GroupAgreement("annotator", f"group-{number:03}", replace(MEASURED, cohen_kappa=kappas))
 
     source = render(replace(REPORT, groups=tuple(make(number) for number in reversed(range(150)))))
@@ -235,7 +236,7 @@ def test_of_hundreds_of_groups_those_are_listed_that_lower_kappa_most_and_the_pa
 
 def test_an_interval_below_zero_stays_within_the_picture() -> None:
     source = render(replace(REPORT, groups=(GroupAgreement("week", "w", replace(MEASURED, cohen_kappa={
-        **MEASURED.cohen_kappa, "unweighted": Value(-0.9, (-1.0, -0.2))})),)))  # fmt: skip
+        **MEASURED.cohen_kappa, "unweighted": CoefficientValue(-0.9, (-1.0, -0.2))})),)))  # fmt: skip
     places = [float(x) for x in re.findall(r'class="reach" x1="([-\d.]+)"', source)]
     assert min(places) >= 0
 

@@ -12,12 +12,12 @@ from annotator.agreement.judgment_pairs import (
     estimate_tables,
     list_couples,
 )
-from annotator.agreement.judgment_table import Judged, sort_judged
+from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from annotator.agreement.measure import measure
 from tests.unit.agreement.simulated import simulate
 
 
-def _judged(rows: list[tuple[int, int, int, int]]) -> Judged:
+def _judged(rows: list[tuple[int, int, int, int]]) -> GradedJudgments:
     """From (query, pair, annotator, grade)."""
     return sort_judged(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
@@ -57,7 +57,7 @@ def test_without_a_shared_pair_there_are_none(rows: list[tuple[int, int, int, in
 def test_the_influence_of_a_query_is_what_leaving_some_of_it_out_changes() -> None:
     judged = simulate(0, queries=25, annotators=4, overlap=3).judged
     kappa = estimate_kappa(list_couples(judged), 4)
-    again = Judged(
+    again = GradedJudgments(
         *(np.concatenate([getattr(judged, name)] * 40) for name in ("query", "pair", "annotator", "grade"))
     )
     again = sort_judged(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from annotator.agreement.judgment_table import (
-    Judged,
+    GradedJudgments,
     count_by_annotator,
     count_grades,
     count_tables,
@@ -16,11 +16,11 @@ from annotator.agreement.judgment_table import (
 )
 
 
-def _judged(*rows: tuple[int, int, int, int]) -> Judged:
+def _judged(*rows: tuple[int, int, int, int]) -> GradedJudgments:
     return sort_judged(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
 
-def _count(judged: Judged, only: int | None = None) -> dict[tuple[int, int], dict[int, list[int]]]:
+def _count(judged: GradedJudgments, only: int | None = None) -> dict[tuple[int, int], dict[int, list[int]]]:
     """Of every two annotators, the cells of their table by query, where there are any."""
     queries = np.unique(judged.query)
     tables = count_tables(judged, queries, only)

@@ -4,15 +4,15 @@ import krippendorff
 import numpy as np
 import pytest
 
-from annotator.agreement.diagnosis.leniency import Lean, find_leaning, leave_one_out
+from annotator.agreement.diagnosis.leniency import ClaimedLeaning, find_leaning, leave_one_out
 from annotator.agreement.judgment_pairs import list_couples
-from annotator.agreement.judgment_table import Judged, sort_judged
+from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from annotator.agreement.measure import measure
 from annotator.agreement.records import Leaning
 from tests.unit.agreement.simulated import Faults, simulate
 
 
-def _judged(rows: list[tuple[int, int, int]]) -> Judged:
+def _judged(rows: list[tuple[int, int, int]]) -> GradedJudgments:
     """From (pair, annotator, grade)."""
     pair, annotator, grade = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     return sort_judged(pair // 3, pair, annotator, grade)
@@ -112,4 +112,4 @@ def test_what_is_small_or_unsure_is_not_named(leaning: Leaning) -> None:
     assert find_leaning([leaning, *others], couples, "abc") == ()
     assert find_leaning([Leaning("a", 99, 0.5, (0.02, 0.98)), others[0]], couples, "ab") == ()
     sure = Leaning("a", 99, 0.5, (0.08, 0.92))
-    assert find_leaning([sure, others[0]], couples, "ab") == (Lean(sure),)
+    assert find_leaning([sure, others[0]], couples, "ab") == (ClaimedLeaning(sure),)

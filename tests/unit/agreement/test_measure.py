@@ -4,20 +4,20 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from annotator.agreement.judgment_table import Judged, sort_judged
+from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from annotator.agreement.measure import NO_RESAMPLES, NO_SHARED_PAIR, ONE_QUERY, mean_kappas, measure
-from annotator.agreement.records import Measured, Value, warn_of_few
+from annotator.agreement.records import CoefficientValue, MeasuredAgreement, warn_of_few
 
 NAMES = ("김", "高橋", "zoë")
 Row = tuple[int, int, int, int]
 
 
-def _judged(rows: list[Row]) -> Judged:
+def _judged(rows: list[Row]) -> GradedJudgments:
     """From rows of query, pair, annotator, grade."""
     return sort_judged(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
 
-def _measure(rows: list[Row], resamples: int = 200, only: int | None = None) -> Measured:
+def _measure(rows: list[Row], resamples: int = 200, only: int | None = None) -> MeasuredAgreement:
     return measure(_judged(rows), NAMES, resamples=resamples, seed=0, only=only)
 
 
@@ -117,8 +117,13 @@ def test_a_pair_judged_once_adds_nothing_to_agreement() -> None:
 def test_without_a_shared_pair_everything_says_so(rows: list[Row]) -> None:
     found = _measure(rows)
     assert found.observed_agreement is None
-    assert found.cohen_kappa["linear"] == Value(None, None, NO_SHARED_PAIR)
-    assert found.gwet_ac2 == found.fleiss_kappa == found.cut_points[0][1] == Value(None, None, NO_SHARED_PAIR)
+    assert found.cohen_kappa["linear"] == CoefficientValue(None, None, NO_SHARED_PAIR)
+    assert (
+        found.gwet_ac2
+        == found.fleiss_kappa
+        == found.cut_points[0][1]
+        == CoefficientValue(None, None, NO_SHARED_PAIR)
+    )
     assert found.annotator_pairs == ()
 
 
@@ -139,7 +144,7 @@ def test_the_cheap_kappa_is_the_reported_one() -> None:
     found = _measure(rows)
     tables = np.array([pair.confusion for pair in found.annotator_pairs], dtype=float)
     assert mean_kappas(tables)["unweighted"].value == found.cohen_kappa["unweighted"].value
-    assert mean_kappas(np.zeros((0, 4, 4)))["unweighted"] == Value(None, None, NO_SHARED_PAIR)
+    assert mean_kappas(np.zeros((0, 4, 4)))["unweighted"] == CoefficientValue(None, None, NO_SHARED_PAIR)
 
 
 def test_one_annotators_figures_are_over_the_pairs_they_judged() -> None:

@@ -9,13 +9,19 @@ from annotator.agreement import pairwise
 from annotator.agreement.coefficients import cohen
 from annotator.agreement.coefficients.cohen import NAMES, compute_at
 from annotator.agreement.intervals import Resamples, interval
-from annotator.agreement.judgment_table import Floats, Judged, Tables, count_tables, sort_judged
+from annotator.agreement.judgment_table import (
+    ConfusionTables,
+    Floats,
+    GradedJudgments,
+    count_tables,
+    sort_judged,
+)
 from annotator.agreement.pairwise import PairSums, sum_pairs
 
 PEOPLE, QUERIES, RESAMPLES = 40, 30, 50
 
 
-def _draw_crowd() -> Judged:
+def _draw_crowd() -> GradedJudgments:
     """Four of a crowd judge each query's pairs, so that most two of them meet at one query."""
     random = np.random.default_rng(1)
     query = np.repeat(np.arange(QUERIES), 5 * 4)
@@ -26,7 +32,7 @@ def _draw_crowd() -> Judged:
     return sort_judged(query, pair, who, grade)
 
 
-def _sum() -> tuple[Tables, Floats, PairSums]:
+def _sum() -> tuple[ConfusionTables, Floats, PairSums]:
     judged, queries = _draw_crowd(), np.arange(QUERIES)
     tables, resamples = count_tables(judged, queries), Resamples(queries, RESAMPLES, seed=2)
     found = sum_pairs(tables, resamples, annotators=PEOPLE)

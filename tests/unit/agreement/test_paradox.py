@@ -5,7 +5,7 @@ import pytest
 
 from annotator.agreement.coefficients.cohen import DISAGREEMENT, cohen_kappa
 from annotator.agreement.coefficients.paradox import compute_paradox, is_paradox
-from annotator.agreement.records import Paradox
+from annotator.agreement.records import KappaParadox
 
 
 def _table(rows: list[list[int]]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -25,14 +25,14 @@ def test_of_two_categories_the_indices_are_those_of_byrt_bishop_and_carlin(rows:
 
 
 def test_of_four_grades_an_even_spread_has_no_prevalence_and_a_single_grade_has_all_of_it() -> None:
-    assert compute_paradox(np.eye(4) * 5) == Paradox(0.0, 0.0)
-    assert compute_paradox(_table([[0] * 4, [0, 9, 0, 0], [0] * 4, [0] * 4])) == Paradox(1.0, 0.0)
+    assert compute_paradox(np.eye(4) * 5) == KappaParadox(0.0, 0.0)
+    assert compute_paradox(_table([[0] * 4, [0, 9, 0, 0], [0] * 4, [0] * 4])) == KappaParadox(1.0, 0.0)
     seventy = compute_paradox(np.diag([70.0, 10, 10, 10]))
     assert seventy is not None and seventy.prevalence == pytest.approx(0.6)
 
 
 def test_annotators_who_never_use_the_same_grade_have_all_the_bias() -> None:
-    assert compute_paradox(_table([[0, 6], [0, 0]])) == Paradox(0.0, 1.0)
+    assert compute_paradox(_table([[0, 6], [0, 0]])) == KappaParadox(0.0, 1.0)
 
 
 def test_over_a_dataset_one_pairs_bias_does_not_hide_anothers() -> None:
@@ -59,7 +59,7 @@ def test_the_paradox_is_high_agreement_and_low_kappa_where_one_grade_prevails() 
     assert told(prevails, 118 / 125)
     assert not told(prevails, 0.79)
     assert not told(even, 0.85)
-    index = Paradox(0.9, 0.0)
+    index = KappaParadox(0.9, 0.0)
     assert is_paradox(index, observed=1.0, kappa=None, target=0.7)
     assert not is_paradox(index, observed=0.95, kappa=0.7, target=0.7)
     assert not is_paradox(None, observed=None, kappa=None, target=0.7)

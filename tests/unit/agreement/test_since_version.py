@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annotator.agreement.judgment_table import Judged, Labels, Named
+from annotator.agreement.judgment_table import GradedJudgments, GroupLabels, NamedJudgments
 from annotator.agreement.measure import measure
 from annotator.agreement.records import SinceVersion
 from annotator.agreement.report import choose_version, compare_since, split_rows
@@ -14,7 +14,7 @@ PAIRS_OF_A_QUERY = 6
 
 def make(
     queries: int, agree_before: float, agree_since: float, pairs: int = PAIRS_OF_A_QUERY
-) -> tuple[Named, np.ndarray]:
+) -> tuple[NamedJudgments, np.ndarray]:
     """Two annotators; the first half of the queries judged under version 1, the rest under version 2."""
     random = np.random.default_rng(5)
     query, pair, annotator, grade, versions = ([] for _ in range(5))  # type: ignore[var-annotated]
@@ -28,15 +28,17 @@ def make(
             annotator.append(who)
             grade.append(given)
             versions.append(2 if since else 1)
-    judged = Judged(*(np.array(column, dtype=np.int64) for column in (query, pair, annotator, grade)))
+    judged = GradedJudgments(
+        *(np.array(column, dtype=np.int64) for column in (query, pair, annotator, grade))
+    )
     rows = len(query)
     empty = np.zeros(rows, dtype=np.int64)
-    named = Named(judged, ("花子", "민준"), (1, 2), (), empty, np.full(rows, np.nan), empty)
+    named = NamedJudgments(judged, ("花子", "민준"), (1, 2), (), empty, np.full(rows, np.nan), empty)
     return named, np.array(versions, dtype=np.int64)
 
 
-def compare(found: Named, versions: np.ndarray, **changes: object) -> SinceVersion:
-    even = Labels(["偶", "홀"], (found.judged.query % 2).astype(np.int64))
+def compare(found: NamedJudgments, versions: np.ndarray, **changes: object) -> SinceVersion:
+    even = GroupLabels(["偶", "홀"], (found.judged.query % 2).astype(np.int64))
     told = {"known": [1, 2], "led": {2: {"偶": 3}}, "version": 2, "resamples": 50, "seed": 0} | changes
     return compare_since(found, versions, even, dataset="d", **told)  # type: ignore[arg-type]
 
@@ -86,7 +88,7 @@ def test_what_may_be_chance_or_is_too_little_is_not_yet_known() -> None:
 
 def test_pairs_judged_partly_before_and_partly_since_are_on_neither_side() -> None:
     columns = ([1, 1, 1, 1, 1, 1], [1, 1, 2, 2, 3, 3], [0, 1] * 3, [0, 1, 2, 3, 0, 0])
-    judged = Judged(*(np.array(column, dtype=np.int64) for column in columns))
+    judged = GradedJudgments(*(np.array(column, dtype=np.int64) for column in columns))
     before, since, between, unknown = split_rows(judged, np.array([1, 1, 1, 2, 3, 2]), 2)
     assert before.tolist() == [True, True, False, False, False, False]
     assert since.tolist() == [False, False, False, False, True, True]
@@ -95,7 +97,7 @@ def test_pairs_judged_partly_before_and_partly_since_are_on_neither_side() -> No
 
 def test_pairs_of_which_nobody_knows_the_guideline_are_on_neither_side() -> None:
     columns = ([1] * 7, [1, 1, 2, 2, 3, 3, 4], [0, 1] * 3 + [0], [0] * 7)
-    judged = Judged(*(np.array(column, dtype=np.int64) for column in columns))
+    judged = GradedJudgments(*(np.array(column, dtype=np.int64) for column in columns))
     before, since, between, unknown = split_rows(judged, np.array([0, 0, 0, 2, 2, 2, 0]), 2)
     assert not before.any()
     assert since.tolist() == [False, False, False, False, True, True, False]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annotator.agreement.diagnosis.speed import Quick, find_limit, find_medians, find_quick
+from annotator.agreement.diagnosis.speed import QuickAnnotator, find_limit, find_medians, find_quick
 from annotator.agreement.judgment_pairs import list_couples
 from annotator.agreement.judgment_table import Floats
 from tests.unit.agreement.simulated import Faults, Work, simulate
@@ -12,7 +12,7 @@ NAMES = ("a", "b", "c")
 HURRIED = Faults(hurries=frozenset({1}))
 
 
-def _find(work: Work, seconds: Floats | None = None) -> tuple[Quick, ...]:
+def _find(work: Work, seconds: Floats | None = None) -> tuple[QuickAnnotator, ...]:
     times = work.seconds if seconds is None else seconds
     return find_quick(work.judged, times, list_couples(work.judged), NAMES)
 

@@ -5,24 +5,28 @@ import re
 import numpy as np
 import pytest
 
-from annotator.agreement.diagnosis.assess import Assessment, assess
-from annotator.agreement.judgment_table import Judged, sort_judged
+from annotator.agreement.diagnosis.assess import DiagnosisAssessment, assess
+from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from annotator.agreement.measure import measure
-from annotator.agreement.records import Finding, GroupAgreement, PairSelection
+from annotator.agreement.records import DiagnosisFinding, GroupAgreement, PairSelection
 from tests.unit.agreement.simulated import Faults, Work, simulate
 
 GRADES = ("none", "some", "high", "full")
 SEEDS = range(3)
 
 
-def _assess(work: Work | Judged, people: int, groups: tuple[GroupAgreement, ...] = ()) -> Assessment:
+def _assess(
+    work: Work | GradedJudgments, people: int, groups: tuple[GroupAgreement, ...] = ()
+) -> DiagnosisAssessment:
     judged = work.judged if isinstance(work, Work) else work
     names = tuple(f"p{number:03}" for number in range(people))
     measured = measure(judged, names, resamples=200, seed=0)
     return assess(judged, names=names, measured=measured, target=0.7, grade_names=GRADES, groups=groups)
 
 
-def _say(kind: str, faults: Faults | None = None, *, people: int = 4, **size: object) -> list[Finding]:
+def _say(
+    kind: str, faults: Faults | None = None, *, people: int = 4, **size: object
+) -> list[DiagnosisFinding]:
     work = simulate(annotators=people, faults=faults, **{"queries": 60, "overlap": 3, **size})  # type: ignore[arg-type]
     return [finding for finding in _assess(work, people).findings if finding.kind == kind]
 
@@ -66,7 +70,7 @@ def test_beside_a_constant_annotator_grades_and_annotator_pairs_are_those_of_all
     ).judged
     kinds = {"confused", "direction", "concentrated", "apart", "near", "least"}
 
-    def say(some: Judged, people: int) -> dict[str, Finding]:
+    def say(some: GradedJudgments, people: int) -> dict[str, DiagnosisFinding]:
         return {one.sentence: one for one in _assess(some, people).findings if one.kind in kinds}
 
     alone, beside = say(judged.where(judged.annotator < 4), 4), say(judged, 5)
@@ -197,7 +201,7 @@ def test_near_misses_are_not_told_where_differences_are_wide() -> None:
 # hundreds of annotators
 
 
-def _crowd(seed: int, people: int = 300, *, constant: int = 0, guesses: int = 0) -> Judged:
+def _crowd(seed: int, people: int = 300, *, constant: int = 0, guesses: int = 0) -> GradedJudgments:
     """4,000 pairs of 400 queries with five judgments each. The first `constant` annotators give 0 almost throughout, the
     next `guesses` random grades; all others are right in four of five cases."""
     random = np.random.default_rng(seed)

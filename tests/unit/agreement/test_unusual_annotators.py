@@ -14,7 +14,7 @@ from annotator.agreement.diagnosis.unusual_annotators import (
     measure_against_others,
 )
 from annotator.agreement.judgment_pairs import list_couples
-from annotator.agreement.judgment_table import Judged, sort_judged
+from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from annotator.agreement.measure import measure_order
 from tests.unit.agreement.simulated import simulate
 
@@ -69,7 +69,7 @@ def test_the_indices_of_many_tables_are_those_of_each() -> None:
             assert (one.prevalence, one.bias) == pytest.approx((other.prevalence, other.bias))
 
 
-def _judge_all(wrong: dict[int, int], queries: int = 400, few: int = 5) -> Judged:
+def _judge_all(wrong: dict[int, int], queries: int = 400, few: int = 5) -> GradedJudgments:
     """A pair of each query, truly 0 or 1 by turns, judged by annotators 0 to 5, and by 6 for the first `few`. `wrong`: in how
     many of twenty pairs an annotator gives the other grade."""
     rows = [

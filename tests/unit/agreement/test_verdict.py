@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 
 from annotator.agreement.diagnosis.verdict import count_further, judge
-from annotator.agreement.judgment_table import Judged, sort_judged
+from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from annotator.agreement.measure import measure
-from annotator.agreement.records import Measured, Value, Verdict
+from annotator.agreement.records import AgreementVerdict, CoefficientValue, MeasuredAgreement
 from tests.unit.agreement.simulated import simulate
 
 SAME = [(0, 0), (1, 1), (2, 2), (3, 3)]
 
 
-def _measure(grades: Sequence[tuple[int, ...]], *, queries: int = 12, resamples: int = 300) -> Measured:
+def _measure(
+    grades: Sequence[tuple[int, ...]], *, queries: int = 12, resamples: int = 300
+) -> MeasuredAgreement:
     rows = [
         (pair % queries, pair, annotator, grade)
         for pair, given in enumerate(grades)
@@ -25,7 +27,7 @@ def _measure(grades: Sequence[tuple[int, ...]], *, queries: int = 12, resamples:
     return measure(judged, ("a", "b"), resamples=resamples, seed=0)
 
 
-def _judge(grades: Sequence[tuple[int, ...]], target: float = 0.7, *, queries: int = 12) -> Verdict:
+def _judge(grades: Sequence[tuple[int, ...]], target: float = 0.7, *, queries: int = 12) -> AgreementVerdict:
     return judge(_measure(grades, queries=queries), target=target)
 
 
@@ -60,7 +62,7 @@ def test_so_many_pairs_more_do_tell() -> None:
     """The same work several times over has the same kappa, and an interval as of so many queries."""
     small = simulate(2, queries=30).judged
 
-    def judge_times(times: int) -> Verdict:
+    def judge_times(times: int) -> AgreementVerdict:
         copies = [
             replace(small, query=small.query + 100 * n, pair=small.pair + 1000 * n) for n in range(times)
         ]
@@ -68,7 +70,7 @@ def test_so_many_pairs_more_do_tell() -> None:
             np.concatenate([getattr(one, name) for one in copies])
             for name in ("query", "pair", "annotator", "grade")
         )
-        return judge(measure(Judged(*columns), ("a", "b", "c"), resamples=2000, seed=0), target=0.63)
+        return judge(measure(GradedJudgments(*columns), ("a", "b", "c"), resamples=2000, seed=0), target=0.63)
 
     once = judge_times(1)
     assert once.state == "unknown" and once.further is not None
@@ -79,25 +81,27 @@ def test_so_many_pairs_more_do_tell() -> None:
 
 
 def test_the_pairs_needed_grow_with_the_square_of_the_width_by_the_distance_from_the_target() -> None:
-    assert count_further(Value(0.6, (0.5, 0.7)), 0.5, 100) == 1  # the interval just touches it
-    assert count_further(Value(0.6, (0.4, 0.8)), 0.5, 100) == 300
-    assert count_further(Value(0.6, (0.4, 0.8)), 0.7, 100) == 300
-    assert count_further(Value(0.6, (0.45, 0.85)), 0.7, 100) == 300  # a lopsided interval evens out
-    assert count_further(Value(0.6, (0.44, 0.76)), 0.5, 100) == 160  # 156, rounded up
+    assert count_further(CoefficientValue(0.6, (0.5, 0.7)), 0.5, 100) == 1  # the interval just touches it
+    assert count_further(CoefficientValue(0.6, (0.4, 0.8)), 0.5, 100) == 300
+    assert count_further(CoefficientValue(0.6, (0.4, 0.8)), 0.7, 100) == 300
+    assert (
+        count_further(CoefficientValue(0.6, (0.45, 0.85)), 0.7, 100) == 300
+    )  # a lopsided interval evens out
+    assert count_further(CoefficientValue(0.6, (0.44, 0.76)), 0.5, 100) == 160  # 156, rounded up
 
 
 def test_nothing_can_be_said_of_a_kappa_at_the_target_or_without_an_interval() -> None:
-    assert count_further(Value(0.7, (0.6, 0.8)), 0.7, 100) is None
-    assert count_further(Value(0.6999, (0.6, 0.8)), 0.7, 100) is None
-    assert count_further(Value(0.7), 0.7, 100) is None
-    assert count_further(Value(None, why="because"), 0.7, 100) is None
+    assert count_further(CoefficientValue(0.7, (0.6, 0.8)), 0.7, 100) is None
+    assert count_further(CoefficientValue(0.6999, (0.6, 0.8)), 0.7, 100) is None
+    assert count_further(CoefficientValue(0.7), 0.7, 100) is None
+    assert count_further(CoefficientValue(None, why="because"), 0.7, 100) is None
 
 
 def test_an_interval_that_only_touches_the_target_meets_it_from_above_and_leaves_it_open_from_below() -> None:
     measured = _measure(SAME * 12)
 
     def judge_value(interval: tuple[float, float]) -> str:
-        kappa = {**measured.cohen_kappa, "unweighted": Value(sum(interval) / 2, interval)}
+        kappa = {**measured.cohen_kappa, "unweighted": CoefficientValue(sum(interval) / 2, interval)}
         return judge(replace(measured, cohen_kappa=kappa), target=0.75).state
 
     assert judge_value((0.75, 0.875)) == "met"
@@ -107,7 +111,7 @@ def test_an_interval_that_only_touches_the_target_meets_it_from_above_and_leaves
 
 
 def test_more_than_a_hundred_times_the_pairs_is_out_of_reach() -> None:
-    kappa = Value(0.5, (0.3, 0.7))  # needed is the square of half the width by the distance
+    kappa = CoefficientValue(0.5, (0.3, 0.7))  # needed is the square of half the width by the distance
     assert count_further(kappa, 0.5 + 0.2 / 9.98, 100) == 9900  # rounded up
     assert count_further(kappa, 0.5 + 0.2 / 10.02, 100) is None
 
@@ -159,7 +163,7 @@ def test_where_nothing_is_shared_it_is_unknown() -> None:
     assert "(3 pairs by one)" in found.sentence
 
 
-def _scatter(shared: Sequence[int], *, queries: int = 40) -> Verdict:
+def _scatter(shared: Sequence[int], *, queries: int = 40) -> AgreementVerdict:
     """Annotators 2 n and 2 n + 1 share `shared[n]` pairs, agreeing on nine of ten."""
     rows, pair = [], 0
     for couple, pairs in enumerate(shared):

@@ -7,8 +7,8 @@ import pytest
 from annotator.domain.settling import (
     NOTHING,
     Decided,
-    Dispute,
-    Reason,
+    QueueEntry,
+    QueueReason,
     Settlement,
     SettlementFacts,
     Stage,
@@ -40,8 +40,8 @@ def test_where_nobody_differs_there_is_no_dispute(grades: tuple[int | None, ...]
 def test_grades_that_differ_are_a_dispute_from_the_first_that_does(
     grades: tuple[int, ...], low: int, high: int, since: int
 ) -> None:
-    assert find_dispute(SettlementFacts(answers(*grades))) == Dispute(
-        True, Reason.DIFFER, Reason.DIFFER, low, high, high - low, at(since)
+    assert find_dispute(SettlementFacts(answers(*grades))) == QueueEntry(
+        True, QueueReason.DIFFER, QueueReason.DIFFER, low, high, high - low, at(since)
     )
 
 
@@ -55,32 +55,38 @@ def test_the_order_of_the_answers_is_their_time() -> None:
 def test_a_grade_and_cannot_be_rated_are_a_dispute_as_between_neighbours(
     grades: tuple[int | None, ...], since: int
 ) -> None:
-    assert find_dispute(SettlementFacts(answers(*grades))) == Dispute(
-        True, Reason.UNRATEABLE, Reason.UNRATEABLE, None, None, 1, at(since)
+    assert find_dispute(SettlementFacts(answers(*grades))) == QueueEntry(
+        True, QueueReason.UNRATEABLE, QueueReason.UNRATEABLE, None, None, 1, at(since)
     )
 
 
 def test_both_reasons_may_hold() -> None:
     found = find_dispute(SettlementFacts(answers(0, None, 3)))
-    assert found == Dispute(
-        True, Reason.DIFFER | Reason.UNRATEABLE, Reason.DIFFER | Reason.UNRATEABLE, 0, 3, 3, at(1)
+    assert found == QueueEntry(
+        True,
+        QueueReason.DIFFER | QueueReason.UNRATEABLE,
+        QueueReason.DIFFER | QueueReason.UNRATEABLE,
+        0,
+        3,
+        3,
+        at(1),
     )
 
 
 @pytest.mark.parametrize("decided", [2, 0, "unrateable"])
 def test_a_decision_closes_it_and_keeps_why_it_was_one(decided: Decided) -> None:
     found = find_dispute(SettlementFacts(answers(0, 2), decided=decided, decided_at=at(9)))
-    assert found == Dispute(False, Reason.DIFFER, NOTHING, 0, 2, 2, at(1))
+    assert found == QueueEntry(False, QueueReason.DIFFER, NOTHING, 0, 2, 2, at(1))
 
 
 def test_a_decision_stays_in_the_queue_when_annotators_have_come_to_agree() -> None:
     found = find_dispute(SettlementFacts(answers(2, 2), decided=1, decided_at=at(9)))
-    assert found == Dispute(False, NOTHING, NOTHING, None, None, 0, at(9))
+    assert found == QueueEntry(False, NOTHING, NOTHING, None, None, 0, at(9))
 
 
 def test_quality_control_reopens_with_the_grade_that_it_contradicts() -> None:
     found = find_dispute(SettlementFacts(answers(2, 2), settled=2, errors=[(0, at(7))]))
-    assert found == Dispute(True, Reason.QUALITY, Reason.QUALITY, 0, 2, 2, at(7))
+    assert found == QueueEntry(True, QueueReason.QUALITY, QueueReason.QUALITY, 0, 2, 2, at(7))
 
 
 def test_quality_control_that_agrees_by_now_is_no_reason() -> None:
@@ -89,25 +95,25 @@ def test_quality_control_that_agrees_by_now_is_no_reason() -> None:
 
 def test_an_error_on_what_nobody_has_settled_any_more_is_a_reason() -> None:
     found = find_dispute(SettlementFacts([], errors=[(2, at(7))]))
-    assert found == Dispute(True, Reason.QUALITY, Reason.QUALITY, None, None, 0, at(7))
+    assert found == QueueEntry(True, QueueReason.QUALITY, QueueReason.QUALITY, None, None, 0, at(7))
 
 
 @pytest.mark.parametrize(
     ("reason", "fields"),
     [
-        (Reason.OBJECTION, {"objections": [at(12), at(11)]}),
-        (Reason.QUESTION, {"questions": [at(11)]}),
-        (Reason.STALE, {"stale": [at(11)]}),
-        (Reason.QUALITY, {"errors": [(0, at(11))], "settled": 2}),
+        (QueueReason.OBJECTION, {"objections": [at(12), at(11)]}),
+        (QueueReason.QUESTION, {"questions": [at(11)]}),
+        (QueueReason.STALE, {"stale": [at(11)]}),
+        (QueueReason.QUALITY, {"errors": [(0, at(11))], "settled": 2}),
     ],
 )
 def test_what_comes_after_a_decision_opens_the_pair_again_since_then(
-    reason: Reason, fields: dict[str, object]
+    reason: QueueReason, fields: dict[str, object]
 ) -> None:
     pair = SettlementFacts(answers(1, 2), decided=2, decided_at=at(9), **fields)  # type: ignore[arg-type]
     found = find_dispute(pair)
     assert found is not None
-    assert (found.open, found.reasons, found.since) == (True, Reason.DIFFER | reason, at(11))
+    assert (found.open, found.reasons, found.since) == (True, QueueReason.DIFFER | reason, at(11))
     assert found.waiting == reason
 
 
@@ -139,27 +145,27 @@ AGREED, SETTLED = settle([2, 2], 0, None), settle([1, 2], 0, 1)
     ("settlement", "waiting", "decided", "lacking", "stage"),
     [
         (settle([], 0, None), NOTHING, False, 2, "waiting"),
-        (settle([], 0, None), Reason.QUESTION, False, 2, "waiting"),
+        (settle([], 0, None), QueueReason.QUESTION, False, 2, "waiting"),
         (settle([2], 0, None), NOTHING, False, 1, "waiting"),
         (settle([], 1, None), NOTHING, False, 1, "waiting"),
         (settle([2], 0, None), NOTHING, False, 0, "single"),
         (settle([], 0, None, 3), NOTHING, False, 0, "imported"),
         (AGREED, NOTHING, False, 0, "agreed"),
         (settle([], 2, None), NOTHING, False, 0, "agreed"),
-        (settle([1, 2], 0, None), Reason.DIFFER, False, 1, "disputed"),
-        (settle([1], 1, None), Reason.UNRATEABLE, False, 0, "disputed"),
-        (settle([1, 2], 0, None), Reason.DIFFER | Reason.QUESTION, False, 0, "disputed"),
+        (settle([1, 2], 0, None), QueueReason.DIFFER, False, 1, "disputed"),
+        (settle([1], 1, None), QueueReason.UNRATEABLE, False, 0, "disputed"),
+        (settle([1, 2], 0, None), QueueReason.DIFFER | QueueReason.QUESTION, False, 0, "disputed"),
         (SETTLED, NOTHING, True, 0, "settled"),
         (settle([1, 2], 0, "unrateable"), NOTHING, True, 0, "settled"),
-        (AGREED, Reason.QUESTION, False, 1, "reopened"),
-        (AGREED, Reason.STALE, False, 0, "reopened"),
-        (SETTLED, Reason.OBJECTION, True, 0, "reopened"),
-        (settle([2, 2], 0, None, None, (1,)), Reason.QUALITY, False, 0, "reopened"),
-        (settle([1, 2], 0, None, None, (3,)), Reason.DIFFER | Reason.QUALITY, False, 0, "reopened"),
+        (AGREED, QueueReason.QUESTION, False, 1, "reopened"),
+        (AGREED, QueueReason.STALE, False, 0, "reopened"),
+        (SETTLED, QueueReason.OBJECTION, True, 0, "reopened"),
+        (settle([2, 2], 0, None, None, (1,)), QueueReason.QUALITY, False, 0, "reopened"),
+        (settle([1, 2], 0, None, None, (3,)), QueueReason.DIFFER | QueueReason.QUALITY, False, 0, "reopened"),
     ],
 )
 def test_a_pair_is_at_one_stage(
-    settlement: Settlement, waiting: Reason, decided: bool, lacking: int, stage: Stage
+    settlement: Settlement, waiting: QueueReason, decided: bool, lacking: int, stage: Stage
 ) -> None:
     assert find_stage(settlement, waiting, decided=decided, lacking=lacking) == stage
 
@@ -168,4 +174,4 @@ def test_an_error_that_a_lead_has_decided_on_still_says_why_the_pair_was_in_the_
     found = find_dispute(
         SettlementFacts(answers(2, 2), decided=2, decided_at=at(9), settled=2, answered_errors=[(0, at(7))])
     )
-    assert found == Dispute(False, Reason.QUALITY, NOTHING, 0, 2, 2, at(9))
+    assert found == QueueEntry(False, QueueReason.QUALITY, NOTHING, 0, 2, 2, at(9))

@@ -4,15 +4,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from annotator.guideline.feedback import LONG, sum_up
-from annotator.guideline.records import AskedQuestion, Taught, find_answer
+from annotator.guideline.records import AskedQuestion, DecisionExample, find_answer
 
-CASE = Taught(
+CASE = DecisionExample(
     "p0", 1, "Q1", "検索", "로그", "d1", "題", (1, 2), 1, "第17条", "guideline_gap", False, (1, 2), 0.1,
     datetime(2026, 3, 4, tzinfo=UTC),
 )  # fmt: skip
 
 
-def make(number: int, begin: int = 0, **changes: object) -> list[Taught]:
+def make(number: int, begin: int = 0, **changes: object) -> list[DecisionExample]:
     return [replace(CASE, pair=f"p{begin + n}", **changes) for n in range(number)]  # type: ignore[arg-type]
 
 

@@ -1,7 +1,7 @@
 """How long pairs take, and how long the rest will."""
 
 from annotator.labeling.my_work_service import compute_medians, estimate_pace
-from annotator.labeling.records import Median
+from annotator.labeling.records import MedianSeconds
 
 
 def test_the_rest_takes_the_median_times_what_is_left() -> None:
@@ -25,11 +25,11 @@ def test_medians_stand_by_name_and_never_by_speed() -> None:
     found = compute_medians(timed)
     assert list(found.annotators) == ["ann", "mia", "zoe"]
     assert list(found.categories) == ["", "law", "법률"]
-    assert found.annotators["ann"] == Median(2, 8.0)
-    assert found.categories["law"] == Median(2, 6.0)
-    assert (found.n, found.overall, sorted(found.simulated)) == (4, Median(4, 6.0), ["ann"])
+    assert found.annotators["ann"] == MedianSeconds(2, 8.0)
+    assert found.categories["law"] == MedianSeconds(2, 6.0)
+    assert (found.n, found.overall, sorted(found.simulated)) == (4, MedianSeconds(4, 6.0), ["ann"])
 
 
 def test_without_answers_there_is_no_median() -> None:
     found = compute_medians([])
-    assert (found.n, found.overall, found.annotators) == (0, Median(0, None), {})
+    assert (found.n, found.overall, found.annotators) == (0, MedianSeconds(0, None), {})

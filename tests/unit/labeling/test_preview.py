@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotator.domain.overlap import is_in_share
-from annotator.labeling.assignment import Judgments, PairsAlike, count_judgments
+from annotator.labeling.assignment import JudgmentProgress, PairsAlike, count_judgments
 
 
 def alike(
@@ -17,21 +17,21 @@ def alike(
 @pytest.mark.parametrize(
     ("rules", "found", "judgments"),
     [
-        (None, alike(0), Judgments(0, 20)),
-        (None, alike(1), Judgments(10, 10)),
-        (None, alike(5), Judgments(50, 0)),
-        ({"category": {"howto": 3}}, alike(1, category="howto"), Judgments(10, 20)),
-        ({"category": {"howto": 3}}, alike(1, category="判例"), Judgments(10, 10)),
-        ({"conditional": 2}, alike(2, 2), Judgments(20, 10)),
-        ({"conditional": 2}, alike(2, 1), Judgments(20, 0)),
-        ({"conditional": 2}, alike(1, None), Judgments(10, 10)),
-        ({"conditional": 1}, alike(3, 3), Judgments(30, 0)),
-        ({"conditional": 1, "cap": 2}, alike(2, 3), Judgments(20, 0)),
-        (None, alike(2, 3), Judgments(20, 0)),
+        (None, alike(0), JudgmentProgress(0, 20)),
+        (None, alike(1), JudgmentProgress(10, 10)),
+        (None, alike(5), JudgmentProgress(50, 0)),
+        ({"category": {"howto": 3}}, alike(1, category="howto"), JudgmentProgress(10, 20)),
+        ({"category": {"howto": 3}}, alike(1, category="判例"), JudgmentProgress(10, 10)),
+        ({"conditional": 2}, alike(2, 2), JudgmentProgress(20, 10)),
+        ({"conditional": 2}, alike(2, 1), JudgmentProgress(20, 0)),
+        ({"conditional": 2}, alike(1, None), JudgmentProgress(10, 10)),
+        ({"conditional": 1}, alike(3, 3), JudgmentProgress(30, 0)),
+        ({"conditional": 1, "cap": 2}, alike(2, 3), JudgmentProgress(20, 0)),
+        (None, alike(2, 3), JudgmentProgress(20, 0)),
     ],
 )  # fmt: skip
 def test_what_is_left_follows_from_the_rules_and_a_further_one_from_a_difference_there_is(
-    rules: dict[str, Any] | None, found: PairsAlike, judgments: Judgments
+    rules: dict[str, Any] | None, found: PairsAlike, judgments: JudgmentProgress
 ) -> None:
     assert count_judgments(2, rules, seed=7, found=[found]) == judgments
     assert judgments.total == judgments.done + judgments.left
@@ -41,5 +41,5 @@ def test_pairs_add_up_and_those_of_the_share_are_counted_one_by_one() -> None:
     found = [PairsAlike(f"{number:024x}", None, 0, None, 1) for number in range(20)]
     drawn = sum(is_in_share(0.3, seed=7, key=one.key) for one in found)
     rules = {"share": {"share": 0.3, "overlap": 2}}
-    assert count_judgments(1, rules, seed=7, found=found) == Judgments(0, 20 + drawn)
+    assert count_judgments(1, rules, seed=7, found=found) == JudgmentProgress(0, 20 + drawn)
     assert 0 < drawn < 20

@@ -2,11 +2,11 @@
 
 import pytest
 
-from annotator.labeling.calibration import Tries, score_gold, score_repeats, score_training
+from annotator.labeling.calibration import CheckTries, score_gold, score_repeats, score_training
 
 
-def tries(right: int, first: int | None, latest: int | None) -> Tries:
-    return Tries("Q1", "문서/1", right, first, latest)
+def tries(right: int, first: int | None, latest: int | None) -> CheckTries:
+    return CheckTries("Q1", "문서/1", right, first, latest)
 
 
 def test_training_remembers_the_first_tries_and_passes_by_the_latest() -> None:

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from annotator.labeling.assignment import (
-    Facts,
-    Held,
-    Member,
+    AssignmentFacts,
+    DatasetMember,
+    LeasedPairs,
     OpenQuery,
     RoleScope,
     list_waiting_people,
@@ -24,8 +24,8 @@ def query(
     return OpenQuery(pk, f"Q{pk}", "検索", category, language, open_pairs, 1)
 
 
-def member(pk: int, *limits: RoleScope, works: bool = True) -> Member:
-    return Member(pk, f"p{pk}", "", limits or EVERYTHING, works)
+def member(pk: int, *limits: RoleScope, works: bool = True) -> DatasetMember:
+    return DatasetMember(pk, f"p{pk}", "", limits or EVERYTHING, works)
 
 
 @pytest.mark.parametrize(
@@ -53,29 +53,34 @@ def test_one_role_that_covers_a_query_is_enough_and_two_halves_are_not() -> None
     person = member(1, RoleScope(("howto",), ("ja",)), RoleScope(("判例",), ("ko",)))
     assert person.knows("判例", "ko")
     assert not person.knows("howto", "ko")
-    assert not Member(2, "gone", "", (), works=True).knows("howto", "ja")
+    assert not DatasetMember(2, "gone", "", (), works=True).knows("howto", "ja")
 
 
 def test_a_query_goes_to_those_who_work_and_know_it_and_once_given_to_those_of_them() -> None:
     people = [member(1), member(2, RoleScope(("howto",))), member(3, works=False), member(4)]
-    facts = Facts([query(1, "判例"), query(2, "howto")], people, assigned={2: frozenset({2, 3})})
+    facts = AssignmentFacts([query(1, "判例"), query(2, "howto")], people, assigned={2: frozenset({2, 3})})
     assert [[person.pk for person in facts.find_eligible(one)] for one in facts.queries] == [[1, 4], [2]]
 
 
 def test_what_is_left_is_what_is_neither_answered_nor_disclosed_and_never_below_0() -> None:
-    facts = Facts([query(1)], [member(1)], answered={(1, 1): 1, (1, 2): 9}, disclosed={(1, 1): 2, (2, 1): 7})
+    facts = AssignmentFacts(
+        [query(1)], [member(1)], answered={(1, 1): 1, (1, 2): 9}, disclosed={(1, 1): 2, (2, 1): 7}
+    )
     assert facts.count_left(facts.queries[0], facts.people[0]) == 1
     assert facts.count_left(query(1, open_pairs=2), facts.people[0]) == 0
 
 
 def test_people_come_by_what_they_have_left_then_by_name() -> None:
     people = [member(2), member(1), member(3), member(4, RoleScope(("判例",)))]
-    facts = Facts(
+    facts = AssignmentFacts(
         [query(1, "howto"), query(2, "howto", open_pairs=3), query(3, "判例", open_pairs=0)],
         people,
         assigned={2: frozenset({3})},
         answered={(1, 2): 4},
-        held={3: Held(5, NOW - timedelta(seconds=90.9)), 1: Held(1, NOW + timedelta(minutes=1))},
+        held={
+            3: LeasedPairs(5, NOW - timedelta(seconds=90.9)),
+            1: LeasedPairs(1, NOW + timedelta(minutes=1)),
+        },
     )
     found = list_waiting_people(facts, now=NOW)
     assert [(one.username, one.pairs, one.open_queries, one.queries) for one in found] == [
@@ -96,12 +101,12 @@ def test_people_come_by_what_they_have_left_then_by_name() -> None:
 def test_somebodys_expertise_is_shown_as_all_that_their_roles_cover(
     limits: tuple[RoleScope, ...], categories: tuple[str, ...] | None, languages: tuple[str, ...] | None
 ) -> None:
-    (found,) = list_waiting_people(Facts([], [member(1, *limits)]), now=NOW)
+    (found,) = list_waiting_people(AssignmentFacts([], [member(1, *limits)]), now=NOW)
     assert (found.categories, found.languages) == (categories, languages)
 
 
 def test_a_query_without_work_is_not_listed_and_who_has_nothing_left_is_not_waited_for() -> None:
-    facts = Facts(
+    facts = AssignmentFacts(
         [query(1), query(2, open_pairs=0), query(3)],
         [member(2), member(1)],
         assigned={1: frozenset({1, 2, 99})},

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from annotator.agreement.records import Value
+from annotator.agreement.records import CoefficientValue
 from annotator.domain.messages import show_beside
-from annotator.domain.settling import Reason
-from annotator.overview.next_steps import DatasetFigures, Waiting, suggest_steps
+from annotator.domain.settling import QueueReason
+from annotator.overview.next_steps import DatasetFigures, WaitingDisagreements, suggest_steps
 
 DONE = DatasetFigures(
     dataset="데모",
@@ -19,7 +19,7 @@ DONE = DatasetFigures(
     short=0,
     begun=0,
     shared=80,
-    kappa=Value(0.8),
+    kappa=CoefficientValue(0.8),
     kappa_target=0.7,
     kappa_met=True,
     disagreements=0,
@@ -74,33 +74,35 @@ def test_too_few_annotators_come_before_what_they_are_to_do() -> None:
 
 
 def test_a_kappa_below_its_target_is_shown_beside_it() -> None:
-    (step,) = suggest_steps(replace(DONE, kappa=Value(0.55), kappa_met=False, ready=False))
+    (step,) = suggest_steps(replace(DONE, kappa=CoefficientValue(0.55), kappa_met=False, ready=False))
     assert (step.what, step.page) == ("Raise agreement: κ is 0.55, its target 0.70", "agreement")
     assert "80 pairs" in step.why
 
 
 def test_a_kappa_whose_interval_holds_the_target_is_first_to_be_known_better() -> None:
-    (step,) = suggest_steps(replace(DONE, kappa=Value(0.66), kappa_met=False, kappa_open=True, ready=False))
+    (step,) = suggest_steps(
+        replace(DONE, kappa=CoefficientValue(0.66), kappa_met=False, kappa_open=True, ready=False)
+    )
     assert step.what == "Find out whether agreement is enough: κ is 0.66, its target 0.70"
     assert "80 pairs, which does not tell yet" in step.why
 
 
 def test_an_undefined_kappa_says_why() -> None:
-    kappa = Value(None, why="every judgment has grade 3")
+    kappa = CoefficientValue(None, why="every judgment has grade 3")
     (step,) = suggest_steps(replace(DONE, kappa=kappa, kappa_met=False, ready=False))
     assert step.page == "agreement"
     assert "every judgment has grade 3" in step.why
 
 
 def test_agreement_is_no_step_while_no_pair_is_shared() -> None:
-    undefined = Value(None, why="no pair is shared")
+    undefined = CoefficientValue(None, why="no pair is shared")
     assert say(short=85, shared=0, kappa=undefined, kappa_met=False, ready=False) == [
         ("Have 85 pairs judged", "label")
     ]
 
 
 def test_where_nothing_is_shared_although_all_is_judged_agreement_is_looked_at() -> None:
-    undefined = Value(None, why="no pair is shared")
+    undefined = CoefficientValue(None, why="no pair is shared")
     assert say(shared=0, kappa=undefined, kappa_met=False, ready=False) == [
         ("See why agreement is undefined", "agreement")
     ]
@@ -112,19 +114,22 @@ def test_with_one_judgment_for_each_pair_the_overlap_is_the_step() -> None:
 
 
 def test_open_disagreements_are_settled_before_anything_is_published() -> None:
-    assert say(disagreements=7, waiting=Waiting(7), ready=False, version=None, changed=True) == [
+    assert say(disagreements=7, waiting=WaitingDisagreements(7), ready=False, version=None, changed=True) == [
         ("Settle 7 open disagreements", "disagreements")
     ]
-    assert say(disagreements=1, waiting=Waiting(1), ready=False)[0][0] == "Settle 1 open disagreement"
+    assert (
+        say(disagreements=1, waiting=WaitingDisagreements(1), ready=False)[0][0]
+        == "Settle 1 open disagreement"
+    )
 
 
 def test_the_steps_come_in_the_order_of_the_walk() -> None:
     found = say(
         short=3,
-        kappa=Value(0.5),
+        kappa=CoefficientValue(0.5),
         kappa_met=False,
         disagreements=2,
-        waiting=Waiting(2),
+        waiting=WaitingDisagreements(2),
         ready=False,
         version=None,
         changed=True,
@@ -172,13 +177,15 @@ def test_a_third_expert_checks_a_sample_once_all_else_is_settled() -> None:
     ]  # fmt: skip
     step = suggest_steps(replace(DONE, open_gates=gates, ready=False))[-1]
     assert step.why == "Not done: draw a sample."
-    assert say(open_gates=gates, ready=False, disagreements=1, waiting=Waiting(1)) == [
+    assert say(open_gates=gates, ready=False, disagreements=1, waiting=WaitingDisagreements(1)) == [
         ("Settle 1 open disagreement", "disagreements")
     ]
 
 
 def test_what_quality_control_reopened_is_told_among_the_open_disagreements() -> None:
-    (step,) = suggest_steps(replace(DONE, disagreements=3, reopened=1, ready=False, waiting=Waiting(3)))
+    (step,) = suggest_steps(
+        replace(DONE, disagreements=3, reopened=1, ready=False, waiting=WaitingDisagreements(3))
+    )
     assert (step.what, step.page) == ("Settle 3 open disagreements", "disagreements")
     assert step.why.startswith("1 of them was reopened by quality control")
 
@@ -218,8 +225,10 @@ def test_questions_that_wait_come_first() -> None:
 
 
 def test_what_waits_in_the_queue_is_told_by_reason_and_what_moves_systems_comes_first() -> None:
-    counted = {Reason.DIFFER: 3, Reason.QUESTION: 1}
-    (step,) = suggest_steps(replace(DONE, disagreements=3, ready=False, waiting=Waiting(4, counted, 2)))
+    counted = {QueueReason.DIFFER: 3, QueueReason.QUESTION: 1}
+    (step,) = suggest_steps(
+        replace(DONE, disagreements=3, ready=False, waiting=WaitingDisagreements(4, counted, 2))
+    )
     assert (step.what, step.page) == ("Settle 4 open disagreements", "disagreements")
     assert (
         "3 of them have no settled grade until then; the others have one that something speaks against."
@@ -240,13 +249,15 @@ def test_what_waits_in_the_queue_is_told_by_reason_and_what_moves_systems_comes_
 def test_a_queue_of_pairs_that_keep_their_grades_says_nothing_of_grades_that_differ(
     open_: int, said: str
 ) -> None:
-    waiting = Waiting(open_, {Reason.QUESTION: open_})
+    waiting = WaitingDisagreements(open_, {QueueReason.QUESTION: open_})
     (step,) = suggest_steps(replace(DONE, disagreements=0, ready=False, waiting=waiting))[:1]
     assert step.why == f"{said} They wait because of: question {open_}."
 
 
 def test_a_question_alone_keeps_the_queue_open_and_nothing_else_says_it_is_empty() -> None:
-    steps = suggest_steps(replace(DONE, version=None, changed=True, waiting=Waiting(1, {Reason.QUESTION: 1})))
+    steps = suggest_steps(
+        replace(DONE, version=None, changed=True, waiting=WaitingDisagreements(1, {QueueReason.QUESTION: 1}))
+    )
     assert [(step.what, step.page) for step in steps] == [
         ("Settle 1 open disagreement", "disagreements"),
         ("Publish the first release", "releases"),
@@ -263,5 +274,5 @@ def test_an_empty_queue_leads_to_the_release() -> None:
 def test_five_lessons_of_disputes_are_worth_a_new_version_of_the_guideline() -> None:
     assert say(lessons=4) == [("Nothing is left to do", "releases")]
     assert say(lessons=5) == [("Write into the guideline what disputes taught", "guideline")]
-    steps = say(lessons=7, disagreements=2, waiting=Waiting(2), changed=True)
+    steps = say(lessons=7, disagreements=2, waiting=WaitingDisagreements(2), changed=True)
     assert [page for _, page in steps] == ["disagreements", "guideline", "releases"]

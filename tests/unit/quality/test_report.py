@@ -4,7 +4,7 @@ import pytest
 
 from annotator.quality.records import ErrorRate
 from annotator.quality.report import (
-    Checked,
+    CheckedSample,
     compute_rates,
     find_further,
     judge_by_bound,
@@ -21,11 +21,11 @@ def sample(
     waiting: int = 0,
     unrateable: int = 0,
     barred: int = 0,
-) -> Checked:
+) -> CheckedSample:
     """A sample in which a wrong pair is settled as 1 and found to be 2."""
     grades = [(1, 1)] * right + [(1, 2)] * wrong
     drawn = len(grades) + waiting + unrateable + barred
-    return Checked(population, drawn, unrateable, barred, grades)
+    return CheckedSample(population, drawn, unrateable, barred, grades)
 
 
 def test_3_percent_of_a_tenth_pass_by_the_rate_and_not_by_the_bound() -> None:
@@ -36,7 +36,7 @@ def test_3_percent_of_a_tenth_pass_by_the_rate_and_not_by_the_bound() -> None:
 
 
 def test_errors_are_counted_by_distance_and_by_relevance() -> None:
-    found = Checked(40, 6, 0, 0, [(0, 0), (0, 1), (1, 3), (2, 3), (3, 0), (1, 0)])
+    found = CheckedSample(40, 6, 0, 0, [(0, 0), (0, 1), (1, 3), (2, 3), (3, 0), (1, 0)])
     rates = compute_rates(found)
     assert {kind: rate.errors for kind, rate in rates.items()} == {"any": 5, "far": 2, "relevance": 3}
     assert rates["any"].rate == pytest.approx(5 / 6)
@@ -66,7 +66,7 @@ def test_nothing_checked_has_no_rate() -> None:
         (sample(unrateable=100), "undecided"),
     ],
 )
-def test_the_rate_asks_for_a_tenth_checked_to_the_last_pair(found: Checked, verdict: str) -> None:
+def test_the_rate_asks_for_a_tenth_checked_to_the_last_pair(found: CheckedSample, verdict: str) -> None:
     assert judge_by_rate(found) == verdict
 
 
@@ -81,7 +81,7 @@ def test_the_rate_asks_for_a_tenth_checked_to_the_last_pair(found: Checked, verd
         (sample(population=60, right=10, unrateable=30), "undecided", None),  # too few are left to be checked
     ],
 )
-def test_the_bound_decides_as_soon_as_it_can(found: Checked, verdict: str, further: int | None) -> None:
+def test_the_bound_decides_as_soon_as_it_can(found: CheckedSample, verdict: str, further: int | None) -> None:
     assert judge_by_bound(found) == verdict
     if verdict != "failed":
         assert find_further(found) == further

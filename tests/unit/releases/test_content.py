@@ -7,7 +7,7 @@ import pytest
 from annotator.domain.errors import StateError
 from annotator.domain.ground_truth import Qrel
 from annotator.releases.content import (
-    Ties,
+    RankTies,
     count_content,
     hash_content,
     list_keys,
@@ -113,7 +113,7 @@ def test_what_nothing_tells_apart_stands_in_an_order_of_the_seed_and_the_query_t
 
 
 def test_ties_count_relevant_documents_that_only_the_hash_tells_apart() -> None:
-    ties = Ties()
+    ties = RankTies()
     first = [pair("a", 3), pair("b", 3), pair("c", 3, lead_place=1), pair("d", 2), pair("e", 0), pair("f", 0)]
     ties.add(list_settled(first, seed=0))
     assert (ties.tied, ties.by_lead, ties.undecided, ties.queries_undecided) == (3, 1, 2, 1)

@@ -1,14 +1,14 @@
 """What is counted over the pairs for the gates."""
 
-from annotator.agreement.records import Value, Verdict
+from annotator.agreement.records import AgreementVerdict, CoefficientValue
 from annotator.dataset.records import Coverage, CoverageRow
 from annotator.domain.ground_truth import Query
 from annotator.domain.settling import settle
-from annotator.releases.counts import SHOWN, Survey, list_figures
+from annotator.releases.counts import SHOWN, PairSurvey, list_figures
 from annotator.storage.pair_states import PairState
 
 QUERIES = {1: Query("Q1", "検索"), 2: Query("Q2", "검색"), 3: Query("Q3", "بحث"), 4: Query("Q4", "x")}
-UNKNOWN = Verdict("unknown", Value(None, None, "why"), 0.7, None, "Not known.")
+UNKNOWN = AgreementVerdict("unknown", CoefficientValue(None, None, "why"), 0.7, None, "Not known.")
 
 
 def state(
@@ -40,8 +40,8 @@ def state(
     )
 
 
-def count(states: list[PairState], **more) -> Survey:
-    survey = Survey(overlap=2, **more)
+def count(states: list[PairState], **more) -> PairSurvey:
+    survey = PairSurvey(overlap=2, **more)
     for item in states:
         names = (item.query_id, item.doc_id)
         survey.add(names, item.query_pk, item.pair_pk, item.settlement, lacking=item.lacking)

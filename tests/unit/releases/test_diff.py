@@ -6,7 +6,7 @@ from zlib import crc32
 
 import pytest
 
-from annotator.releases.diff import Collected, compare_query, find_reason, summarise
+from annotator.releases.diff import ChangeCollector, compare_query, find_reason, summarise
 from annotator.releases.records import PublishedQrel, QrelChange, ReleaseFacts
 
 SCALE = [{"grade": 0, "name": "無関係", "definition": "…"}]
@@ -144,8 +144,8 @@ def test_an_id_freed_by_a_split_goes_to_the_document_that_was_given_it() -> None
     ]
 
 
-def collect(*kinds: str, keep: int | None = None, whole: bool = False) -> Collected:
-    collected = Collected(keep=keep)
+def collect(*kinds: str, keep: int | None = None, whole: bool = False) -> ChangeCollector:
+    collected = ChangeCollector(keep=keep)
     for place, kind in enumerate(kinds):
         collected.add([QrelChange(kind, "質問 1", str(place), 0, 1, None)], whole=whole)  # type: ignore[arg-type]
     return collected
@@ -200,7 +200,7 @@ def test_only_some_changes_are_listed_when_asked_but_all_are_counted() -> None:
 
 
 def test_a_grade_that_a_lead_changed_says_the_cause_and_the_rationale() -> None:
-    collected = Collected()
+    collected = ChangeCollector()
     before = {"d": PublishedQrel("Q", "d", 3, "unanimous", "1 2", None, None)}
     after = {"d": PublishedQrel("Q", "d", 1, "adjudicated", "1 2", 7, None)}
     collected.add(compare_query(before, after), after)

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from annotator.agreement.diagnosis.verdict import judge
-from annotator.agreement.judgment_table import Judged
+from annotator.agreement.judgment_table import GradedJudgments
 from annotator.agreement.measure import measure
-from annotator.agreement.records import Value, Verdict
+from annotator.agreement.records import AgreementVerdict, CoefficientValue
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.releases.gates import (
     GateFigures,
-    Override,
+    GateOverride,
     check_disagreements,
     check_gates,
     check_kappa,
@@ -28,8 +28,8 @@ from annotator.releases.gates import (
 SAID = say("Only that much is known.")
 
 
-def tell(state: str, value: float | None, target: float = 0.7) -> Verdict:
-    return Verdict(state, Value(value), target, None, SAID)  # type: ignore[arg-type]
+def tell(state: str, value: float | None, target: float = 0.7) -> AgreementVerdict:
+    return AgreementVerdict(state, CoefficientValue(value), target, None, SAID)  # type: ignore[arg-type]
 
 
 LOW = check_kappa(tell("not met", 0.25))
@@ -50,7 +50,7 @@ def test_four_pairs_on_which_all_agree_do_not_meet_the_target() -> None:
     grades = [0, 3, 0, 3]
     rows = [(annotator, pair, grade) for pair, grade in enumerate(grades) for annotator in (0, 1)]
     annotators, pairs, given = (np.array(column) for column in zip(*rows, strict=True))
-    judged = Judged(query=pairs // 2, pair=pairs, annotator=annotators, grade=given)
+    judged = GradedJudgments(query=pairs // 2, pair=pairs, annotator=annotators, grade=given)
     verdict = judge(measure(judged, ["a", "b"], resamples=100, seed=0), target=0.7)
     gate = check_kappa(verdict)
     assert (gate.measured, gate.met) == (1.0, False)
@@ -72,7 +72,7 @@ def test_the_gate_tells_the_reopened_among_the_open() -> None:
 
 def test_an_override_keeps_its_reason_and_its_author_but_meets_nothing() -> None:
     (low, opened) = override_gates([LOW, OPEN], {"kappa": " まだ半分 🙂 "}, by="lead_3")
-    assert low.override == Override("まだ半分 🙂", "lead_3")
+    assert low.override == GateOverride("まだ半分 🙂", "lead_3")
     assert not low.met
     assert opened.override is None
 
@@ -158,7 +158,7 @@ def test_a_gate_that_is_not_met_says_what_work_it_needs_and_names_examples(
     assert work in str(gate.why)
     assert "annotator " in str(gate.why)
     (waived,) = override_gates([gate], {name: "판단"}, by="lead_1")
-    assert waived.override == Override("판단", "lead_1")
+    assert waived.override == GateOverride("판단", "lead_1")
 
 
 def test_without_requirements_coverage_is_met_and_says_that_none_are_declared() -> None:

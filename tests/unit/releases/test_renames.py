@@ -2,15 +2,15 @@
 
 from datetime import UTC, datetime, timedelta
 
-from annotator.releases.diff import Remap, follow
+from annotator.releases.diff import RemappedDocument, follow
 
 START = datetime(2026, 3, 4, tzinfo=UTC)
 
 
-def make(*steps: dict[str, str], kind: str = "renamed") -> list[Remap]:
+def make(*steps: dict[str, str], kind: str = "renamed") -> list[RemappedDocument]:
     """Each step is one `remap`."""
     return [
-        Remap(old, new, kind, START + timedelta(hours=hour))
+        RemappedDocument(old, new, kind, START + timedelta(hours=hour))
         for hour, step in enumerate(steps)
         for old, new in step.items()
     ]
@@ -32,8 +32,8 @@ def test_an_id_that_was_freed_may_be_another_document_later() -> None:
 
 def test_split_and_merged_documents_are_named_by_the_id_they_began_with() -> None:
     rows = make({"páge": "page"})
-    rows += [Remap("page", f"page#{part}", "split", START + timedelta(days=1)) for part in (1, 2)]
-    rows += [Remap("page#1", "chunk#1", "renamed", START + timedelta(days=2))]
+    rows += [RemappedDocument("page", f"page#{part}", "split", START + timedelta(days=1)) for part in (1, 2)]
+    rows += [RemappedDocument("page#1", "chunk#1", "renamed", START + timedelta(days=2))]
     found = follow(rows)
     assert found.parted == {"páge"}
     assert found.joined == {"chunk#1", "page#2"}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotator.storage.current_judgments import Receipt, is_newer, order_answers
+from annotator.storage.current_judgments import JudgmentReceipt, is_newer, order_answers
 from annotator.storage.tables import JudgmentRow
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -23,9 +23,9 @@ def press(
 def test_of_one_browser_the_higher_number_is_newer_and_an_equal_one_is_not(
     earlier: int, received: int, newer: bool
 ) -> None:
-    first = Receipt(NOON, NOON, "desk", earlier)
-    assert is_newer(first, Receipt(NOON, NOON + timedelta(days=1), "desk", received)) is newer
-    assert not is_newer(first, Receipt(NOON, NOON, "phone", received))
+    first = JudgmentReceipt(NOON, NOON, "desk", earlier)
+    assert is_newer(first, JudgmentReceipt(NOON, NOON + timedelta(days=1), "desk", received)) is newer
+    assert not is_newer(first, JudgmentReceipt(NOON, NOON, "phone", received))
 
 
 @pytest.mark.parametrize("purposes", [("conditional", "independent"), ("independent", "conditional")])

@@ -12,8 +12,8 @@ from starlette.requests import HTTPConnection
 from annotator.domain.messages import LANGUAGES as SPOKEN
 from annotator.domain.messages import say
 from annotator.domain.people import Actor, SignedIn
-from annotator.domain.settling import Reason
-from annotator.overview.next_steps import Waiting, say_waiting
+from annotator.domain.settling import QueueReason
+from annotator.overview.next_steps import WaitingDisagreements, say_waiting
 from annotator.web.adjudication.queue_filters import name_reasons
 from annotator.web.kit.controls import find_asked, heed_address, heed_tab, list_names
 from annotator.web.kit.messages import LANGUAGES, current_language, tr, use_language
@@ -168,11 +168,13 @@ def test_a_tab_that_nobody_named_or_that_there_is_not_opens_the_first(page: Any)
 
 
 def test_japanese_sentences_and_lists_are_joined_as_japanese_joins_them() -> None:
-    _, why = say_waiting(Waiting(3, {Reason.DIFFER: 2, Reason.QUESTION: 1}), 3, reopened=1)
+    _, why = say_waiting(
+        WaitingDisagreements(3, {QueueReason.DIFFER: 2, QueueReason.QUESTION: 1}), 3, reopened=1
+    )
     assert tr(why).count(". They wait because of: grades differ 2, question 1.") == 1
-    assert name_reasons(Reason.DIFFER | Reason.QUESTION) == "grades differ, question"
+    assert name_reasons(QueueReason.DIFFER | QueueReason.QUESTION) == "grades differ, question"
     use_language("ja")
     assert tr(why).count("。内訳: 評価値の不一致 2、質問 1。") == 1
-    assert name_reasons(Reason.DIFFER | Reason.QUESTION) == "評価値の不一致、質問"
+    assert name_reasons(QueueReason.DIFFER | QueueReason.QUESTION) == "評価値の不一致、質問"
     use_language("ko")
     assert tr(why).count(". 내역: 등급 불일치 2, 질문 1.") == 1

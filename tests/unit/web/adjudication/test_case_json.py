@@ -9,29 +9,29 @@ from annotator.adjudication.case import (
     CaseObjection,
     CaseProposal,
     CaseQuestion,
-    Neighbour,
+    NeighbourDocument,
 )
-from annotator.adjudication.records import Decision, Turn
-from annotator.adjudication.service import Case, CaseBatch, CaseJudgment
+from annotator.adjudication.records import Decision, DiscussionTurn
+from annotator.adjudication.service import CaseBatch, CaseJudgment, DisagreementView
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.messages import say
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.web.adjudication.api import show_batch, write_case
 
 AT = datetime(2026, 3, 4, 12, tzinfo=timezone(timedelta(hours=9)))
 WRITTEN = "2026-03-04T03:00:00+00:00"
-TURN = Turn("graded", 2, "그대로", True, AT)
-CASE = Case(
+TURN = DiscussionTurn("graded", 2, "그대로", True, AT)
+CASE = DisagreementView(
     "p", "Q1", "一", "narrative", "law", "d1", "題", "https://x", "text/html", "本文", True, "reopened",
     (CaseJudgment("A", "graded", 0, "違う", 2, False, False, TURN), CaseJudgment("B", "graded", 3, None, 3, True, True)),
     (Decision("p", 1, "graded", 2, "第17条", "words", AT, cause="slip", in_guideline=True),), 3, DEFAULT_RUBRIC,
-    "1-ab", say("you judged this pair"), contested_grade=2, waiting=Reason.DIFFER | Reason.OBJECTION, distance=3,
+    "1-ab", say("you judged this pair"), contested_grade=2, waiting=QueueReason.DIFFER | QueueReason.OBJECTION, distance=3,
     decided_by=("lou",), language="ja", length=4, sha256="ab", metadata={"kind": "law"}, taste=True, since=AT,
     held_by="lin", assigned_to="lea", impact=CaseImpact(0.1, 0.2, 0.3, 4),
     proposals=(CaseProposal("lea", "graded", 1, "mine", None), CaseProposal("lou", "unrateable", None, "theirs", "slip")),
     needs_second=True, discussion=CaseDiscussion("asked", AT, (say("waits for {letter}", letter="A"),)),
     objections=(CaseObjection("A", "見て", AT),), questions=(CaseQuestion(7, "B", "왜?", AT, "答"),),
-    neighbours=(Neighbour("p2", "d2", "題2", 1, "settled", 0.97),), lacking=2,
+    neighbours=(NeighbourDocument("p2", "d2", "題2", 1, "settled", 0.97),), lacking=2,
 )  # fmt: skip
 
 

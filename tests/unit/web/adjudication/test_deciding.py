@@ -9,7 +9,7 @@ import pytest
 
 from annotator.adjudication.records import CAUSES
 from annotator.domain.grades import DEFAULT_RUBRIC
-from annotator.domain.settling import REASONS, STAGES, Reason
+from annotator.domain.settling import REASONS, STAGES, QueueReason
 from annotator.web.adjudication.panel import component as adjudication_component
 from annotator.web.adjudication.panel.words import STAGES as STAGE_NAMES
 from annotator.web.adjudication.panel.words import deciding_words, list_keys
@@ -30,7 +30,7 @@ def list_asked() -> set[str]:
 
 def test_every_word_that_a_script_asks_for_is_told() -> None:
     asked = list_asked() | {f"cause_{code}" for code in CAUSES} | {f"status_{stage}" for stage in STAGES}
-    asked |= {f"why_{reason.name.lower()}" for reason in Reason if reason.name}
+    asked |= {f"why_{reason.name.lower()}" for reason in QueueReason if reason.name}
     asked |= {f"discussion_{state}" for state in ("asked", "answered", "closed")}
     troubles = (
         "slow",
@@ -51,7 +51,7 @@ def test_every_word_that_a_script_asks_for_is_told() -> None:
 def test_the_panel_names_stages_and_what_cannot_be_rated_as_the_other_pages_do() -> None:
     words = deciding_words()
     assert {stage: words[f"status_{stage}"] for stage in STAGES} == dict(STAGE_NAMES)
-    assert words["why_unrateable"] == REASONS[Reason.UNRATEABLE]
+    assert words["why_unrateable"] == REASONS[QueueReason.UNRATEABLE]
 
 
 def test_every_cause_has_a_key_of_its_own_and_the_sheet_names_every_key() -> None:

@@ -3,13 +3,13 @@
 import pytest
 
 from annotator.adjudication.queue_records import QueueFilter
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.web.adjudication.queue_url import NAMES, QueueAddress, read_address, write_address
 
 FULL = QueueAddress(
     QueueFilter(
         "all",
-        Reason.DIFFER | Reason.STALE,
+        QueueReason.DIFFER | QueueReason.STALE,
         "質問 1",
         "법령",
         ("花子", "민준"),
@@ -47,7 +47,7 @@ def test_what_means_nothing_is_left_out(words: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ({"reason": "mood,differ"}, QueueFilter(reasons=Reason.DIFFER)),
+        ({"reason": "mood,differ"}, QueueFilter(reasons=QueueReason.DIFFER)),
         ({"query": ""}, QueueFilter()),
         ({"query": " Q1 "}, QueueFilter(query_id="Q1")),
         ({"grades": "2-2"}, QueueFilter(grades=(2, 2))),

@@ -8,7 +8,7 @@ import pytest
 
 from annotator.adjudication.queue_records import Disagreement, QueueFilter, QueuePace, QueuePage
 from annotator.domain.messages import say
-from annotator.domain.settling import Reason
+from annotator.domain.settling import QueueReason
 from annotator.web.adjudication import queue_table, queue_url
 from annotator.web.adjudication.queue_filters import describe_filter
 from annotator.web.adjudication.queue_page import describe_pace
@@ -17,7 +17,7 @@ from annotator.web.adjudication.queue_url import QueueAddress
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 ITEM = Disagreement(
     "p", "Q1", "d1", None, {"花子": 3, "민준": 0}, 3, 0.25, "open", datetime(2026, 3, 4, tzinfo=UTC),
-    reasons=Reason.DIFFER | Reason.QUALITY, waiting=Reason.DIFFER, query="Q1", title="x" * 61, unrateable=("셋",),
+    reasons=QueueReason.DIFFER | QueueReason.QUALITY, waiting=QueueReason.DIFFER, query="Q1", title="x" * 61, unrateable=("셋",),
 )  # fmt: skip
 PACE = QueuePace(40, 20, 2, 10.0, 14, 2.0, 20, 9.0, 360.0, 4.0, None, None)
 UNTIMED = replace(PACE, timed=0, seconds=None, work=None, why_no_work=say("no decision has a time"))
@@ -88,7 +88,7 @@ def test_a_row_says_what_there_is_to_know_and_its_link_keeps_what_is_asked_for(
 def test_a_row_of_a_decided_pair_says_why_it_was_here_and_one_whose_impact_is_due_waits_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    decided = replace(ITEM, status="decided", waiting=Reason(0), decided=2)
+    decided = replace(ITEM, status="decided", waiting=QueueReason(0), decided=2)
     first, second = draw(monkeypatch, decided, replace(ITEM, query_id="Q2"), decided=True, due={"Q2"})
     assert (first["settled as"], first["why"]) == ("2", "grades differ, quality control; was reopened")
     assert (second["settled as"], second["impact"]) == ("", "…")

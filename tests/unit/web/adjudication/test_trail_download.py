@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from annotator.adjudication.history_service import TrailFilter
+from annotator.adjudication.history_service import AuditLogFilter
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person, find_actor
-from annotator.storage.audit_log import Event, add_events
+from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database
 from annotator.web.adjudication.downloads import list_audit_log_address
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -27,9 +27,10 @@ def world(database: Database) -> JudgedWorld:
     with database.write() as session:
         lea = find_actor(session, "lea").person_id
         events = [
-            Event("put off", made.dataset_pk, lea, NOW + timedelta(seconds=number)) for number in range(MANY)
+            AuditEvent("put off", made.dataset_pk, lea, NOW + timedelta(seconds=number))
+            for number in range(MANY)
         ]
-        last = Event(
+        last = AuditEvent(
             "exported queue", made.dataset_pk, None, NOW + timedelta(days=1), after={"pairs": "=1,\n題"}
         )
         add_events(session, [*events, last])
@@ -38,25 +39,25 @@ def world(database: Database) -> JudgedWorld:
 
 def test_a_lead_keeps_every_record_in_either_format(world: JudgedWorld, visitor: Visitor) -> None:
     visitor.sign_in("lea")
-    answer = visitor.http.get(list_audit_log_address("d", "csv", TrailFilter()))
+    answer = visitor.http.get(list_audit_log_address("d", "csv", AuditLogFilter()))
     assert "d-trail.csv" in answer.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"), newline="")))
     assert len(rows) == MANY + 1
     assert json.loads(rows[-1]["after"]) == {"pairs": "=1,\n題"}
-    lines = visitor.http.get(list_audit_log_address("d", "jsonl", TrailFilter())).text.splitlines()
+    lines = visitor.http.get(list_audit_log_address("d", "jsonl", AuditLogFilter())).text.splitlines()
     assert [json.loads(line)["number"] for line in lines] == [int(row["number"]) for row in rows]
 
 
 def test_the_file_holds_what_its_address_asks_for(world: JudgedWorld, visitor: Visitor) -> None:
     visitor.sign_in("lea")
 
-    def count(wanted: TrailFilter) -> int:
+    def count(wanted: AuditLogFilter) -> int:
         return len(visitor.http.get(list_audit_log_address("d", "jsonl", wanted)).text.splitlines())
 
-    assert count(TrailFilter(action="exported queue")) == 1
-    assert count(TrailFilter(person="operator")) == 1
-    assert count(TrailFilter(since=NOW + timedelta(seconds=1000))) == 4
-    assert count(TrailFilter(until=NOW + timedelta(seconds=1))) == 2
+    assert count(AuditLogFilter(action="exported queue")) == 1
+    assert count(AuditLogFilter(person="operator")) == 1
+    assert count(AuditLogFilter(since=NOW + timedelta(seconds=1000))) == 4
+    assert count(AuditLogFilter(until=NOW + timedelta(seconds=1))) == 2
     assert (
         visitor.http.get("/api/trail?dataset=d&since=2026-03-05&until=2026-03-05").text.count("exported") == 1
     )

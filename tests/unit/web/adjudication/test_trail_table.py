@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotator.adjudication.history_service import say_recorded
-from annotator.storage.audit_log import Event, add_events
+from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
 from annotator.storage.schema import upgrade_schema
@@ -24,7 +24,7 @@ def world(tmp_path: Path) -> JudgedWorld:
     return make_world(database)
 
 
-def note(world: JudgedWorld, *events: Event) -> None:
+def note(world: JudgedWorld, *events: AuditEvent) -> None:
     with world.database.write() as session:
         add_events(session, list(events))
 
@@ -64,8 +64,8 @@ def test_a_record_shows_who_when_the_pair_and_a_sentence_with_texts_of_people_es
     with world.database.read() as session:
         pair_pk = key_of(session.get_one(PairRow, 1).pk)
     told = {"outcome": "graded", "grade": 2, "rationale": "<script>alert(1)</script> 第17条"}
-    note(world, Event("decided", world.dataset_pk, lead_pk, NOW, pair_pk, None, told))
-    note(world, Event("exported queue", world.dataset_pk, None, NOW, after={"pairs": 3}))
+    note(world, AuditEvent("decided", world.dataset_pk, lead_pk, NOW, pair_pk, None, told))
+    note(world, AuditEvent("exported queue", world.dataset_pk, None, NOW, after={"pairs": 3}))
     shown = words(draw(world))
     assert "decided 2: &lt;script&gt;alert(1)&lt;/script&gt; 第17条" in shown
     for piece in (
@@ -80,8 +80,10 @@ def test_a_record_shows_who_when_the_pair_and_a_sentence_with_texts_of_people_es
 
 def test_filters_choose_and_begin_at_the_latest_again(world: JudgedWorld) -> None:
     lead_pk = find(world, "lead").person_id
-    events = [Event("put off", world.dataset_pk, lead_pk, NOW + timedelta(minutes=at)) for at in range(60)]
-    note(world, *events, Event("exported queue", world.dataset_pk, None, NOW, after={"pairs": 3}))
+    events = [
+        AuditEvent("put off", world.dataset_pk, lead_pk, NOW + timedelta(minutes=at)) for at in range(60)
+    ]
+    note(world, *events, AuditEvent("exported queue", world.dataset_pk, None, NOW, after={"pairs": 3}))
     app = draw(world)
     assert "1 to 50 of 61" in words(app)
     app.button(key="trail from d earlier").click()

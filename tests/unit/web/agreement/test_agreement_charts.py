@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from annotator.agreement.records import (
+    AgreementPeriod,
     AgreementReport,
+    CoefficientValue,
     GroupAgreement,
     Leaning,
-    Measured,
+    MeasuredAgreement,
     PairAgreement,
-    Period,
-    Value,
 )
 from annotator.web.agreement import charts, time_charts
 from annotator.web.agreement.charts import chart_forest, describe_forest, list_points
@@ -23,7 +23,7 @@ from annotator.web.kit.charts import label_counts, shorten
 from annotator.web.kit.messages import use_language
 from tests.unit.web.kit.test_charts import GROUNDS, contrast, rows_of
 
-KNOWN, UNKNOWN = Value(0.5, (0.4, 0.6)), Value(None, why="no variation")
+KNOWN, UNKNOWN = CoefficientValue(0.5, (0.4, 0.6)), CoefficientValue(None, why="no variation")
 NAMES = ("Not relevant", "少し", "매우", "Perfect")
 # How dichromats see a colour, in linear light: Machado, Oliveira & Fernandes 2009, severity 1.
 BLINDNESS = {
@@ -33,14 +33,14 @@ BLINDNESS = {
 }  # fmt: skip
 
 
-def couple(first: str, second: str, pairs: int = 10, kappa: Value = KNOWN) -> PairAgreement:
+def couple(first: str, second: str, pairs: int = 10, kappa: CoefficientValue = KNOWN) -> PairAgreement:
     kinds = dict.fromkeys(("unweighted", "linear", "quadratic"), kappa)
     return PairAgreement((first, second), pairs, 0.5, kinds, ((pairs, 0, 0, 0), *[(0, 0, 0, 0)] * 3))
 
 
-def measured(kappa: Value = KNOWN, pairs: int = 10) -> Measured:
+def measured(kappa: CoefficientValue = KNOWN, pairs: int = 10) -> MeasuredAgreement:
     kinds = dict.fromkeys(("unweighted", "linear", "quadratic"), kappa)
-    return Measured(
+    return MeasuredAgreement(
         pairs, 0, 5, 0.5, kinds, kappa, {"ordinal": kappa}, kappa, kappa, (), (), (), (1, 2, 3, 4)
     )
 
@@ -50,8 +50,10 @@ def report(groups: tuple[GroupAgreement, ...]) -> AgreementReport:
 
 
 def test_the_lowest_kappa_that_is_told_is_not_of_two_who_share_too_little() -> None:
-    low = dataclasses.replace(couple("a", "b", 1, Value(-1.0)), warning="too few to say much")
-    said = charts.describe_matrix([low, couple("a", "c"), couple("b", "c", kappa=Value(0.7))], "linear")
+    low = dataclasses.replace(couple("a", "b", 1, CoefficientValue(-1.0)), warning="too few to say much")
+    said = charts.describe_matrix(
+        [low, couple("a", "c"), couple("b", "c", kappa=CoefficientValue(0.7))], "linear"
+    )
     assert "1 of them shares too few pairs to say much" in said
     assert said.endswith("Lowest 0.50 (a – c), highest 0.70 (b – c).")
 
@@ -60,7 +62,7 @@ def test_the_matrix_has_kappa_above_the_diagonal_and_its_pairs_below() -> None:
     pairs = [
         couple("ann", "花子", 1234),
         couple("ann", "🦊", 7, UNKNOWN),
-        couple("花子", "🦊", 30, Value(-0.2, (-0.4, 0.1))),
+        couple("花子", "🦊", 30, CoefficientValue(-0.2, (-0.4, 0.1))),
     ]
     cells = {(cell["row"], cell["column"]): cell for cell in charts.list_matrix_cells(pairs, "linear")}
     assert {place: cell["shown"] for place, cell in cells.items()} == {
@@ -134,9 +136,9 @@ def test_names_that_are_cut_alike_stay_two() -> None:
 def test_drift_is_drawn_where_kappa_is_known_and_those_who_lean_furthest_are_told_apart_by_form_too() -> None:
     people = [Leaning(f"p{at}", 40, at / 10, (0.0, at / 5)) for at in range(9)]
     periods = (
-        Period("2026-01-05", "2026-01-11", 40, KNOWN, 0.5, tuple(people)),
-        Period("2026-01-12", "2026-01-18", 40, UNKNOWN, 1.0, tuple(people[:4])),
-        Period("2026-01-19", "2026-01-25", 40, KNOWN, 0.5),
+        AgreementPeriod("2026-01-05", "2026-01-11", 40, KNOWN, 0.5, tuple(people)),
+        AgreementPeriod("2026-01-12", "2026-01-18", 40, UNKNOWN, 1.0, tuple(people[:4])),
+        AgreementPeriod("2026-01-19", "2026-01-25", 40, KNOWN, 0.5),
     )
     drawn = time_charts.chart_drift(periods, 0.7).to_dict()
     assert [row["period"] for row in rows_of(drawn)] == ["2026-01-05", "2026-01-19"]
@@ -217,7 +219,7 @@ def test_a_person_is_found_in_the_heat_map_of_a_crowd() -> None:
 
 
 def test_of_a_long_table_those_stand_on_the_page_that_weigh_most() -> None:
-    pairs = tuple(couple(f"a{place:03}", "z", 100, Value(place / 200)) for place in range(150))
+    pairs = tuple(couple(f"a{place:03}", "z", 100, CoefficientValue(place / 200)) for place in range(150))
     pairs = (dataclasses.replace(pairs[0], warning="too few"), *pairs[1:])
     leanings = tuple(Leaning(f"a{place:03}", 40, place / 100, None) for place in range(150))
     given = {f"a{place:03}": (place, 0, 0, 0) for place in range(150)}
@@ -241,7 +243,8 @@ def test_of_a_long_table_those_stand_on_the_page_that_weigh_most() -> None:
 
 def test_of_many_groups_those_stand_on_the_page_that_lower_kappa_most_beside_the_dataset() -> None:
     groups = [
-        GroupAgreement("annotator", f"a{place:03}", measured(Value(place / 200), 100)) for place in range(150)
+        GroupAgreement("annotator", f"a{place:03}", measured(CoefficientValue(place / 200), 100))
+        for place in range(150)
     ]
     groups[0] = dataclasses.replace(groups[0], warning="too few")
     groups[1] = GroupAgreement("annotator", None, measured(UNKNOWN))
@@ -256,7 +259,9 @@ def test_of_many_groups_those_stand_on_the_page_that_lower_kappa_most_beside_the
 
 def test_of_hundreds_of_annotators_few_have_a_column_in_the_table_of_periods_and_the_file_has_all() -> None:
     leanings = tuple(Leaning(f"a{place:03}", 40, place / 100, None) for place in range(150))
-    periods = tuple(Period(day, day, 40, KNOWN, 0.5, leanings) for day in ("2026-01-01", "2026-01-02"))
+    periods = tuple(
+        AgreementPeriod(day, day, 40, KNOWN, 0.5, leanings) for day in ("2026-01-01", "2026-01-02")
+    )
     crowd = dataclasses.replace(
         report(()), periods=periods, measured=dataclasses.replace(measured(), leanings=leanings)
     )
@@ -275,7 +280,7 @@ def test_of_hundreds_of_annotators_few_have_a_column_in_the_table_of_periods_and
 def test_the_days_of_a_period_are_not_called_the_limits_of_an_interval(
     language: str, first: str, last: str
 ) -> None:
-    period = Period("2026-01-05", "2026-01-11", 10, KNOWN, 0.5, (), (0, 1))
+    period = AgreementPeriod("2026-01-05", "2026-01-11", 10, KNOWN, 0.5, (), (0, 1))
     use_language(language)
     try:
         (row,) = list_period_rows(dataclasses.replace(report(()), periods=(period,)))

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from annotator.agreement.records import Value
+from annotator.agreement.records import CoefficientValue
 from annotator.agreement.service import compute_agreement
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.agreement import page, report_cache
-from annotator.web.agreement.report_cache import Kept, KeptReports
+from annotator.web.agreement.report_cache import KeptReport, KeptReports
 from tests.integration.judged_world import JudgedWorld
 from tests.unit.web.lead_pages import find, make_world, open_page, run, words
 
@@ -34,9 +34,9 @@ class Reports:
         self.report = compute_agreement(database, OPERATOR, "d")
         self.asked: list[bool] = []
 
-    def find(self, *_: Any, anew: bool, **__: Any) -> Kept:
+    def find(self, *_: Any, anew: bool, **__: Any) -> KeptReport:
         self.asked.append(anew)
-        return Kept(self.report, datetime(2026, 1, 2, 3, 4, tzinfo=UTC), not anew, 1, 1.0)
+        return KeptReport(self.report, datetime(2026, 1, 2, 3, 4, tzinfo=UTC), not anew, 1, 1.0)
 
 
 def test_a_report_that_is_no_longer_new_says_of_when_it_is_and_can_be_measured_again(
@@ -74,10 +74,10 @@ def test_the_overview_and_the_agreement_page_show_one_measurement(
 def test_the_overviews_steps_go_by_what_was_judged_a_moment_ago(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reports, shown = KeptReports(), list[Kept]()
+    reports, shown = KeptReports(), list[KeptReport]()
 
     class Reports:
-        def find(self, _: Database, *asked: Any, **more: Any) -> Kept:
+        def find(self, _: Database, *asked: Any, **more: Any) -> KeptReport:
             shown.append(reports.find(world.database, *asked, **more))
             return shown[-1]
 
@@ -97,7 +97,7 @@ def test_what_is_known_first_is_said_while_the_rest_is_measured(
 ) -> None:
     said: list[tuple[int, str]] = []
 
-    def listen(pairs: int, kappa: Value) -> str:
+    def listen(pairs: int, kappa: CoefficientValue) -> str:
         said.append((pairs, f"{kappa.value:.2f}"))
         return "first"
 
@@ -120,10 +120,10 @@ def test_by_what_can_be_grouped_is_read_before_the_first_figures_only_where_a_gr
 
 
 def test_the_first_figures_are_a_sentence_also_without_a_kappa() -> None:
-    assert page.say_first(1234, Value(0.456)).startswith(
+    assert page.say_first(1234, CoefficientValue(0.456)).startswith(
         "Cohen's kappa is 0.46 over 1,234 pairs. Its interval"
     )
-    assert page.say_first(0, Value(None, None, "no pair")) == "Measuring agreement …"
+    assert page.say_first(0, CoefficientValue(None, None, "no pair")) == "Measuring agreement …"
 
 
 def test_by_what_can_be_grouped_is_read_once_a_minute_and_for_each_dataset(

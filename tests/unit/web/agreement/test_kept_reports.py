@@ -10,7 +10,7 @@ import pytest
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR
 from annotator.web.agreement import report_cache
-from annotator.web.agreement.report_cache import MOST_KEPT, Kept, KeptReports
+from annotator.web.agreement.report_cache import MOST_KEPT, KeptReport, KeptReports
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
 
@@ -51,7 +51,7 @@ class Bench:
         quick: float = 0.0,
         dataset: str = "d",
         database: Any = None,
-    ) -> Kept:
+    ) -> KeptReport:
         now = NOW + timedelta(seconds=seconds)
         return self.kept.find(database, OPERATOR, dataset, by=by, now=now, anew=anew, quick=quick)
 

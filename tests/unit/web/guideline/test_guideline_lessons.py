@@ -12,8 +12,8 @@ from annotator.guideline.service import read_version
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.guideline import feedback
-from annotator.web.guideline.draft import CHOSEN, Draft, widget_key
-from annotator.web.guideline.feedback import Chosen, read_chosen, write_chosen
+from annotator.web.guideline.draft import CHOSEN, GuidelineDraft, widget_key
+from annotator.web.guideline.feedback import ChosenExamples, read_chosen, write_chosen
 from annotator.web.kit.messages import use_language
 from tests.integration.judged_world import NOW
 from tests.integration.lessons_world import LessonsWorld
@@ -56,8 +56,8 @@ def turn_to(world: LessonsWorld, app: AppTest, tab: str) -> AppTest:
     return run(turned)
 
 
-def draft_of(app: AppTest) -> Draft:
-    draft: Draft = app.session_state["guideline draft d"]
+def draft_of(app: AppTest) -> GuidelineDraft:
+    draft: GuidelineDraft = app.session_state["guideline draft d"]
     return draft
 
 
@@ -115,7 +115,7 @@ def test_what_is_chosen_is_named_by_the_version_that_is_published(world: Lessons
     app = open_tab(world, WORKLIST)
     tick(app, "The next version answers this")
     chosen = read_chosen(draft_of(app).fields[CHOSEN])
-    assert chosen == Chosen(frozenset((key, 1) for key in keys))
+    assert chosen == ChosenExamples(frozenset((key, 1) for key in keys))
     app = turn_to(world, app, WRITE)
     assert "It answers 3 decisions on disputes, which the version will name." in words(app)
     assert "Nothing yet." in words(app)  # a choice alone is no version
@@ -168,9 +168,9 @@ def test_a_choice_outlives_a_merge_with_another_leads_version(world: LessonsWorl
 
 
 def test_a_choice_is_written_and_read_back_and_nothing_else_is_taken_for_one() -> None:
-    chosen = Chosen(frozenset({("a1", 2), ("b", 10)}), frozenset({7}))
+    chosen = ChosenExamples(frozenset({("a1", 2), ("b", 10)}), frozenset({7}))
     assert read_chosen(write_chosen(chosen)) == chosen
-    assert read_chosen("a1 2\n\nx\nquestion y\na1 -3\n 4\nquestion 7") == Chosen(
+    assert read_chosen("a1 2\n\nx\nquestion y\na1 -3\n 4\nquestion 7") == ChosenExamples(
         frozenset({("a1", 2)}), frozenset({7})
     )
 
@@ -181,15 +181,17 @@ def choose_of_the_draft_before(url: str, person_id: int) -> None:
     from annotator.domain.people import OPERATOR
     from annotator.guideline.service import list_versions
     from annotator.storage.database import Database
-    from annotator.web.guideline.draft import CHOSEN, Draft, set_draft
-    from annotator.web.guideline.feedback import Chosen, Desk, choose, name_choice, write_chosen
+    from annotator.web.guideline.draft import CHOSEN, GuidelineDraft, set_draft
+    from annotator.web.guideline.feedback import ChosenExamples, DraftDesk, choose, name_choice, write_chosen
     from annotator.web.kit.controls import find_key
 
     base = list_versions(Database(url), OPERATOR, "d")[0]
-    desk = Desk("d", base)
+    desk = DraftDesk("d", base)
     before, _ = find_key(name_choice(desk, "x"), False)
     st.session_state[before] = False  # what the browser shows still, and reports
-    set_draft("d", Draft(base.version, {CHOSEN: write_chosen(Chosen(frozenset({("k", 1)})))}))
+    set_draft(
+        "d", GuidelineDraft(base.version, {CHOSEN: write_chosen(ChosenExamples(frozenset({("k", 1)})))})
+    )
     choose(desk, [("k", 1)], (), "x", before)
     st.text(desk.read(CHOSEN))
 

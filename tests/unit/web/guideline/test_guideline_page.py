@@ -13,7 +13,7 @@ from annotator.domain.people import OPERATOR
 from annotator.guideline.service import list_versions, publish_version, read_version
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.web.guideline.draft import FIELDS, Draft, to_fields, to_rubric, widget_key
+from annotator.web.guideline.draft import FIELDS, GuidelineDraft, to_fields, to_rubric, widget_key
 from tests.integration.judged_world import NOW
 from tests.integration.standard_world import StandardWorld
 from tests.unit.web.lead_pages import open_page, run, words
@@ -198,7 +198,7 @@ def test_what_is_no_draft_is_not_taken_for_one(
 ) -> None:
     from annotator.web.guideline import draft as guideline_draft
 
-    taken: list[Draft] = []
+    taken: list[GuidelineDraft] = []
     monkeypatch.setattr(guideline_draft, "set_draft", lambda dataset, draft: taken.append(draft))
     guideline_draft._restore("d", list_versions(world.database, OPERATOR, "d")[0], found)
     assert taken == []

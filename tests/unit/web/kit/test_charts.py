@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotator.agreement.records import PairAgreement, Value
+from annotator.agreement.records import CoefficientValue, PairAgreement
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.web.kit import charts
 from annotator.web.kit.heat_map import chart_confusion, describe_confusion, list_cells
@@ -60,9 +60,9 @@ def test_a_heat_map_has_rows_of_the_first_and_columns_of_the_second_annotator() 
 
 def test_only_defined_kappas_are_drawn_and_the_words_hold_the_others() -> None:
     named = [
-        ("設定", Value(-0.2, (-0.5, 0.1))),
-        ("法", Value(None, why="no variation")),
-        ("x", Value(0.4, None, "one query")),
+        ("設定", CoefficientValue(-0.2, (-0.5, 0.1))),
+        ("法", CoefficientValue(None, why="no variation")),
+        ("x", CoefficientValue(0.4, None, "one query")),
     ]
     drawn = charts.chart_kappas(named, 0.7).to_dict()
     points = rows_of(drawn)
@@ -102,7 +102,7 @@ def test_a_chart_waits_for_a_pandas_that_another_thread_is_still_importing() -> 
     script = """
 import sys, threading
 import altair, annotator.labeling.service
-from annotator.agreement.records import Value
+from annotator.agreement.records import CoefficientValue
 
 assert "pandas" not in sys.modules
 begun, go_on = threading.Event(), threading.Event()
@@ -119,7 +119,7 @@ begun.wait(30)
 threading.Timer(1, go_on.set).start()
 from annotator.web.kit.charts import chart_kappas
 try:
-    chart_kappas([("linear", Value(0.5, (0.4, 0.6)))], 0.7).to_dict()
+    chart_kappas([("linear", CoefficientValue(0.5, (0.4, 0.6)))], 0.7).to_dict()
 finally:
     go_on.set()
 print("drawn")

@@ -179,7 +179,7 @@ def test_a_rendering_that_computes_too_long_is_given_up_by_its_own_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sandbox, "COMPUTING", 0.5)
-    worker = sandbox.Worker()
+    worker = sandbox.RenderingProcess()
     assert worker.render("*a*", "markdown", "a") == ("<p><em>a</em></p>\n", 0)
     process = worker._process
     assert worker.render("[" * LONGEST, "markdown", "a") == ("", 0)
