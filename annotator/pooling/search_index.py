@@ -2,7 +2,7 @@
 
 A segment holds up to 65,536 texts or some million characters; a hundred thousand texts take some hundred megabytes. Scores
 are BM25's (Lucene's variant, k1 1.5, b 0.75), rare grams of a query first; grams in very many texts are left out, so that no
-key press takes long. Knows no database: a `Source` gives the texts and a stamp of their state. Callers never wait: an older
+key press takes long. Knows no database: an `IndexSource` gives the texts and a stamp of their state. Callers never wait: an older
 index answers while a newer one is built, and without one the answer is the progress. Keeps a few indexes, drops the least
 recently used, and is thread-safe.
 """

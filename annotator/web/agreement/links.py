@@ -1,4 +1,4 @@
-"""The addresses of the agreement page: a `Selection` of pairs as parameters, as a sentence, and as links.
+"""The addresses of the agreement page: a `PairSelection` as parameters, as a sentence, and as links.
 
 `?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`: no `pairs` means no selection; no `is` means pairs
 without a value. `?pairs=given&who=ann&grade=2`: one grade of one annotator. `without=bob`: his judgments do not count.
