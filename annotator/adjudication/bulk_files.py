@@ -15,7 +15,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from annotator.adjudication.queue_records import list_words
-from annotator.adjudication.records import CAUSES, Decision, IndependentJudgment, digest_seen, read_revision
+from annotator.adjudication.records import (
+    CAUSES,
+    Decision,
+    IndependentJudgment,
+    compute_case_version,
+    read_revision,
+)
 from annotator.domain.errors import Problems
 from annotator.domain.settling import Decided, QueueReason, read_decision
 from annotator.domain.shuffling import give_letters, name_checker
@@ -81,7 +87,7 @@ def describe_rows(
         dispute = row.DisputeRow
         given = answers.get(dispute.pair_pk, ())
         decided = read_decision(row.outcome, row.grade) if row.outcome else None
-        seen = digest_seen([one.event_id for one in given], revisions.get(dispute.pair_pk, 0))
+        seen = compute_case_version([one.event_id for one in given], revisions.get(dispute.pair_pk, 0))
         address = urlencode({"dataset": dataset, "pair": row.pair})
         yield QueueLine(
             query_id=row.query_id,
@@ -299,9 +305,13 @@ def is_decided_so(line: DecisionLine, pair: PolicyPair) -> bool:
 
 def _find_change(line: DecisionLine, pair: PolicyPair) -> str | None:
     """What has become of the pair since it was exported; None where nothing has but this very decision."""
-    if line.seen is None or line.pair != pair.key or line.seen == digest_seen(pair.events, pair.revision):
+    if (
+        line.seen is None
+        or line.pair != pair.key
+        or line.seen == compute_case_version(pair.events, pair.revision)
+    ):
         return None
-    if is_decided_so(line, pair) and line.seen == digest_seen(pair.events, pair.revision - 1):
+    if is_decided_so(line, pair) and line.seen == compute_case_version(pair.events, pair.revision - 1):
         return None
     if pair.last is None or read_revision(line.seen) == pair.revision:
         return "a judgment that came or was changed since"

@@ -15,17 +15,17 @@ from sqlmodel import col
 from annotator.adjudication.decisions_sql import list_judged_by
 from annotator.adjudication.queue_records import QueueFilter
 from annotator.adjudication.queue_sql import QueueReader, list_rows
-from annotator.adjudication.records import Decision, PolicyCandidate, digest_seen, takes_two
+from annotator.adjudication.records import Decision, PolicyCandidate, compute_case_version, takes_two
 from annotator.domain.people import Actor
 from annotator.domain.settling import QueueReason
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, SettleBatchRow
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import PreparedSql, prepare, read_time, run, run_plain
+from annotator.storage.sql import PreparedSql, execute_sql, fetch_tuples, prepare_sql, read_time
 from annotator.storage.tables import DatasetRow, PersonRow
 
 CHUNK = 500
 Name = tuple[str, str]
-_BY_NAME = prepare(
+_BY_NAME = prepare_sql(
     """
 SELECT q.query_id, d.doc_id, p.pk, p.key, x.open FROM query q JOIN pair p ON p.query_pk = q.pk JOIN document d ON d.pk = p.document_pk
 LEFT JOIN dispute x ON x.pair_pk = p.pk
@@ -34,7 +34,7 @@ WHERE q.dataset_pk = :dataset_pk AND q.query_id IN :queries AND d.dataset_pk = :
     lists=["queries", "documents"],
 )
 # The judgments that `adjudication/decisions_sql.py` shows on a case.
-_EVENTS = prepare(
+_EVENTS = prepare_sql(
     """
 SELECT c.pair_pk, j.event_id FROM current_judgment c JOIN judgment j ON j.pk = c.judgment_pk
 WHERE c.pair_pk IN :pairs AND c.purpose = 'independent' AND c.outcome <> 'later'
@@ -42,23 +42,23 @@ UNION ALL SELECT x.pair_pk, j.event_id FROM quality_pair x JOIN judgment j ON j.
 WHERE x.pair_pk IN :pairs AND x.outcome IS NOT NULL""",
     lists=["pairs"],
 )
-_GRADES = prepare(
+_GRADES = prepare_sql(
     """
 SELECT c.pair_pk, c.grade FROM current_judgment c WHERE c.pair_pk IN :pairs AND c.purpose = 'independent'
   AND c.outcome <> 'later' AND c.grade IS NOT NULL""",
     lists=["pairs"],
 )
-_DISCUSSED = prepare(
+_DISCUSSED = prepare_sql(
     "SELECT pair_pk FROM discussion WHERE closed_at IS NULL AND pair_pk IN :pairs", lists=["pairs"]
 )
-_LAST = prepare(
+_LAST = prepare_sql(
     """
 SELECT a.pair_pk, p.key, a.revision, a.outcome, a.grade, a.rationale, a.reason, a.decided_at, a.cause
 FROM adjudication a JOIN pair p ON p.pk = a.pair_pk
 WHERE a.pair_pk IN :pairs AND NOT EXISTS (SELECT 1 FROM adjudication n WHERE n.pair_pk = a.pair_pk AND n.revision > a.revision)""",
     lists=["pairs"],
 )
-_STILL_HOLD = prepare("""
+_STILL_HOLD = prepare_sql("""
 SELECT a.pair_pk, p.key FROM adjudication a JOIN current_adjudication c ON c.adjudication_pk = a.pk JOIN pair p ON p.pk = a.pair_pk
 WHERE a.batch_pk = :batch_pk ORDER BY a.pair_pk""")
 
@@ -95,7 +95,7 @@ def list_named(session: Session, dataset_pk: int, names: Collection[Name]) -> di
     found: dict[Name, NamedPair] = {}
     for queries, documents in _gather(by_query):
         values = {"dataset_pk": dataset_pk, "queries": queries, "documents": documents}
-        for query_id, doc_id, pk, key, is_open in run(session, _BY_NAME, values):
+        for query_id, doc_id, pk, key, is_open in execute_sql(session, _BY_NAME, values):
             if (query_id, doc_id) in wanted:
                 found[query_id, doc_id] = NamedPair(pk, key, None if is_open is None else bool(is_open))
     return found
@@ -152,7 +152,7 @@ def list_candidates(
             waiting=QueueReason(row.DisputeRow.waiting),
             taste=row.DisputeRow.taste,
             grades=grades.get(pk, ()),
-            seen=digest_seen(events.get(pk, ()), last[pk].revision if pk in last else 0),
+            seen=compute_case_version(events.get(pk, ()), last[pk].revision if pk in last else 0),
             impact=None if row.DisputeRow.recall_impact is None else row.DisputeRow.impact,
             flips=row.DisputeRow.flips or 0,
             second=takes_two(dataset.second_adjudicator, row.DisputeRow.distance),
@@ -191,7 +191,7 @@ def find_batch(session: Session, dataset_pk: int, number: int) -> SettleBatchRow
 
 def list_still_holding(session: Session, batch_pk: int) -> dict[int, str]:
     """The pairs that a batch settled and on which nobody has decided since: their keys by pair_pk."""
-    return {row[0]: row[1] for row in run(session, _STILL_HOLD, {"batch_pk": batch_pk})}
+    return {row[0]: row[1] for row in execute_sql(session, _STILL_HOLD, {"batch_pk": batch_pk})}
 
 
 def list_batches_of(
@@ -254,5 +254,5 @@ def _run_all(session: Session, statement: PreparedSql, pair_pks: Iterable[int]) 
     ordered = sorted(set(pair_pks))
     found = list[Any]()
     for start in range(0, len(ordered), CHUNK):
-        found += run_plain(session, statement, {"pairs": ordered[start : start + CHUNK]})
+        found += fetch_tuples(session, statement, {"pairs": ordered[start : start + CHUNK]})
     return found

@@ -26,7 +26,7 @@ from annotator.adjudication.records import (
     IndependentJudgment,
     JudgedNeighbour,
     PairStage,
-    digest_seen,
+    compute_case_version,
     list_visible,
     say_wait,
     takes_two,
@@ -373,7 +373,7 @@ def describe_case(
 
 def digest_case(facts: CaseFacts) -> str:
     """What is seen of the pair."""
-    return digest_seen([answer.event_id for answer in facts.answers], len(facts.decisions))
+    return compute_case_version([answer.event_id for answer in facts.answers], len(facts.decisions))
 
 
 def list_decisions(facts: CaseFacts) -> tuple[Decision, ...]:

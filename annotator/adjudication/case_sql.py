@@ -19,10 +19,10 @@ from annotator.adjudication.records import CaseFacts, JudgedNeighbour, PairStage
 from annotator.domain.settling import QueueReason, find_stage
 from annotator.storage.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.pair_states import FEW, PairState, list_pair_states
-from annotator.storage.sql import prepare, read_json, run, split
+from annotator.storage.sql import execute_sql, prepare_sql, read_json, split_into_chunks
 from annotator.storage.tables import DatasetRow
 
-_PAIRS = prepare(
+_PAIRS = prepare_sql(
     """
 SELECT p.pk, p.key, p.query_pk, p.document_pk, p.lacking, q.query_id, q.text AS query, q.narrative, q.language, q.category,
   d.doc_id, d.title, d.url, d.media_type, d.text_sha256, d.extra, substr(t.text, 1, :most) AS text, length(t.text) AS length,
@@ -37,21 +37,23 @@ LEFT JOIN case_assignment a ON a.pair_pk = p.pk LEFT JOIN person f ON f.pk = a.l
 WHERE p.pk IN :pairs""",
     lists=["pairs"],
 )
-_KEYS = prepare("SELECT pk FROM pair WHERE key = :key AND dataset_pk = :dataset_pk AND retired_at IS NULL")
-_DECISIONS = prepare(
+_KEYS = prepare_sql(
+    "SELECT pk FROM pair WHERE key = :key AND dataset_pk = :dataset_pk AND retired_at IS NULL"
+)
+_DECISIONS = prepare_sql(
     """
 SELECT a.pair_pk, a.revision, a.outcome, a.grade, a.rationale, a.reason, a.cause, a.in_guideline, a.seconds, a.decided_at,
   a.lead_pk, p.username AS by_name
 FROM adjudication a JOIN person p ON p.pk = a.lead_pk WHERE a.pair_pk IN :pairs ORDER BY a.pair_pk, a.revision""",
     lists=["pairs"],
 )
-_OBJECTIONS = prepare(
+_OBJECTIONS = prepare_sql(
     """
 SELECT o.pair_pk, o.text, o.objected_at, p.username AS by_name
 FROM objection o JOIN person p ON p.pk = o.annotator_pk WHERE o.pair_pk IN :pairs ORDER BY o.objected_at""",
     lists=["pairs"],
 )
-_QUESTIONS = prepare(
+_QUESTIONS = prepare_sql(
     """
 SELECT u.pair_pk, u.pk, u.text, u.asked_at, u.answer, p.username AS by_name
 FROM question u JOIN person p ON p.pk = u.annotator_pk WHERE u.pair_pk IN :pairs ORDER BY u.pk""",
@@ -61,7 +63,7 @@ FROM question u JOIN person p ON p.pk = u.annotator_pk WHERE u.pair_pk IN :pairs
 
 def find_case_pk(session: Session, dataset_pk: int, key: str) -> int | None:
     """The pair of the dataset's pool that has this key."""
-    found: int | None = run(session, _KEYS, {"key": key, "dataset_pk": dataset_pk}).scalar()
+    found: int | None = execute_sql(session, _KEYS, {"key": key, "dataset_pk": dataset_pk}).scalar()
     return found
 
 
@@ -87,7 +89,7 @@ def list_case_facts(
     discussions = read_discussions(session, dataset, pair_pks, now=reader.now)
     shown = dataset.shown_metadata or ()
     found = {}
-    for row in run(session, _PAIRS, named):
+    for row in execute_sql(session, _PAIRS, named):
         metadata = choose_metadata(read_json(row.extra), shown)
         given = answers.get(row.pk, []), proposals.get(row.pk, ())
         found[row.pk] = CaseFacts(row, metadata, *given, discussions.get(row.pk))
@@ -96,17 +98,17 @@ def list_case_facts(
         (_OBJECTIONS, "objections"),
         (_QUESTIONS, "questions"),
     ):
-        for row in run(session, statement, named):
+        for row in execute_sql(session, statement, named):
             getattr(found[row.pair_pk], name).append(row)
     return found
 
 
 MOST = 200
 AT_ONCE = 100
-_PLACE = prepare(
+_PLACE = prepare_sql(
     "SELECT p.pk, p.query_pk, p.document_pk, d.text_sha256 FROM pair p JOIN document d ON d.pk = p.document_pk WHERE p.pk = :pair_pk"
 )
-_KNOWN = prepare(
+_KNOWN = prepare_sql(
     """
 SELECT p.pk, p.query_pk, d.title, d.pk AS document_pk, d.text_sha256, coalesce(x.waiting, 0) AS waiting, a.pair_pk IS NOT NULL AS decided,
   EXISTS (SELECT 1 FROM quality_pair y JOIN quality_draw w ON w.pk = y.draw_pk
@@ -117,7 +119,7 @@ WHERE p.query_pk IN :queries AND p.retired_at IS NULL AND (p.judged > 0 OR p.kep
 ORDER BY p.query_pk, a.pair_pk IS NULL, p.judged DESC, p.pk""",
     lists=["queries"],
 )
-_TEXTS = prepare(
+_TEXTS = prepare_sql(
     "SELECT sha256, substr(text, 1, :most) FROM document_text WHERE document_pk IN :documents AND sha256 IN :hashes",
     lists=["documents", "hashes"],
 )
@@ -125,13 +127,13 @@ _TEXTS = prepare(
 
 def read_place(session: Session, pair_pk: int) -> Any:
     """Of which query a pair is, and which text its document has: `pk`, `query_pk`, `document_pk`, `text_sha256`."""
-    return run(session, _PLACE, {"pair_pk": pair_pk}).one()
+    return execute_sql(session, _PLACE, {"pair_pk": pair_pk}).one()
 
 
 def list_documents(session: Session, lead_pk: int | None, query_pks: Collection[int]) -> list[Any]:
     """The judged documents of these queries, at most MOST of each: rows with the columns of `_KNOWN`."""
     rows, counted = [], dict[int, int]()
-    for row in run(session, _KNOWN, {"queries": sorted(query_pks), "lead_pk": lead_pk or 0}):
+    for row in execute_sql(session, _KNOWN, {"queries": sorted(query_pks), "lead_pk": lead_pk or 0}):
         counted[row.query_pk] = counted.get(row.query_pk, 0) + 1
         if counted[row.query_pk] <= MOST:
             rows.append(row)
@@ -143,7 +145,7 @@ def read_how_far(
 ) -> dict[int, tuple[PairState, PairStage]]:
     """How far these pairs have come, by pair_pk. `waiting`: why each of them waits for a lead."""
     found = {}
-    for some in split(sorted(waiting), FEW):
+    for some in split_into_chunks(sorted(waiting), FEW):
         for state in list_pair_states(session, dataset_pk, some):
             decided, reasons = state.adjudicated is not None, QueueReason(waiting[state.pair_pk])
             stage = find_stage(state.settlement, reasons, decided=decided, lacking=state.lacking)
@@ -161,9 +163,9 @@ def describe_documents(
 def read_texts(session: Session, wanted: Iterable[tuple[int, str]], *, most: int) -> dict[str, str]:
     """The beginnings of texts, named by document and SHA-256, by SHA-256."""
     found: dict[str, str] = {}
-    for some in split(sorted(set(wanted)), AT_ONCE):
+    for some in split_into_chunks(sorted(set(wanted)), AT_ONCE):
         named = {"documents": [pk for pk, _ in some], "hashes": [sha256 for _, sha256 in some], "most": most}
-        found.update((sha256, text) for sha256, text in run(session, _TEXTS, named))
+        found.update((sha256, text) for sha256, text in execute_sql(session, _TEXTS, named))
     return found
 
 

@@ -15,7 +15,7 @@ from annotator.adjudication.records import (
     Decision,
     IndependentJudgment,
     Outcome,
-    digest_seen,
+    compute_case_version,
     owes_words,
     read_revision,
 )
@@ -55,7 +55,7 @@ class DecisionRequest:
         return mine == kept and (not reason or self.reason == row.reason)
 
 
-def check_ruling(
+def check_decision_request(
     decided: Decided | Literal["withdrawn"],
     rationale: str,
     reason: str | None,
@@ -91,7 +91,7 @@ class RepeatedRequest(NamedTuple):
     decision: Decision | None
 
 
-def find_repeated(
+def find_repeated_request(
     facts: CaseFacts, ruling: DecisionRequest, lead_pk: int, seen: str
 ) -> RepeatedRequest | None:
     """What became of the very same ruling of this lead, had it come before; None where it is new. ConflictError, saying what
@@ -101,7 +101,7 @@ def find_repeated(
     if digest_case(facts) == seen:
         return RepeatedRequest(None) if proposed else None
     last = facts.decisions[-1] if facts.decisions else None
-    before = digest_seen([answer.event_id for answer in facts.answers], len(decisions) - 1)
+    before = compute_case_version([answer.event_id for answer in facts.answers], len(decisions) - 1)
     if last is not None and last.lead_pk == lead_pk and before == seen:
         if ruling.is_same(last):
             return RepeatedRequest(decisions[-1])

@@ -25,7 +25,7 @@ from annotator.storage.disagreements import derive_disputes
 from annotator.storage.disclosures import add_seen
 from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.missing_judgments import derive_lacking
-from annotator.storage.sql import prepare, run
+from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DatasetRow,
@@ -43,7 +43,7 @@ SELECT a.pair_pk, p.dataset_pk, a.pk, a.lead_pk, a.outcome, a.grade, a.decided_a
 FROM adjudication a JOIN pair p ON p.pk = a.pair_pk
 WHERE a.pair_pk IN {pairs} AND a.outcome <> 'withdrawn'
   AND NOT EXISTS (SELECT 1 FROM adjudication n WHERE n.pair_pk = a.pair_pk AND n.revision > a.revision)"""
-_OF_SOME = [prepare(statement.format(pairs=":pairs"), lists=["pairs"]) for statement in (_DROP, _DERIVE)]
+_OF_SOME = [prepare_sql(statement.format(pairs=":pairs"), lists=["pairs"]) for statement in (_DROP, _DERIVE)]
 
 
 def derive_decided(session: Session, pair_pks: Iterable[int]) -> None:
@@ -52,7 +52,7 @@ def derive_decided(session: Session, pair_pks: Iterable[int]) -> None:
     pks = sorted(set(pair_pks))
     for start in range(0, len(pks), CHUNK):
         for statement in _OF_SOME:
-            run(session, statement, {"pairs": pks[start : start + CHUNK]})
+            execute_sql(session, statement, {"pairs": pks[start : start + CHUNK]})
 
 
 Item = TypeVar("Item")
@@ -155,30 +155,30 @@ def find_text(session: Session, document: DocumentRow) -> str | None:
 
 
 CHUNK = 500
-_HELD = prepare(
+_HELD = prepare_sql(
     """
 SELECT c.pair_pk, a.revision, a.outcome, a.grade, a.rationale, a.reason, a.cause, a.in_guideline
 FROM current_adjudication c JOIN adjudication a ON a.pk = c.adjudication_pk WHERE c.pair_pk IN :pairs""",
     lists=["pairs"],
 )
-_DISTANCES = prepare("SELECT pair_pk, distance FROM dispute WHERE pair_pk IN :pairs", lists=["pairs"])
-_PROPOSALS = prepare(
+_DISTANCES = prepare_sql("SELECT pair_pk, distance FROM dispute WHERE pair_pk IN :pairs", lists=["pairs"])
+_PROPOSALS = prepare_sql(
     """
 SELECT o.pair_pk, o.lead_pk, o.outcome, o.grade, o.rationale, o.cause, o.in_guideline, o.proposed_at, p.username
 FROM decision_proposal o JOIN person p ON p.pk = o.lead_pk WHERE o.pair_pk IN :pairs ORDER BY o.pair_pk, o.proposed_at, o.lead_pk""",
     lists=["pairs"],
 )
-_PROPOSE = prepare("""
+_PROPOSE = prepare_sql("""
 INSERT INTO decision_proposal (pair_pk, lead_pk, outcome, grade, rationale, cause, in_guideline, proposed_at)
 VALUES (:pair_pk, :lead_pk, :outcome, :grade, :rationale, :cause, :in_guideline, :now)
 ON CONFLICT (pair_pk, lead_pk) DO UPDATE SET outcome = excluded.outcome, grade = excluded.grade,
   rationale = excluded.rationale, cause = excluded.cause, in_guideline = excluded.in_guideline, proposed_at = excluded.proposed_at""")
-_TAKE_BACK = prepare(
+_TAKE_BACK = prepare_sql(
     "DELETE FROM decision_proposal WHERE lead_pk = :lead_pk AND pair_pk IN :pairs", lists=["pairs"]
 )
-_LET_GO = prepare("DELETE FROM case_hold WHERE lead_pk = :lead_pk AND pair_pk IN :pairs", lists=["pairs"])
+_LET_GO = prepare_sql("DELETE FROM case_hold WHERE lead_pk = :lead_pk AND pair_pk IN :pairs", lists=["pairs"])
 _END = [
-    prepare(f"DELETE FROM {table} WHERE pair_pk IN :pairs", lists=["pairs"])
+    prepare_sql(f"DELETE FROM {table} WHERE pair_pk IN :pairs", lists=["pairs"])
     for table in ("decision_proposal", "case_assignment", "case_later", "case_hold")
 ]
 
@@ -305,7 +305,9 @@ class _DecisionWriter:
             (_LET_GO, self.pks),
         ):
             for start in range(0, len(pks), CHUNK):
-                run(self.session, statement, {"pairs": pks[start : start + CHUNK], "lead_pk": self.lead_pk})
+                execute_sql(
+                    self.session, statement, {"pairs": pks[start : start + CHUNK], "lead_pk": self.lead_pk}
+                )
         add_seen(self.session, self.pks, self.lead_pk, now=self.now)  # who decided a pair no longer judges it
         add_events(self.session, self.events)
 
@@ -378,7 +380,7 @@ class _DecisionWriter:
             "in_guideline": wish.in_guideline,
             "now": self.now,
         }
-        run(self.session, _PROPOSE, values)
+        execute_sql(self.session, _PROPOSE, values)
         own = next((one for one in given if one.lead_pk == self.lead_pk), None)
         self._tell("proposed", wish.pair_pk, _tell(own) if own else None, _tell(wish))
         return DecisionOutcome(wish, None)
@@ -407,5 +409,5 @@ def _run_all(session: Session, statement: Any, pair_pks: Collection[int]) -> lis
     return [
         row
         for start in range(0, len(ordered), CHUNK)
-        for row in run(session, statement, {"pairs": ordered[start : start + CHUNK]})
+        for row in execute_sql(session, statement, {"pairs": ordered[start : start + CHUNK]})
     ]

@@ -27,7 +27,7 @@ from annotator.adjudication.records import (
     PairDiscussion,
     State,
     Wait,
-    digest_seen,
+    compute_case_version,
 )
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.settling import LASTING
@@ -39,7 +39,7 @@ from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import MAY_COME, OpenPairsRequest, find_eligibility, make_worklist
 from annotator.storage.outdated import STILL_THEIRS
 from annotator.storage.quality_pairs import CAN_JUDGE
-from annotator.storage.sql import PreparedSql, prepare, read_time, run
+from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql, read_time
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DatasetRow,
@@ -52,7 +52,7 @@ from annotator.storage.tables import (
 )
 
 CHUNK = 500
-_JUDGED = prepare("""
+_JUDGED = prepare_sql("""
 SELECT count(*) FROM (SELECT 1 FROM current_judgment
 WHERE dataset_pk = :dataset_pk AND annotator_pk = :annotator_pk LIMIT :most) x""")
 _BUSY = f"""
@@ -102,13 +102,13 @@ def list_busy_queries(
     ordered = sorted(set(query_pks))
     for start in range(0, len(ordered), CHUNK):
         chosen = ordered[start : start + CHUNK]
-        found.update(run(session, statement, {**values, "chosen": chosen}).scalars())
+        found.update(execute_sql(session, statement, {**values, "chosen": chosen}).scalars())
     return found
 
 
 def count_judged(session: Session, worklist: OpenPairsRequest, *, most: int) -> int:
     """Of how many pairs there is an answer of the annotator, at most so many."""
-    return int(run(session, _JUDGED, {**worklist.values, "most": most}).scalar_one())
+    return int(execute_sql(session, _JUDGED, {**worklist.values, "most": most}).scalar_one())
 
 
 FEW = 5_000
@@ -137,7 +137,9 @@ def _write(parts: Sequence[tuple[str, str]], *, waiting: bool) -> PreparedSql:
         columns = "" if waiting else f", {since}, {_SAID}"
         said = f" AND NOT {_SAID}" if waiting else ""
         written.append(_MINE.format(columns=columns, source=source, asked=asked + said))
-    return prepare(" UNION ALL ".join(written) + ("" if waiting else " ORDER BY 4, 3, 1") + " LIMIT :most")
+    return prepare_sql(
+        " UNION ALL ".join(written) + ("" if waiting else " ORDER BY 4, 3, 1") + " LIMIT :most"
+    )
 
 
 _WAYS: Mapping[bool | None, list[tuple[str, str]]] = {
@@ -261,7 +263,7 @@ def _run(
 ) -> Any:
     apart = dataset.discuss_from
     few = None if apart is None else count_judged(session, worklist, most=FEW + 1) <= FEW
-    return run(session, statements[few], {**worklist.values, "distance": apart, "most": most})
+    return execute_sql(session, statements[few], {**worklist.values, "distance": apart, "most": most})
 
 
 def _list_rows(session: Session, pair_pks: Collection[int]) -> dict[int, DiscussionRow]:
@@ -348,7 +350,7 @@ def show_discussion(
 
 def digest_answers(answers: Sequence[IndependentJudgment]) -> str:
     """What the annotators of a pair have judged, as a short text."""
-    return digest_seen([one.event_id for one in answers if not one.quality], 0)
+    return compute_case_version([one.event_id for one in answers if not one.quality], 0)
 
 
 def _name(one: IndependentJudgment) -> str:

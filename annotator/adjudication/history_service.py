@@ -30,8 +30,8 @@ from annotator.adjudication.history_sql import (
     count_events,
     list_events,
     list_events_after,
+    list_history_events,
     list_people,
-    list_told,
 )
 from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.messages import say
@@ -135,7 +135,7 @@ def read_timeline(
         if found is None:
             raise NotFound(say("no pair {pair!r} in this dataset", pair=pair))
         pair_pk = key_of(found.pk)
-        told = list_told(session, found)
+        told = list_history_events(session, found)
         answers = list_answers(session, [pair_pk]).get(pair_pk, [])
         judged = {name_checker(one.annotator) if one.quality else one.annotator for one in answers}
         spoke = [one.annotator for one in told if one.annotator is not None]

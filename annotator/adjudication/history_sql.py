@@ -51,7 +51,7 @@ class HistoryEvent:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def list_told(session: Session, pair: PairRow) -> list[HistoryEvent]:
+def list_history_events(session: Session, pair: PairRow) -> list[HistoryEvent]:
     """All of it, the oldest first."""
     decisions, answers = list(_list_decisions(session, pair)), list(_list_answers(session, pair))
     known = {(one.at, one.lead) for one in (*decisions, *answers)}

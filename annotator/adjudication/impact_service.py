@@ -22,7 +22,7 @@ from annotator.storage.impact_scores import (
     take_due,
 )
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.sql import split
+from annotator.storage.sql import split_into_chunks
 
 if TYPE_CHECKING:
     from annotator.adjudication.impact import ComputedImpact
@@ -67,7 +67,7 @@ def bring_up_to_date(
             at_once = READ_AT_ONCE if most is None else min(READ_AT_ONCE, most - done)
             queries = list_due(session, dataset_pk, most=at_once, unscored=scoring)
             part = _read_part(session, dataset_pk, queries, scoring, kept)
-        for chunk in split(queries, AT_ONCE):
+        for chunk in split_into_chunks(queries, AT_ONCE):
             if not _compute(database, dataset_pk, part, chunk, kept):
                 break
             done += len(chunk)
@@ -125,7 +125,9 @@ def _read_part(
     session: Session, dataset_pk: int, queries: Sequence[int], scoring: bool, kept: _KeptEffects
 ) -> _QueryPart:
     """The rankings of these queries, but for those that are kept."""
-    chunks = [chunk for chunk in split(queries, AT_ONCE) if scoring or tuple(chunk) not in kept.chunks]
+    chunks = [
+        chunk for chunk in split_into_chunks(queries, AT_ONCE) if scoring or tuple(chunk) not in kept.chunks
+    ]
     wanted = [query_pk for chunk in chunks for query_pk in chunk]
     return _QueryPart(read_rankings(session, dataset_pk, wanted), frozenset(wanted), scoring)
 

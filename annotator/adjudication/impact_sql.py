@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.domain.impact_scores import KnownPair
-from annotator.storage.sql import prepare, run, run_plain
+from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 DEEPEST = 100
 """Results below this rank are not read: there a first relevant document is worth less than a hundredth."""
 KEYS, RANKS, COUNTS = 2**31, 2**7, 2**8  # more than a key, a rank and a number of judgments can be
-_SYSTEMS = prepare("SELECT pk, system FROM run WHERE dataset_pk = :dataset_pk ORDER BY pk")
-_STAMP = prepare(
+_SYSTEMS = prepare_sql("SELECT pk, system FROM run WHERE dataset_pk = :dataset_pk ORDER BY pk")
+_STAMP = prepare_sql(
     "SELECT (SELECT max(pk) FROM run), (SELECT max(import_record_pk) FROM run), (SELECT max(pk) FROM remap)"
 )
 _PLACE = f"CAST(e.query_pk AS BIGINT) * {KEYS} + e.document_pk"
@@ -35,14 +35,14 @@ _ENTRIES = f"FROM run r CROSS JOIN run_entry e WHERE r.dataset_pk = :dataset_pk 
 _BY_RUN = f"""
 FROM run r CROSS JOIN LATERAL (SELECT run_pk, query_pk, document_pk, rank FROM run_entry e WHERE {_WANTED} OFFSET 0) e WHERE r.dataset_pk = :dataset_pk"""
 _RANKED = {
-    "sqlite": prepare(f"SELECT {_PLACE}, {_RANK} {_ENTRIES}", lists=["queries"]),
-    "postgresql": prepare(
+    "sqlite": prepare_sql(f"SELECT {_PLACE}, {_RANK} {_ENTRIES}", lists=["queries"]),
+    "postgresql": prepare_sql(
         f"SELECT string_agg(int8send({_PLACE}) || int8send({_RANK}), CAST('' AS BYTEA)) {_BY_RUN}",
         lists=["queries"],
     ),
 }
 _PAIRS = "FROM pair p CROSS JOIN {} WHERE p.query_pk IN :queries AND p.retired_at IS NULL"
-_ANSWERED = prepare(
+_ANSWERED = prepare_sql(
     f"""
 SELECT p.query_pk, p.document_pk, p.pk, CAST(sum(CASE c.grade WHEN 0 THEN 1 WHEN 1 THEN {COUNTS} WHEN 2 THEN {COUNTS**2}
   WHEN 3 THEN {COUNTS**3} ELSE {COUNTS**4} END) AS BIGINT)
@@ -50,7 +50,7 @@ SELECT p.query_pk, p.document_pk, p.pk, CAST(sum(CASE c.grade WHEN 0 THEN 1 WHEN
 GROUP BY p.query_pk, p.document_pk, p.pk""",
     lists=["queries"],
 )
-_OTHER = prepare(
+_OTHER = prepare_sql(
     f"""
 SELECT p.query_pk, p.document_pk, p.pk, 'dispute', NULL, 0 {_PAIRS.format("dispute s")} AND s.pair_pk = p.pk
 UNION ALL SELECT p.query_pk, p.document_pk, p.pk, a.outcome, a.grade, 0
@@ -60,7 +60,7 @@ UNION ALL SELECT p.query_pk, p.document_pk, p.pk, 'imported', i.grade, 0
   AND NOT EXISTS (SELECT 1 FROM imported_qrel n WHERE n.pair_pk = i.pair_pk AND n.keep AND n.pk > i.pk)""",
     lists=["queries"],
 )
-_ERRORS = prepare(
+_ERRORS = prepare_sql(
     """
 SELECT p.query_pk, p.document_pk, p.pk, 'error', x.grade, CASE WHEN a.decided_at >= x.answered_at THEN 1 ELSE 0 END
 FROM quality_pair x JOIN pair p ON p.pk = x.pair_pk LEFT JOIN current_adjudication a ON a.pair_pk = x.pair_pk
@@ -84,12 +84,12 @@ class Rankings(NamedTuple):
 
 def list_systems(session: Session, dataset_pk: int) -> dict[int, str]:
     """The systems that have a run, by run_pk."""
-    return dict(run_plain(session, _SYSTEMS, {"dataset_pk": dataset_pk}))
+    return dict(fetch_tuples(session, _SYSTEMS, {"dataset_pk": dataset_pk}))
 
 
 def find_stamp(session: Session) -> tuple[Any, ...]:
     """What changes when runs come or are stored in another order, or their documents get other ids."""
-    return tuple(run(session, _STAMP, {}).one())
+    return tuple(execute_sql(session, _STAMP, {}).one())
 
 
 def read_rankings(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> Rankings:
@@ -152,7 +152,9 @@ class JudgedRows(NamedTuple):
 def read_judged(session: Session, query_pks: Sequence[int]) -> JudgedRows:
     """What is known of the pairs of these queries."""
     values = {"queries": query_pks}
-    return JudgedRows(*(run_plain(session, statement, values) for statement in (_OTHER, _ERRORS, _ANSWERED)))
+    return JudgedRows(
+        *(fetch_tuples(session, statement, values) for statement in (_OTHER, _ERRORS, _ANSWERED))
+    )
 
 
 def _note(pair: KnownPair, kind: str, grade: int | None, flag: int) -> KnownPair:
@@ -187,7 +189,7 @@ def _read_numbers(session: Session, values: Mapping[str, Any]) -> "Ints":
 
     dialect = session.connection().dialect.name
     if dialect != "postgresql":
-        rows: Any = run(session, _RANKED[dialect], values).cursor
+        rows: Any = execute_sql(session, _RANKED[dialect], values).cursor
         return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 2)
     driver: Any = session.connection().connection.driver_connection
     dataset_pk, queries = int(values["dataset_pk"]), ", ".join(str(int(pk)) for pk in values["queries"])

@@ -23,7 +23,7 @@ from annotator.storage.adjudication_tables import (
 )
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow
 from annotator.storage.open_pairs import OpenPairsRequest
-from annotator.storage.sql import prepare, run
+from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DatasetRow,
@@ -36,7 +36,7 @@ from annotator.storage.tables import (
 
 LATEST = 5_000
 """Among so many decisions of everybody those are looked for that an annotator has not been shown."""
-_NEW = prepare(f"""
+_NEW = prepare_sql(f"""
 SELECT a.pair_pk, p.query_pk FROM (SELECT pk, pair_pk FROM adjudication ORDER BY pk DESC LIMIT {LATEST}) l
 CROSS JOIN current_judgment c CROSS JOIN current_adjudication a CROSS JOIN pair p
 WHERE a.pair_pk = l.pair_pk AND a.adjudication_pk = l.pk AND a.dataset_pk = :dataset_pk
@@ -79,7 +79,7 @@ def list_new(
     session: Session, worklist: OpenPairsRequest, dataset: DatasetRow, *, most: int
 ) -> list[tuple[int, int]]:
     """(pair_pk, query_pk) of up to `most` decisions that the annotator may see and has not seen."""
-    found = run(session, _NEW, {**worklist.values, "most": most}).all()
+    found = execute_sql(session, _NEW, {**worklist.values, "most": most}).all()
     busy = list_busy_queries(session, worklist, dataset, {query_pk for _, query_pk in found})
     return [(pair_pk, query_pk) for pair_pk, query_pk in found if query_pk not in busy]
 

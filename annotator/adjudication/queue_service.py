@@ -63,7 +63,7 @@ class DisagreementCount(Protocol):
     def disputes(self) -> int: ...
 
 
-def add_up(
+def summarise_queue(
     kinds: Iterable[DisagreementCount],
     *,
     by_category: Mapping[str | None, int],
@@ -124,7 +124,7 @@ def summarize_queue(database: Database, actor: Actor, dataset: str) -> QueueSumm
     """What the open disputes are, counted. Needs the role lead."""
     with database.read() as session:
         dataset_pk = _find_led(session, actor, dataset)
-        return add_up(
+        return summarise_queue(
             count_open_ones(session, dataset_pk),
             by_category=count_by_category(session, dataset_pk),
             assigned=count_assigned(session, dataset_pk),

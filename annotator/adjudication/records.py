@@ -85,7 +85,7 @@ def owes_words(decided: Decided, given: Sequence[Decided], distance: int) -> boo
     return distance >= WORDS_FROM or decided not in given
 
 
-def digest_seen(event_ids: Sequence[str], revision: int) -> str:
+def compute_case_version(event_ids: Sequence[str], revision: int) -> str:
     """What a lead saw: the revision (0: undecided) and the current judgments (in any order), as "2-…" with 32 hex digits."""
     named = json.dumps(sorted(event_ids))
     return f"{revision}-{hashlib.sha256(named.encode()).hexdigest()[:32]}"

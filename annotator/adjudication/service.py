@@ -37,7 +37,12 @@ from annotator.adjudication.case_sql import (
     read_place,
     read_texts,
 )
-from annotator.adjudication.decision_check import DecisionRequest, check_ruling, check_state, find_repeated
+from annotator.adjudication.decision_check import (
+    DecisionRequest,
+    check_decision_request,
+    check_state,
+    find_repeated_request,
+)
 from annotator.adjudication.decision_check import JudgedByLead as JudgedByLead
 from annotator.adjudication.decision_check import RationaleRequired as RationaleRequired
 from annotator.adjudication.decisions_sql import NewDecision, list_answers, list_judged_by, settle_pairs
@@ -157,7 +162,9 @@ def adjudicate(
     pair was open before the lead.
     """
     lead_pk = require_person(actor)
-    ruling = check_ruling(grade, rationale, reason, cause, in_guideline=in_guideline, seconds=seconds)
+    ruling = check_decision_request(
+        grade, rationale, reason, cause, in_guideline=in_guideline, seconds=seconds
+    )
     with database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
         unlike = _list_unlike(session, reader, _require_case(session, row, pair), ruling)
@@ -168,7 +175,7 @@ def adjudicate(
         facts = list_case_facts(session, row, reader, [pair_pk], most=0)[pair_pk]
         if facts.row.judged:
             raise JudgedByLead(BARRED)
-        kept = find_repeated(facts, ruling, lead_pk, seen)
+        kept = find_repeated_request(facts, ruling, lead_pk, seen)
         if kept is not None:
             return kept.decision
         check_state(facts, ruling, lead_pk)

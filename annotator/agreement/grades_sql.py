@@ -20,7 +20,7 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS
 from annotator.domain.messages import say
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import fetch_plain, prepare, read_json, run
+from annotator.storage.sql import execute_sql, fetch_plain, prepare_sql, read_json
 from annotator.storage.tables import DocumentRow, PairRow, QueryRow
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _BYTES = (
     + _FROM
     + " GROUP BY c.pair_pk / {at_once}"
 )
-_SIZES = prepare(
+_SIZES = prepare_sql(
     "SELECT (SELECT coalesce(max(pk), 0) FROM rubric), (SELECT coalesce(max(pk), 0) FROM judgment), "
     "(SELECT coalesce(sum(answered), 0) FROM query_answers WHERE dataset_pk = :dataset_pk)"
 )
@@ -74,7 +74,7 @@ def read_grades(session: Session, dataset_pk: int) -> GradeRows:
     import numpy as np
 
     session.flush()
-    rubrics, judgments, answered = run(session, _SIZES, {"dataset_pk": dataset_pk}).one()
+    rubrics, judgments, answered = execute_sql(session, _SIZES, {"dataset_pk": dataset_pk}).one()
     if session.connection().dialect.name == "postgresql":
         columns = _read_bytes(session, dataset_pk, rubrics + 1)
     else:
@@ -96,9 +96,11 @@ def _read_numbers(
     import numpy as np
 
     of_dataset = f"c.dataset_pk{' + 0' if walk else ''} = {dataset_pk:d}"
-    rows: Any = run(
+    rows: Any = execute_sql(
         session,
-        prepare(_NUMBERS.format(rubrics=rubrics, of_dataset=of_dataset, rubric=_RUBRIC, made_at=_MADE_AT)),
+        prepare_sql(
+            _NUMBERS.format(rubrics=rubrics, of_dataset=of_dataset, rubric=_RUBRIC, made_at=_MADE_AT)
+        ),
         {},
     ).cursor
     numbers = np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, 5)
@@ -128,7 +130,7 @@ GROUP_FIELDS: tuple[str, ...] = tuple(name for name in QUERY_FIELDS if name != "
 OF_JUDGMENTS: tuple[str, ...] = ("annotator", "guideline_version", "week")
 DOCUMENT = "document:"
 MOST_DOCUMENTS_LOOKED_AT = 2_000
-_VERSIONS = prepare("SELECT pk, version FROM rubric WHERE dataset_pk = :dataset_pk")
+_VERSIONS = prepare_sql("SELECT pk, version FROM rubric WHERE dataset_pk = :dataset_pk")
 
 
 def list_groupings(session: Session, dataset_pk: int) -> list[str]:
@@ -179,7 +181,7 @@ def read_document_labels(
 
 def read_versions(session: Session, dataset_pk: int) -> Mapping[int, int]:
     """The version of each of the dataset's guidelines by its primary key (rubric_pk)."""
-    return {row.pk: row.version for row in run(session, _VERSIONS, {"dataset_pk": dataset_pk})}
+    return {row.pk: row.version for row in execute_sql(session, _VERSIONS, {"dataset_pk": dataset_pk})}
 
 
 def _list_extras(session: Session, dataset_pk: int) -> list[Mapping[str, Any]]:
@@ -212,20 +214,20 @@ def _to_text(value: Any) -> str | None:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-_STAMP = prepare("""
+_STAMP = prepare_sql("""
 SELECT (SELECT coalesce(max(pk), 0) FROM judgment), (SELECT coalesce(max(pk), 0) FROM remap),
   (SELECT coalesce(max(pk), 0) FROM rubric), (SELECT coalesce(max(pk), 0) FROM query), d.kappa_target, d.seed, d.name,
   (SELECT count(*) FROM check_pair), (SELECT max(marked_at) FROM check_pair)
 FROM dataset d WHERE d.pk = :dataset_pk
 """)
-_PEOPLE = prepare("SELECT pk, username, simulated FROM person ORDER BY pk")
+_PEOPLE = prepare_sql("SELECT pk, username, simulated FROM person ORDER BY pk")
 
 
 def read_agreement_stamp(session: Session, dataset_pk: int) -> Hashable:
     """See the module."""
     session.flush()
-    stamp = run(session, _STAMP, {"dataset_pk": dataset_pk}).one()
-    return (*stamp, tuple(tuple(row) for row in run(session, _PEOPLE, {})))
+    stamp = execute_sql(session, _STAMP, {"dataset_pk": dataset_pk}).one()
+    return (*stamp, tuple(tuple(row) for row in execute_sql(session, _PEOPLE, {})))
 
 
 _COUPLED = text("""

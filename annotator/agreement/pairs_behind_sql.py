@@ -26,7 +26,7 @@ from annotator.labeling.calibration_sql import list_check_answers, list_repeats
 from annotator.storage.disclosures import LISTED
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.pair_states import PairState, list_pair_states
-from annotator.storage.sql import split
+from annotator.storage.sql import split_into_chunks
 from annotator.storage.tables import DocumentRow, PersonRow, QueryRow
 
 _COUNTS = "{c}.dataset_pk = :dataset_pk AND {c}.purpose = 'independent' AND {c}.outcome = 'graded'"
@@ -250,7 +250,7 @@ def show_behind(
 ) -> list[PairBehind]:
     """These pairs in full, in their order; of the hidden ones nothing."""
     shown: list[PairBehind] = []
-    for some in split(found, DETAILED_AT_ONCE):
+    for some in split_into_chunks(found, DETAILED_AT_ONCE):
         pks = [one.pair_pk for one in some if one.pair_pk not in reader.hidden]
         states = {state.pair_pk: state for state in list_pair_states(session, dataset_pk, pks)}
         grades = _list_grades(session, reader, {state.pair_pk: state.key for state in states.values()})

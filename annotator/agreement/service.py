@@ -92,7 +92,7 @@ from annotator.storage.database import Database
 from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.pair_states import iterate_pair_states
-from annotator.storage.sql import split
+from annotator.storage.sql import split_into_chunks
 from annotator.storage.tables import DatasetRow, PersonRow
 
 MAX_RESAMPLES = 100_000
@@ -232,7 +232,7 @@ def iterate_pairs_behind(
     _note_shown(database, dataset_pk, chosen, reader, now=now)
 
     def read() -> Iterator[PairBehind]:
-        for some in split(chosen.found, PAIRS_AT_ONCE):
+        for some in split_into_chunks(chosen.found, PAIRS_AT_ONCE):
             with database.read() as session:
                 pairs = show_behind(session, dataset_pk, reader, some, chosen.notes)
             yield from pairs

@@ -21,7 +21,7 @@ from annotator.storage.adjudication_tables import AdjudicationRow, GuidelineDeci
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.labeling_tables import QuestionRow
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import add_rows, prepare, read_time, run, split
+from annotator.storage.sql import add_rows, execute_sql, prepare_sql, read_time, split_into_chunks
 from annotator.storage.tables import PairRow
 
 Named = tuple[str, int]
@@ -34,49 +34,49 @@ SELECT a.pk, a.pair_pk, p.key AS pair, a.revision, q.query_id, q.text AS query, 
 _JOINS = """
 JOIN pair p ON p.pk = a.pair_pk JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
 LEFT JOIN dispute s ON s.pair_pk = p.pk"""
-_HELD = prepare(f"""{_COLUMNS}
+_HELD = prepare_sql(f"""{_COLUMNS}
 FROM current_adjudication h JOIN adjudication a ON a.pk = h.adjudication_pk{_JOINS}
 WHERE h.dataset_pk = :dataset_pk AND p.retired_at IS NULL ORDER BY a.pk""")
-_LED = prepare(f"""{_COLUMNS}, r.version
+_LED = prepare_sql(f"""{_COLUMNS}, r.version
 FROM guideline_decision g JOIN rubric r ON r.pk = g.rubric_pk JOIN adjudication a ON a.pk = g.adjudication_pk{_JOINS}
 WHERE r.dataset_pk = :dataset_pk ORDER BY r.version, a.pk""")
-_VERSIONS = prepare("""
+_VERSIONS = prepare_sql("""
 SELECT a.pair_pk, a.revision, r.version FROM guideline_decision g
 JOIN rubric r ON r.pk = g.rubric_pk JOIN adjudication a ON a.pk = g.adjudication_pk WHERE r.dataset_pk = :dataset_pk""")
 _GRADES = """
 SELECT c.pair_pk, c.grade FROM ({which}) x JOIN current_judgment c ON c.pair_pk = x.pair_pk
 WHERE c.purpose = 'independent' AND c.outcome <> 'later'"""
-_GRADES_HELD = prepare(
+_GRADES_HELD = prepare_sql(
     _GRADES.format(which="SELECT pair_pk FROM current_adjudication WHERE dataset_pk = :dataset_pk")
 )
-_GRADES_LED = prepare(
+_GRADES_LED = prepare_sql(
     _GRADES.format(
         which="SELECT DISTINCT a.pair_pk FROM guideline_decision g JOIN rubric r ON r.pk = g.rubric_pk "
         "JOIN adjudication a ON a.pk = g.adjudication_pk WHERE r.dataset_pk = :dataset_pk"
     )
 )
-_ASKING = prepare(
+_ASKING = prepare_sql(
     """
 SELECT a.pair_pk, a.revision, a.cause, a.in_guideline FROM current_adjudication h
 JOIN adjudication a ON a.pk = h.adjudication_pk JOIN pair p ON p.pk = h.pair_pk
 WHERE h.dataset_pk = :dataset_pk AND p.retired_at IS NULL AND (a.in_guideline OR a.cause IN :causes)""",
     lists=["causes"],
 )
-_QUESTIONS = prepare("""
+_QUESTIONS = prepare_sql("""
 SELECT count(*) FROM question u JOIN pair p ON p.pk = u.pair_pk
 WHERE p.dataset_pk = :dataset_pk AND u.in_guideline AND u.answer IS NOT NULL""")
-_LENGTHS = prepare(
+_LENGTHS = prepare_sql(
     """
 SELECT p.key, length(t.text) FROM pair p JOIN document d ON d.pk = p.document_pk
 JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
 WHERE +p.dataset_pk = :dataset_pk AND p.key IN :pairs""",
     lists=["pairs"],
 )
-_CAUSES = prepare("""
+_CAUSES = prepare_sql("""
 SELECT a.cause, count(*) FROM current_adjudication h JOIN adjudication a ON a.pk = h.adjudication_pk
 JOIN pair p ON p.pk = h.pair_pk WHERE h.dataset_pk = :dataset_pk AND p.retired_at IS NULL GROUP BY a.cause""")
 
-_COUNTED = prepare("""
+_COUNTED = prepare_sql("""
 SELECT r.version, q.category, count(*) FROM guideline_decision g JOIN rubric r ON r.pk = g.rubric_pk
 JOIN adjudication a ON a.pk = g.adjudication_pk JOIN pair p ON p.pk = a.pair_pk JOIN query q ON q.pk = p.query_pk
 WHERE r.dataset_pk = :dataset_pk GROUP BY r.version, q.category""")
@@ -85,9 +85,9 @@ WHERE r.dataset_pk = :dataset_pk GROUP BY r.version, q.category""")
 def list_taught(session: Session, dataset_pk: int) -> list[DecisionExample]:
     """Every decision that holds, in the order of deciding."""
     values = {"dataset_pk": dataset_pk}
-    grades = _read_grades(run(session, _GRADES_HELD, values))
+    grades = _read_grades(execute_sql(session, _GRADES_HELD, values))
     led = _read_versions(session, dataset_pk)
-    rows = run(session, _HELD, values).mappings()
+    rows = execute_sql(session, _HELD, values).mappings()
     return [
         _describe(
             row, grades, find_answer(row["revision"], bool(row["in_guideline"]), led.get(row["pair_pk"], ()))
@@ -100,10 +100,10 @@ def list_led(session: Session, dataset_pk: int) -> dict[int, list[DecisionExampl
     """The decisions that led to each version of the guideline, by version."""
     values = {"dataset_pk": dataset_pk}
     grades, found = (
-        _read_grades(run(session, _GRADES_LED, values)),
+        _read_grades(execute_sql(session, _GRADES_LED, values)),
         defaultdict[int, list[DecisionExample]](list),
     )
-    for row in run(session, _LED, values).mappings():
+    for row in execute_sql(session, _LED, values).mappings():
         found[row["version"]].append(_describe(row, grades, row["version"]))
     return dict(found)
 
@@ -114,30 +114,30 @@ def count_waiting(session: Session, dataset_pk: int) -> int:
     led = _read_versions(session, dataset_pk)
     asking = sum(
         teaches(cause, bool(flag)) and find_answer(revision, bool(flag), led.get(pair_pk, ())) is None
-        for pair_pk, revision, cause, flag in run(session, _ASKING, values)
+        for pair_pk, revision, cause, flag in execute_sql(session, _ASKING, values)
     )
-    return asking + int(run(session, _QUESTIONS, values).scalar_one())
+    return asking + int(execute_sql(session, _QUESTIONS, values).scalar_one())
 
 
 def count_led(session: Session, dataset_pk: int) -> dict[int, dict[str | None, int]]:
     """How many decisions led to a version of the guideline, by version and by their queries' category."""
     found = defaultdict[int, dict[str | None, int]](dict)
-    for version, category, number in run(session, _COUNTED, {"dataset_pk": dataset_pk}):
+    for version, category, number in execute_sql(session, _COUNTED, {"dataset_pk": dataset_pk}):
         found[version][category] = number
     return dict(found)
 
 
 def count_causes(session: Session, dataset_pk: int) -> dict[str | None, int]:
     """How many decisions that hold have which cause; None: none was given."""
-    counted = run(session, _CAUSES, {"dataset_pk": dataset_pk})
+    counted = execute_sql(session, _CAUSES, {"dataset_pk": dataset_pk})
     return {cause: number for cause, number in counted if number}
 
 
 def read_lengths(session: Session, dataset_pk: int, pairs: Sequence[str]) -> dict[str, int]:
     """How many characters the documents of these pairs (by their keys) have; those without a text are left out."""
     found: dict[str, int] = {}
-    for chunk in split(pairs, CHUNK):
-        found.update(run(session, _LENGTHS, {"dataset_pk": dataset_pk, "pairs": list(chunk)}).all())
+    for chunk in split_into_chunks(pairs, CHUNK):
+        found.update(execute_sql(session, _LENGTHS, {"dataset_pk": dataset_pk, "pairs": list(chunk)}).all())
     return found
 
 
@@ -189,7 +189,7 @@ def take_marks_off(session: Session, dataset_pk: int, questions: Collection[int]
 def _find_decisions(session: Session, dataset_pk: int, decisions: Collection[Named]) -> list[tuple[int, int]]:
     """The key of each decision, and of its pair, in order."""
     wanted, found = set(decisions), dict[Named, tuple[int, int]]()
-    for chunk in split(sorted({pair for pair, _ in wanted}), CHUNK):
+    for chunk in split_into_chunks(sorted({pair for pair, _ in wanted}), CHUNK):
         statement = (
             select(
                 col(PairRow.key),
@@ -213,7 +213,7 @@ def _find_decisions(session: Session, dataset_pk: int, decisions: Collection[Nam
 
 def _read_versions(session: Session, dataset_pk: int) -> dict[int, list[tuple[int, int]]]:
     led = defaultdict[int, list[tuple[int, int]]](list)
-    for pair_pk, revision, version in run(session, _VERSIONS, {"dataset_pk": dataset_pk}):
+    for pair_pk, revision, version in execute_sql(session, _VERSIONS, {"dataset_pk": dataset_pk}):
         led[pair_pk].append((revision, version))
     return led
 

@@ -17,7 +17,7 @@ from annotator.storage.current_judgments import derive_current, mark_late
 from annotator.storage.impact_scores import note_all_due
 from annotator.storage.lookup import key_of
 from annotator.storage.missing_judgments import derive_work
-from annotator.storage.sql import add_rows, split
+from annotator.storage.sql import add_rows, split_into_chunks
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DatasetRow,
@@ -73,7 +73,7 @@ def add_queries(session: Session, dataset_pk: int, queries: Sequence[Query]) -> 
 
 def change_queries(session: Session, dataset_pk: int, queries: Sequence[tuple[int, Query]]) -> None:
     """Set text, fields and metadata of queries by their key. By its category a query may want other overlaps."""
-    for chunk in split(queries, CHUNK_OF_KEYS):
+    for chunk in split_into_chunks(queries, CHUNK_OF_KEYS):
         session.execute(update(QueryRow), [{"pk": pk, **_columns(query)} for pk, query in chunk])
     if queries and session.get_one(DatasetRow, dataset_pk).overlap_rules:
         derive_work(session, dataset_pk)
@@ -141,7 +141,7 @@ def change_documents(
     session: Session, documents: Sequence[tuple[int, Document, str | None]], *, now: datetime
 ) -> None:
     """Set everything but the id of documents by their key, and keep their texts beside the earlier ones."""
-    for chunk in split(documents, CHUNK_OF_KEYS):
+    for chunk in split_into_chunks(documents, CHUNK_OF_KEYS):
         rows = [{"pk": pk, **_document_columns(document, sha256)} for pk, document, sha256 in chunk]
         session.execute(update(DocumentRow), rows)
         kept = select(col(DocumentTextRow.document_pk), col(DocumentTextRow.sha256))
@@ -314,7 +314,7 @@ def _add_entries(
 def find_event_ids(session: Session, event_ids: Sequence[str]) -> set[str]:
     """Which of these events are stored."""
     known: set[str] = set()
-    for chunk in split(event_ids, CHUNK_OF_KEYS):
+    for chunk in split_into_chunks(event_ids, CHUNK_OF_KEYS):
         statement = select(col(JudgmentRow.event_id)).where(col(JudgmentRow.event_id).in_(chunk))
         known.update(session.scalars(statement))
     return known
@@ -323,7 +323,7 @@ def find_event_ids(session: Session, event_ids: Sequence[str]) -> set[str]:
 def find_people(session: Session, usernames: Sequence[str]) -> dict[str, tuple[int, bool]]:
     """The key of each of these people who exists, and whether they are simulated."""
     people: dict[str, tuple[int, bool]] = {}
-    for chunk in split(usernames, CHUNK_OF_KEYS):
+    for chunk in split_into_chunks(usernames, CHUNK_OF_KEYS):
         statement = select(col(PersonRow.username), col(PersonRow.pk), col(PersonRow.simulated))
         found = session.execute(statement.where(col(PersonRow.username).in_(chunk)))
         people.update({name: (pk, simulated) for name, pk, simulated in found if pk is not None})
@@ -371,7 +371,7 @@ def list_adjudicated(session: Session, dataset_pk: int) -> set[tuple[str, str]]:
 def list_current_places(session: Session, pair_pks: Sequence[int]) -> set[tuple[int, int]]:
     """(pair_pk, annotator_pk) of every current judgment on these pairs."""
     places: set[tuple[int, int]] = set()
-    for chunk in split(pair_pks, CHUNK_OF_KEYS):
+    for chunk in split_into_chunks(pair_pks, CHUNK_OF_KEYS):
         statement = select(col(CurrentJudgmentRow.pair_pk), col(CurrentJudgmentRow.annotator_pk))
         found = session.execute(statement.where(col(CurrentJudgmentRow.pair_pk).in_(chunk)))
         places.update((pair, annotator) for pair, annotator in found)

@@ -16,7 +16,7 @@ from annotator.storage.current_judgments import forget_current
 from annotator.storage.impact_scores import note_all_due
 from annotator.storage.labeling_tables import LeaseRow
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import add_rows, split
+from annotator.storage.sql import add_rows, split_into_chunks
 from annotator.storage.tables import (
     DocumentRow,
     DocumentTextRow,
@@ -66,7 +66,7 @@ def list_paired_documents(session: Session, dataset_pk: int, *, retired: bool) -
 def list_pairs_of(session: Session, document_pks: Collection[int]) -> list[int]:
     """The pairs of these documents that are in the pool."""
     found: list[int] = []
-    for chunk in split(sorted(document_pks), CHUNK):
+    for chunk in split_into_chunks(sorted(document_pks), CHUNK):
         statement = select(col(PairRow.pk)).where(col(PairRow.retired_at).is_(None))
         found += map(key_of, session.scalars(statement.where(col(PairRow.document_pk).in_(chunk))))
     return found
@@ -75,7 +75,7 @@ def list_pairs_of(session: Session, document_pks: Collection[int]) -> list[int]:
 def list_pair_places(session: Session, document_pks: Collection[int]) -> set[tuple[int, int]]:
     """(query_pk, document_pk) of every pair of these documents, in the pool or not."""
     found: set[tuple[int, int]] = set()
-    for chunk in split(sorted(document_pks), CHUNK):
+    for chunk in split_into_chunks(sorted(document_pks), CHUNK):
         statement = select(col(PairRow.query_pk), col(PairRow.document_pk))
         rows = session.execute(statement.where(col(PairRow.document_pk).in_(chunk)))
         found.update((query_pk, document_pk) for query_pk, document_pk in rows)
@@ -118,7 +118,7 @@ def copy_documents(session: Session, dataset_pk: int, copies: Mapping[str, int])
     """Make a document of each id that says what the document it stands for says, its texts included; their keys."""
     pks = sorted(set(copies.values()))
     rows: dict[int, DocumentRow] = {}
-    for chunk in split(pks, CHUNK):
+    for chunk in split_into_chunks(pks, CHUNK):
         found = session.scalars(select(DocumentRow).where(col(DocumentRow.pk).in_(chunk)))
         rows.update((key_of(row.pk), row) for row in found)
     values = [
@@ -151,7 +151,7 @@ def carry_texts(session: Session, moves: Sequence[tuple[int, int]]) -> None:
 def drop_unused(session: Session, document_pks: Collection[int], in_use: Collection[int]) -> list[int]:
     """Take away those of these documents that nothing hangs on; the ones that stay."""
     unused = sorted(set(document_pks) - set(in_use))
-    for chunk in split(unused, CHUNK):
+    for chunk in split_into_chunks(unused, CHUNK):
         for row, key in ((DocumentTextRow, DocumentTextRow.document_pk), (DocumentRow, DocumentRow.pk)):
             _quietly(session, delete(row).where(col(key).in_(chunk)))
     return sorted(set(document_pks) & set(in_use))
@@ -162,7 +162,7 @@ def drop_unused(session: Session, document_pks: Collection[int], in_use: Collect
 
 def retire_pairs(session: Session, dataset_pk: int, pair_pks: Sequence[int], *, now: datetime) -> None:
     """Take pairs out of the pool. What was judged of them stays on record."""
-    for chunk in split(pair_pks, CHUNK):
+    for chunk in split_into_chunks(pair_pks, CHUNK):
         _quietly(session, update(PairRow).where(col(PairRow.pk).in_(chunk)).values(retired_at=now))
         _quietly(session, delete(LeaseRow).where(col(LeaseRow.pair_pk).in_(chunk)))
     forget_current(session, dataset_pk, pair_pks)
@@ -178,7 +178,7 @@ def copy_provenance(session: Session, met: Iterable[tuple[int, int]]) -> None:
     onto = dict(met)
     systems: set[tuple[int, str]] = set()
     rows: list[dict[str, Any]] = []
-    for chunk in split(sorted({*onto, *onto.values()}), CHUNK):
+    for chunk in split_into_chunks(sorted({*onto, *onto.values()}), CHUNK):
         found = session.scalars(select(ProvenanceRow).where(col(ProvenanceRow.pair_pk).in_(chunk)))
         for row in found:
             systems.add((row.pair_pk, row.system))
@@ -213,14 +213,14 @@ def add_remaps(
         {"dataset_pk": dataset_pk, "old_doc_id": old, "new_doc_id": new, "kind": kind, "remapped_at": now}
         for old, new, kind in links
     ]
-    for chunk in split(rows, CHUNK):
+    for chunk in split_into_chunks(rows, CHUNK):
         session.execute(insert(RemapRow), list(chunk))
     note_all_due(session, dataset_pk)
 
 
 def _update(session: Session, row: type[SQLModel], values: Sequence[Mapping[str, Any]]) -> None:
     """Set columns of rows by their key."""
-    for chunk in split(values, CHUNK):
+    for chunk in split_into_chunks(values, CHUNK):
         session.execute(update(row), list(chunk))
 
 

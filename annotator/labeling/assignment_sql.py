@@ -17,7 +17,7 @@ from annotator.storage.labeling_tables import (
     QueryAnswersRow,
     QueryWorkRow,
 )
-from annotator.storage.sql import add_rows, split
+from annotator.storage.sql import add_rows, split_into_chunks
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     PairRow,
@@ -116,7 +116,7 @@ def count_stuck(session: Session, query_pks: Sequence[int], person_pks: Collecti
     them: by query_pk."""
     people = ", ".join(str(int(pk)) for pk in sorted(person_pks)) or "-1"
     found: dict[int, int] = {}
-    for chunk in split(query_pks, CHUNK):
+    for chunk in split_into_chunks(query_pks, CHUNK):
         queries = ", ".join(str(int(pk)) for pk in chunk)
         statement = text(_STUCK.format(queries=queries, people=people, able=len(person_pks)))
         found.update((query, pairs) for query, pairs in session.execute(statement))
@@ -129,7 +129,7 @@ def add_assignments(
     """Give each of these queries to each of these people; how many of that was not so yet."""
     queries, people = sorted(set(query_pks)), sorted(set(person_pks))
     known: set[tuple[int, int]] = set()
-    for chunk in split(queries, CHUNK):
+    for chunk in split_into_chunks(queries, CHUNK):
         held = select(col(AssignmentRow.query_pk), col(AssignmentRow.person_pk))
         found = session.execute(held.where(col(AssignmentRow.query_pk).in_(chunk)))
         known.update((query, person) for query, person in found)
@@ -148,7 +148,7 @@ def add_assignments(
 def delete_assignments(session: Session, query_pks: Iterable[int], person_pks: Collection[int]) -> int:
     """Take these queries back from these people; how many (query, person) that were."""
     ended = 0
-    for chunk in split(sorted(set(query_pks)), CHUNK):
+    for chunk in split_into_chunks(sorted(set(query_pks)), CHUNK):
         given = (col(AssignmentRow.query_pk).in_(chunk), col(AssignmentRow.person_pk).in_(person_pks))
         ended += session.scalar(select(func.count()).select_from(AssignmentRow).where(*given)) or 0
         session.execute(delete(AssignmentRow).where(*given).execution_options(synchronize_session=False))
@@ -169,7 +169,7 @@ def end_leases_of_others(session: Session, query_pks: Iterable[int]) -> int:
         col(AssignmentRow.query_pk) == col(PairRow.query_pk),
         col(AssignmentRow.person_pk) == col(LeaseRow.annotator_pk),
     )
-    for chunk in split(sorted(set(query_pks)), CHUNK):
+    for chunk in split_into_chunks(sorted(set(query_pks)), CHUNK):
         others = exists().where(
             col(PairRow.pk) == col(LeaseRow.pair_pk), col(PairRow.query_pk).in_(chunk), ~given
         )

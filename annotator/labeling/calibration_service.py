@@ -37,7 +37,7 @@ from annotator.labeling.calibration_sql import (
     search_pairs,
     write_marks,
 )
-from annotator.labeling.checks_sql import draw, find_training
+from annotator.labeling.checks_sql import draw_number, find_training
 from annotator.labeling.records import AnnotatorResult, CheckCandidate, CheckChanges, CheckPair, OwnChecks
 from annotator.people.service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
@@ -281,7 +281,7 @@ def _gather(answers: Sequence[CheckAnswer]) -> dict[tuple[int, str], list[CheckT
 def _sample(session: Session, dataset_pk: int) -> list[int]:
     queries = list_query_pks(session, dataset_pk)
     seed = session.get_one(DatasetRow, dataset_pk).seed
-    queries.sort(key=lambda pk: draw(seed, "", "candidates", str(pk)))
+    queries.sort(key=lambda pk: draw_number(seed, "", "candidates", str(pk)))
     some = queries[:QUERIES_SAMPLED]
     return list_judged_pairs(session, some, judged=2)
 

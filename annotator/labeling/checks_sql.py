@@ -25,7 +25,7 @@ from annotator.storage.open_pairs import (
     find_eligibility,
     list_leased_elsewhere,
 )
-from annotator.storage.sql import prepare, run
+from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables import DatasetRow, PairRow
 
 CANDIDATES_TRIED = 8
@@ -51,7 +51,7 @@ WHERE p.query_pk = :query_pk AND {_OPEN_TO_PERSON}
   AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk)
   AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
 """)
-_MET = prepare(
+_MET = prepare_sql(
     """
 SELECT 1 FROM pair p WHERE p.query_pk = :query_pk AND (p.lacking > 0 OR p.pk IN :taken
   OR EXISTS (SELECT 1 FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk)) LIMIT 1""",
@@ -89,20 +89,20 @@ def count_gold(session: Session, worklist: OpenPairsRequest, held: Collection[st
     """How many gold pairs the annotator can still be given beside those in the browser (their keys)."""
     eligible = find_eligibility(session, worklist.dataset_pk, worklist.annotator_pk)
     statement = eligible.prepare(_GOLD, query="p.query_pk")
-    rows = run(session, statement, {**worklist.values, **eligible.values})
+    rows = execute_sql(session, statement, {**worklist.values, **eligible.values})
     return sum(key not in held for _pk, key, _query_pk in rows)
 
 
-def draw(seed: int, annotator: str, kind: str, name: str) -> float:
+def draw_number(seed: int, annotator: str, kind: str, name: str) -> float:
     """A number in [0, 1) that looks drawn at random and is the same every time."""
     told = f"{seed}\x1f{annotator}\x1f{kind}\x1f{name}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(told, digest_size=6).digest(), "big") / 2**48
 
 
-def which_is_due(seed: int, annotator: str, rates: Mapping[str, float], place: int) -> str | None:
+def choose_due_check(seed: int, annotator: str, rates: Mapping[str, float], place: int) -> str | None:
     """Which kind of check is due at this place of all that the annotator is handed; None: an ordinary pair. Each rate
     is a share of all places."""
-    drawn, below = draw(seed, annotator, "check", str(place)), 0.0
+    drawn, below = draw_number(seed, annotator, "check", str(place)), 0.0
     for kind, rate in rates.items():
         below += rate
         if drawn < below:
@@ -157,14 +157,14 @@ class CheckSupply:
     def _is_apart(self, query_pk: int) -> bool:
         """Whether nothing but checks is to come of this query, and the annotator has met nothing of it."""
         named = {**self.worklist.values, "query_pk": query_pk, "taken": sorted(self.taken)}
-        return run(self.session, _MET, named).first() is None
+        return execute_sql(self.session, _MET, named).first() is None
 
     def _list_gold(self) -> list[_CheckCandidate]:
         eligible = find_eligibility(self.session, self.worklist.dataset_pk, self.worklist.annotator_pk)
         statement = eligible.prepare(_GOLD, query="p.query_pk")
-        rows = run(self.session, statement, {**self.worklist.values, **eligible.values})
+        rows = execute_sql(self.session, statement, {**self.worklist.values, **eligible.values})
         left = [_CheckCandidate(*row) for row in rows if row[0] not in self.taken]
-        return sorted(left, key=lambda one: draw(self.dataset.seed, self.annotator, "gold", one.key))
+        return sorted(left, key=lambda one: draw_number(self.dataset.seed, self.annotator, "gold", one.key))
 
     def _take_repeat(self, query_pk: int) -> CheckToHandOut | None:
         if count_done(self.session, self.worklist) <= self.dataset.repeat_after:
@@ -242,7 +242,7 @@ WHERE p.pk = c.pair_pk AND c.kind = 'training' AND (c.marked_by_pk IS NULL OR c.
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
   AND {eligible}
 """
-_JUDGED = prepare("""
+_JUDGED = prepare_sql("""
 SELECT 1 FROM current_judgment c
 WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND c.outcome IN ('graded', 'unrateable')
   AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = c.pair_pk AND o.annotator_pk = :annotator_pk)
@@ -284,7 +284,7 @@ def find_training(
     """How far the annotator's training is; None when there is none: no pair is marked, or real pairs were judged
     before. (A document proposed by oneself is no real pair: it would be a way around the training.)"""
     marked = _list_trained(session, worklist, eligibility)
-    if not marked or run(session, _JUDGED, _named(worklist)).first() is not None:
+    if not marked or execute_sql(session, _JUDGED, _named(worklist)).first() is not None:
         return None
     done = sum(one.latest is not None for one in marked)
     right = sum(one.latest == one.grade for one in marked)
@@ -300,7 +300,7 @@ def list_training(session: Session, worklist: OpenPairsRequest, *, limit: int) -
         select(col(DatasetRow.seed)).where(col(DatasetRow.pk) == worklist.dataset_pk)
     ).one()
     left = [one for one in marked if one.latest is None] or [one for one in marked if one.latest != one.grade]
-    left.sort(key=lambda one: draw(seed, str(worklist.annotator_pk), "training", one.key))
+    left.sort(key=lambda one: draw_number(seed, str(worklist.annotator_pk), "training", one.key))
     return [one.pair_pk for one in left[:limit]]
 
 
@@ -362,7 +362,9 @@ def count_checks(session: Session, worklist: OpenPairsRequest, shown: Collection
     repeats are among those shown in the browser (by key): a progress that left them out would tell which they are."""
     if not shown:
         return _count_answered(session, worklist), 0
-    answered, among = run(session, _ANSWERED_AND_SHOWN, {**_named(worklist), "keys": list(shown)}).one()
+    answered, among = execute_sql(
+        session, _ANSWERED_AND_SHOWN, {**_named(worklist), "keys": list(shown)}
+    ).one()
     return int(answered), int(among)
 
 
@@ -385,7 +387,7 @@ def count_possible_checks(
     place, left = answered + len(held), ordinary
     last = place + (1 + MOST_CHECKS) * ordinary
     while left and place < last:
-        kind = which_is_due(dataset.seed, annotator, rates, place)
+        kind = choose_due_check(dataset.seed, annotator, rates, place)
         if kind is None:
             left -= 1
         else:
@@ -419,7 +421,7 @@ def mix_in(
     first = count_done(session, worklist) + _count_answered(session, worklist) + len(held)
 
     def due(place: int) -> str | None:
-        return which_is_due(dataset.seed, annotator, rates, place)
+        return choose_due_check(dataset.seed, annotator, rates, place)
 
     if not any(due(first + at) for at in range(len(ordinary))):
         return plain
@@ -456,7 +458,10 @@ def _list_trained(
 ) -> list[_TrainingPair]:
     eligible = eligibility or find_eligibility(session, worklist.dataset_pk, worklist.annotator_pk)
     statement = eligible.prepare(_TRAINING, query="p.query_pk")
-    return [_TrainingPair(*row) for row in run(session, statement, {**_named(worklist), **eligible.values})]
+    return [
+        _TrainingPair(*row)
+        for row in execute_sql(session, statement, {**_named(worklist), **eligible.values})
+    ]
 
 
 def _named(worklist: OpenPairsRequest) -> dict[str, int]:
@@ -477,13 +482,13 @@ _SHOWN = """
 SELECT (SELECT count(*) FROM pair p JOIN check_pair c ON c.pair_pk = p.pk AND c.kind = 'gold' WHERE p.key IN :keys)
   + (SELECT count(*) FROM repeated_pair r WHERE r.key IN :keys AND r.annotator_pk = :annotator_pk)
 """
-_COUNT_ANSWERED = prepare(_ANSWERED)
-_ANSWERED_AND_SHOWN = prepare(f"SELECT ({_ANSWERED}), ({_SHOWN})", lists=["keys"])
+_COUNT_ANSWERED = prepare_sql(_ANSWERED)
+_ANSWERED_AND_SHOWN = prepare_sql(f"SELECT ({_ANSWERED}), ({_SHOWN})", lists=["keys"])
 
 
 def _count_answered(session: Session, worklist: OpenPairsRequest) -> int:
     """How many gold pairs, repeats and pairs of quality control the annotator has answered."""
-    return int(run(session, _COUNT_ANSWERED, _named(worklist)).scalar_one())
+    return int(execute_sql(session, _COUNT_ANSWERED, _named(worklist)).scalar_one())
 
 
 def _find_queries(session: Session, pair_pks: Sequence[int]) -> dict[int, int]:

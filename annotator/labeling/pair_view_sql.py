@@ -19,7 +19,7 @@ from annotator.storage.labeling_tables import RepeatRow
 from annotator.storage.open_pairs import OpenPairsRequest
 from annotator.storage.outdated import describe_outdated
 from annotator.storage.quality_pairs import DECIDED_SINCE
-from annotator.storage.sql import prepare, read_json, run
+from annotator.storage.sql import execute_sql, prepare_sql, read_json
 from annotator.storage.tables import DatasetRow, DocumentRow, DocumentTextRow, PairRow
 
 _COLUMNS = """
@@ -36,10 +36,10 @@ LEFT JOIN lease l ON l.pair_pk = p.pk AND l.annotator_pk = :annotator_pk
 LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
 WHERE p.dataset_pk + 0 = :dataset_pk AND p.{column} IN :named"""
 _BY_KEY, _BY_PK = (
-    prepare(_COLUMNS.format(column=column, decided_since=DECIDED_SINCE), lists=["named"])
+    prepare_sql(_COLUMNS.format(column=column, decided_since=DECIDED_SINCE), lists=["named"])
     for column in ("key", "pk")
 )
-_TRIED = prepare(
+_TRIED = prepare_sql(
     "SELECT DISTINCT pair_pk FROM judgment WHERE pair_pk IN :named AND annotator_pk = :annotator_pk "
     "AND purpose = :kind AND outcome <> 'later'",
     lists=["named"],
@@ -91,12 +91,12 @@ def read_standings(
         return {}
     session.flush()
     values = {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
-    found = {row[0]: _standing(row) for row in run(session, _BY_KEY, {**values, "named": list(keys)})}
+    found = {row[0]: _standing(row) for row in execute_sql(session, _BY_KEY, {**values, "named": list(keys)})}
     unknown = [key for key in keys if key not in found]
     repeats = find_repeats(session, worklist, unknown) if unknown else {}
     if repeats:
         pks = [target.pair_pk for target in repeats.values()]
-        again = {row[1]: _standing(row) for row in run(session, _BY_PK, {**values, "named": pks})}
+        again = {row[1]: _standing(row) for row in execute_sql(session, _BY_PK, {**values, "named": pks})}
         answered = _list_answered_repeats(session, [target.repeat_pk for target in repeats.values()])
         for key, target in repeats.items():
             done = target.repeat_pk in answered
@@ -177,14 +177,14 @@ def _note_tried(
     for kind in ("training", "gold"):
         pks = [one.pair_pk for one in found.values() if one.kind == kind and one.repeat_pk is None]
         if pks:
-            tried = set(run(session, _TRIED, {**values, "kind": kind, "named": pks}).scalars())
+            tried = set(execute_sql(session, _TRIED, {**values, "kind": kind, "named": pks}).scalars())
             for key, one in found.items():
                 if one.pair_pk in tried and one.repeat_pk is None:
                     found[key] = replace(one, tried=True)
     return found
 
 
-_HANDED = prepare(
+_HANDED = prepare_sql(
     """
 SELECT p.pk, p.key, q.query_id, q.text AS query, q.narrative, q.language, d.doc_id, d.title, d.url, d.media_type, d.text_sha256, d.extra,
   substr(t.text, 1, :most) AS text, length(t.text) AS length, j.outcome, j.grade, j.note, j.reason, c.stale,
@@ -198,13 +198,13 @@ LEFT JOIN judgment j ON j.pk = coalesce((
 WHERE p.pk IN :pairs""",
     lists=["pairs"],
 )
-_VERSIONS = prepare("SELECT version, pk FROM rubric WHERE dataset_pk = :dataset_pk")
-_TEXTS = prepare(
+_VERSIONS = prepare_sql("SELECT version, pk FROM rubric WHERE dataset_pk = :dataset_pk")
+_TEXTS = prepare_sql(
     "SELECT d.pk, d.text_sha256, t.sha256 FROM document d LEFT JOIN document_text t ON t.document_pk = d.pk "
     "WHERE d.pk IN :documents",
     lists=["documents"],
 )
-_STORED = prepare(
+_STORED = prepare_sql(
     "SELECT event_id, pair_pk, annotator_pk, outcome, grade FROM judgment WHERE event_id IN :events",
     lists=["events"],
 )
@@ -224,7 +224,7 @@ def read_handed(session: Session, worklist: OpenPairsRequest, handouts: Sequence
     if not handouts:
         return []
     named = {"annotator_pk": worklist.annotator_pk, "most": SHOWN_CHARACTERS}
-    rows = run(session, _HANDED, {**named, "pairs": [handout.pair_pk for handout in handouts]})
+    rows = execute_sql(session, _HANDED, {**named, "pairs": [handout.pair_pk for handout in handouts]})
     found = {row.pk: row for row in rows}
     plain = {one.pair_pk for one in handouts if one.key is None and not one.training}
     outdated = describe_outdated(session, worklist, [pk for pk in plain if found[pk].stale])
@@ -259,7 +259,7 @@ def _show(
 
 def list_rubric_versions(session: Session, dataset_pk: int) -> dict[int, int]:
     """The primary key of each version of the standard."""
-    found = run(session, _VERSIONS, {"dataset_pk": dataset_pk})
+    found = execute_sql(session, _VERSIONS, {"dataset_pk": dataset_pk})
     return {row.version: row.pk for row in found}
 
 
@@ -268,7 +268,7 @@ def list_text_hashes(
 ) -> dict[int, tuple[str | None, set[str]]]:
     """The SHA-256 of each document's present text, and of all that it has or had."""
     found: dict[int, tuple[str | None, set[str]]] = {}
-    for pk, present, sha in run(session, _TEXTS, {"documents": list(document_pks)}):
+    for pk, present, sha in execute_sql(session, _TEXTS, {"documents": list(document_pks)}):
         texts = found.setdefault(pk, (present, set()))[1]
         if sha is not None:
             texts.add(sha)
@@ -292,5 +292,5 @@ def find_whole_text(session: Session, pair_pk: int) -> str | None:
 
 def find_stored(session: Session, event_ids: Iterable[str]) -> dict[str, StoredEvent]:
     """What is stored under these event ids, by event id."""
-    found = run(session, _STORED, {"events": list(event_ids)})
+    found = execute_sql(session, _STORED, {"events": list(event_ids)})
     return {event_id: StoredEvent(*stored) for event_id, *stored in found}

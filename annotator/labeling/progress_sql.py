@@ -13,7 +13,7 @@ from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import OpenPairsRequest
-from annotator.storage.sql import prepare, run
+from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     JudgmentRow,
@@ -100,10 +100,10 @@ def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress
     return [QueryProgress(*row) for row in session.execute(statement)]
 
 
-_TOLD = prepare(
+_TOLD = prepare_sql(
     "SELECT answered, done, total, reserve_until FROM told_progress WHERE dataset_pk = :dataset_pk AND annotator_pk = :annotator_pk"
 )
-_KEEP = prepare(
+_KEEP = prepare_sql(
     "INSERT INTO told_progress (dataset_pk, annotator_pk, answered, done, total, reserve_until) "
     "VALUES (:dataset_pk, :annotator_pk, :answered, :done, :total, :reserve_until) "
     "ON CONFLICT (dataset_pk, annotator_pk) DO UPDATE SET answered = excluded.answered, done = excluded.done, "
@@ -114,7 +114,7 @@ _KEEP = prepare(
 def tell_progress(session: Session, worklist: OpenPairsRequest, work: OwnWork) -> OwnProgress:
     """How far the annotator is, kept as what they were told."""
     named = {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
-    row = run(session, _TOLD, named).first()
+    row = execute_sql(session, _TOLD, named).first()
     before = OwnProgress(*row) if row else None
     told = advance(before, work)
     if told != before:
@@ -124,5 +124,5 @@ def tell_progress(session: Session, worklist: OpenPairsRequest, work: OwnWork) -
             "total": told.total,
             "reserve_until": told.reserve_until,
         }
-        run(session, _KEEP, {**named, **kept})
+        execute_sql(session, _KEEP, {**named, **kept})
     return told

@@ -9,10 +9,10 @@ from sqlmodel import col
 
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.people import DEVICE_LIFETIME, Membership
-from annotator.storage.sql import prepare, read_json, read_time, run
+from annotator.storage.sql import execute_sql, prepare_sql, read_json, read_time
 from annotator.storage.tables import KnownDeviceRow, LoginAttemptRow, LoginSessionRow, PersonRow
 
-_OPENED = prepare(
+_OPENED = prepare_sql(
     """
 SELECT p.pk, p.username, p.name, p.must_change_password, p.language, s.expires_at,
   d.name AS dataset, m.role, m.categories, m.languages
@@ -160,7 +160,9 @@ def count_other_devices(session: Session, person_pk: int, *, session_sha256: str
 
 def find_live_session(session: Session, token_sha256: str, *, now: datetime) -> OpenedSession | None:
     """Whose session it is; None when it is unknown, expired, revoked, or its person is disabled."""
-    rows = run(session, _OPENED, {"token_sha256": token_sha256, "now": now, "ahead": now + CLOCK_SLACK}).all()
+    rows = execute_sql(
+        session, _OPENED, {"token_sha256": token_sha256, "now": now, "ahead": now + CLOCK_SLACK}
+    ).all()
     if not rows:
         return None
     held = tuple(

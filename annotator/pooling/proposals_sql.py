@@ -16,7 +16,7 @@ from annotator.domain.clock import find_latest_end
 from annotator.storage.labeling_tables import DisclosureRow, LeaseRow, ProposalRow
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import find_eligibility
-from annotator.storage.sql import run
+from annotator.storage.sql import execute_sql
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -77,7 +77,7 @@ def may_judge(session: Session, dataset_pk: int, person_pk: int, query_pk: int) 
     eligibility = find_eligibility(session, dataset_pk, person_pk)
     statement = eligibility.prepare(_IS_THEIRS, query="q.pk")
     values = {"query_pk": query_pk, "annotator_pk": person_pk, **eligibility.values}
-    return run(session, statement, values).first() is not None
+    return execute_sql(session, statement, values).first() is not None
 
 
 def list_standing(

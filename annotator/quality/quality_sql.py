@@ -23,7 +23,7 @@ from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import find_eligibility
 from annotator.storage.pair_states import list_pair_states
 from annotator.storage.quality_pairs import CAN_JUDGE, DECIDED_SINCE
-from annotator.storage.sql import add_rows, prepare, run, run_plain, split
+from annotator.storage.sql import add_rows, execute_sql, fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables import CurrentJudgmentRow, ImportedQrelRow, JudgmentRow, PairRow, PersonRow
 
 if TYPE_CHECKING:
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
     from annotator.quality.settled_sql import Ints
 
 
-_NOT_CURRENT = prepare("""
+_NOT_CURRENT = prepare_sql("""
 SELECT j.annotator_pk, j.pair_pk FROM judgment j CROSS JOIN pair p
 WHERE j.purpose NOT IN ('independent', 'conditional') AND j.outcome <> 'later'
   AND p.pk = j.pair_pk AND p.dataset_pk = :dataset_pk
 UNION ALL SELECT j.annotator_pk, j.pair_pk FROM current_judgment c CROSS JOIN judgment j
 WHERE c.dataset_pk = :dataset_pk AND c.outcome = 'later'
   AND j.pair_pk = c.pair_pk AND j.annotator_pk = c.annotator_pk AND j.outcome <> 'later'""")
-_SEEN = prepare("""
+_SEEN = prepare_sql("""
 SELECT s.person_pk, s.pair_pk FROM (
   SELECT person_pk, pair_pk FROM disclosure UNION ALL SELECT annotator_pk, pair_pk FROM proposal
   UNION ALL SELECT lead_pk, pair_pk FROM adjudication) s JOIN pair p ON p.pk = s.pair_pk
 WHERE p.dataset_pk = :dataset_pk""")
-_KEYS = prepare("SELECT pk, key FROM pair WHERE dataset_pk = :dataset_pk AND retired_at IS NULL")
-_CATEGORIES = prepare("SELECT pk, category FROM query WHERE dataset_pk = :dataset_pk")
+_KEYS = prepare_sql("SELECT pk, key FROM pair WHERE dataset_pk = :dataset_pk AND retired_at IS NULL")
+_CATEGORIES = prepare_sql("SELECT pk, category FROM query WHERE dataset_pk = :dataset_pk")
 _THEIR_QUERIES = "SELECT q.pk FROM query q WHERE q.dataset_pk = :dataset_pk AND {eligible}"
 _SAMPLE = f"""
 SELECT w.number, w.round, x.pair_pk, p.key, q.query_id, d.doc_id, q.category, x.settled_grade, x.settled_by, x.outcome, x.grade,
@@ -117,7 +117,7 @@ def list_known(session: Session, dataset_pk: int, settled: SettledPairs) -> Call
     import numpy as np
 
     judged, seen = (
-        _place(settled, run_plain(session, statement, {"dataset_pk": dataset_pk}))
+        _place(settled, fetch_tuples(session, statement, {"dataset_pk": dataset_pk}))
         for statement in (_NOT_CURRENT, _SEEN)
     )
 
@@ -145,12 +145,12 @@ def find_free(
 
 def list_categories(session: Session, dataset_pk: int) -> dict[int, str | None]:
     """The category of each query, by query_pk."""
-    return dict(run_plain(session, _CATEGORIES, {"dataset_pk": dataset_pk}))
+    return dict(fetch_tuples(session, _CATEGORIES, {"dataset_pk": dataset_pk}))
 
 
 def list_keys(session: Session, dataset_pk: int) -> dict[int, str]:
     """The key of each pair of the pool, by pair_pk."""
-    return dict(run_plain(session, _KEYS, {"dataset_pk": dataset_pk}))
+    return dict(fetch_tuples(session, _KEYS, {"dataset_pk": dataset_pk}))
 
 
 def _place(settled: SettledPairs, rows: Sequence[tuple[int, int]]) -> "tuple[Ints, Ints]":
@@ -169,7 +169,7 @@ def list_their_queries(session: Session, dataset_pk: int, person_pk: int) -> set
     if not eligible.allowed:
         return None
     statement = eligible.only_expertise().prepare(_THEIR_QUERIES, query="q.pk")
-    return set(run(session, statement, {"dataset_pk": dataset_pk, **eligible.values}).scalars())
+    return set(execute_sql(session, statement, {"dataset_pk": dataset_pk, **eligible.values}).scalars())
 
 
 def list_draws(session: Session, dataset_pk: int) -> list[QualityDraw]:
@@ -238,7 +238,7 @@ def count_settled_since(session: Session, dataset_pk: int, since: datetime, samp
     """How many pairs have a settled grade now that they had not then; those in the sample (pair_pk) are left out."""
     touched = sorted(_list_touched(session, dataset_pk, since) - set(sampled))
     before = {}
-    for chunk in split(touched, CHUNK):
+    for chunk in split_into_chunks(touched, CHUNK):
         before.update(_settle_then(session, chunk, since))
     return sum(
         state.settlement.grade is not None and state.settlement.grade != before[state.pair_pk].grade

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.settling import Decided, Settlement
 from annotator.storage.imported_grades import list_kept_grades
 from annotator.storage.pair_states import list_open_errors, settle_again
-from annotator.storage.sql import prepare, run, run_plain
+from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,12 +30,12 @@ UNRATEABLE, OTHERWISE, LATER = 4, 5, 6  # beside the grades: what an answer is f
 ANSWERS = 8
 _ANSWER = f"""CASE WHEN c.outcome = 'later' THEN {LATER} WHEN c.purpose <> 'independent' THEN {OTHERWISE}
   ELSE coalesce(c.grade, {UNRATEABLE}) END"""
-_SIZES = prepare(
+_SIZES = prepare_sql(
     "SELECT (SELECT coalesce(max(pk), 0) + 1 FROM person), (SELECT coalesce(max(pk), 0) + 1 FROM query), "
     "(SELECT coalesce(max(pk), 0) FROM judgment), "
     "(SELECT coalesce(sum(answered), 0) FROM query_answers WHERE dataset_pk = :dataset_pk)"
 )
-_DECISIONS = prepare(f"""
+_DECISIONS = prepare_sql(f"""
 SELECT pair_pk, coalesce(grade, {UNRATEABLE}) FROM current_adjudication WHERE dataset_pk = :dataset_pk""")
 
 
@@ -58,7 +58,7 @@ def read_states(session: Session, dataset_pk: int) -> PairSettlements:
     import numpy as np
 
     session.flush()
-    people, queries, judgments, answered = run(session, _SIZES, {"dataset_pk": dataset_pk}).one()
+    people, queries, judgments, answered = execute_sql(session, _SIZES, {"dataset_pk": dataset_pk}).one()
     walk = answered * MOST_OF_THE_TABLE > judgments
     pairs = _read_numbers(
         session,
@@ -101,7 +101,7 @@ def _settle_all(
 
     counting = answer <= UNRATEABLE
     counted = np.bincount(place[counting] * 5 + answer[counting], minlength=5 * len(pair)).reshape(-1, 5)
-    decided = _spread(pair, dict(run_plain(session, _DECISIONS, {"dataset_pk": dataset_pk})))
+    decided = _spread(pair, dict(fetch_tuples(session, _DECISIONS, {"dataset_pk": dataset_pk})))
     imported = _spread(pair, list_kept_grades(session, dataset_pk))
     columns = [*counted.T, decided + 1, imported + 1]
     _, first, settlement = np.unique(_number_patterns(columns), return_index=True, return_inverse=True)
@@ -164,7 +164,9 @@ def _read_numbers(session: Session, number: str, source: str, key: str, conditio
     import numpy as np
 
     if session.connection().dialect.name != "postgresql":
-        rows: Any = run(session, prepare(f"SELECT {number} FROM {source} WHERE {condition}"), {}).cursor
+        rows: Any = execute_sql(
+            session, prepare_sql(f"SELECT {number} FROM {source} WHERE {condition}"), {}
+        ).cursor
         return np.fromiter(chain.from_iterable(rows), dtype=np.int64)
     driver: Any = session.connection().connection.driver_connection
     statement = (

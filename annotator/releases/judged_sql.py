@@ -28,7 +28,7 @@ from annotator.storage.pair_states import (
     settle_again,
 )
 from annotator.storage.pool import select_documents_left
-from annotator.storage.sql import fetch_plain, split
+from annotator.storage.sql import fetch_plain, split_into_chunks
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -45,7 +45,7 @@ ROWS_AT_ONCE = 2_000
 def iterate_judged_queries(session: Session, dataset_pk: int) -> Iterator[JudgedQuery]:
     """Every query in the queries' order, with its pairs in no particular order, and what led to their settlement."""
     versions, errors = _list_versions(session, dataset_pk), list_open_errors(session, dataset_pk)
-    for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
+    for query_pks in split_into_chunks(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
         queries = read_queries(session, query_pks)
         pairs = _list_pairs(session, dataset_pk, query_pks, queries, versions, errors)
         for query_pk in query_pks:

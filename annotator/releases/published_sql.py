@@ -17,7 +17,7 @@ from annotator.domain.messages import say
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.import_records import IMPORT
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import split
+from annotator.storage.sql import split_into_chunks
 from annotator.storage.tables import (
     DocumentRow,
     ImportedQrelRow,
@@ -281,7 +281,7 @@ def list_decision_words(
 ) -> dict[int, tuple[str | None, str]]:
     """Return the cause (None: not said) and the rationale of these decisions, by adjudication_pk."""
     row, found = AdjudicationRow, dict[int, tuple[str | None, str]]()
-    for chunk in split(sorted(adjudication_pks), 500):
+    for chunk in split_into_chunks(sorted(adjudication_pks), 500):
         statement = select(col(row.pk), col(row.cause), col(row.reason), col(row.rationale))
         for pk, cause, reason, rationale in session.execute(statement.where(col(row.pk).in_(chunk))):
             found[key_of(pk)] = cause or reason or None, rationale

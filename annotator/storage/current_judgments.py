@@ -31,7 +31,7 @@ from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudi
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.import_records import IMPORTED, is_time_known
 from annotator.storage.missing_judgments import derive_lacking
-from annotator.storage.sql import prepare, read_time, run
+from annotator.storage.sql import execute_sql, prepare_sql, read_time
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -44,7 +44,7 @@ from annotator.storage.tables import (
 
 COUNTED = ("independent", "conditional")
 Place = tuple[int, int, str]
-_RECEIVED = prepare(
+_RECEIVED = prepare_sql(
     """
 SELECT pair_pk, annotator_pk, purpose, judged_at, received_at, browser, browser_number, import_record_pk FROM judgment
 WHERE pair_pk IN :pairs AND annotator_pk IN :annotators AND NOT late ORDER BY pk""",
@@ -157,7 +157,7 @@ def _read_receipts(
                 "pairs": pair_pks[start : start + _CHUNK],
                 "annotators": annotator_pks[people : people + _CHUNK],
             }
-            for row in run(session, _RECEIVED, chunk):
+            for row in execute_sql(session, _RECEIVED, chunk):
                 times = read_time(row[3]), read_time(row[4])
                 receipt = _receipt(*times, row[5], row[6], imported=row[7] is not None)
                 found.setdefault(_place(row[0], row[1], row[2]), []).append(receipt)
@@ -207,16 +207,17 @@ _MADE_AT = {
     "postgresql": "CAST(floor(extract(epoch FROM j.judged_at)) AS BIGINT)",
 }
 _OF_ALL = {
-    dialect: [prepare(item.format(pairs=_ALL_PAIRS, made_at=made_at)) for item in (_DERIVE, _COUNT)]
+    dialect: [prepare_sql(item.format(pairs=_ALL_PAIRS, made_at=made_at)) for item in (_DERIVE, _COUNT)]
     for dialect, made_at in _MADE_AT.items()
 }
 _OF_SOME = {
     dialect: [
-        prepare(item.format(pairs=":pairs", made_at=made_at), lists=["pairs"]) for item in (_DERIVE, _COUNT)
+        prepare_sql(item.format(pairs=":pairs", made_at=made_at), lists=["pairs"])
+        for item in (_DERIVE, _COUNT)
     ]
     for dialect, made_at in _MADE_AT.items()
 }
-_FORGET_SOME = [prepare(item, lists=["pairs"]) for item in _FORGET]
+_FORGET_SOME = [prepare_sql(item, lists=["pairs"]) for item in _FORGET]
 
 
 def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
@@ -226,14 +227,14 @@ def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | 
     dialect = session.connection().dialect.name
     if pair_pks is None:
         for statement in _OF_ALL[dialect]:
-            run(session, statement, {"dataset_pk": dataset_pk})
+            execute_sql(session, statement, {"dataset_pk": dataset_pk})
         derive_lacking(session, dataset_pk)
         derive_disputes(session, dataset_pk)
         return
     pks = sorted(set(pair_pks))
     for start in range(0, len(pks), 500):
         for statement in _OF_SOME[dialect]:
-            run(session, statement, {"dataset_pk": dataset_pk, "pairs": pks[start : start + 500]})
+            execute_sql(session, statement, {"dataset_pk": dataset_pk, "pairs": pks[start : start + 500]})
     derive_lacking(session, dataset_pk, pks)
     derive_disputes(session, dataset_pk, pks)
 
@@ -243,7 +244,7 @@ def forget_current(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -
     session.flush()
     for start in range(0, len(pair_pks), 500):
         for statement in _FORGET_SOME:
-            run(session, statement, {"pairs": list(pair_pks[start : start + 500])})
+            execute_sql(session, statement, {"pairs": list(pair_pks[start : start + 500])})
     derive_lacking(session, dataset_pk, pair_pks)
     derive_disputes(session, dataset_pk, pair_pks)
 

@@ -25,7 +25,7 @@ from annotator.domain.settling import (
 )
 from annotator.storage.adjudication_tables import DisputeRow
 from annotator.storage.impact_scores import note_due
-from annotator.storage.sql import PreparedSql, add_rows, prepare, read_time, run, run_many
+from annotator.storage.sql import PreparedSql, add_rows, execute_sql, prepare_sql, read_time, run_many
 
 CHUNK = 500
 PART = 20_000
@@ -54,37 +54,37 @@ WHERE i.pair_pk IN {pairs} AND p.kept AND p.judged = 0 AND p.retired_at IS NULL 
   AND NOT EXISTS (SELECT 1 FROM imported_qrel n WHERE n.pair_pk = i.pair_pk AND n.pk > i.pk)
 UNION ALL SELECT s.pair_pk, 'present', NULL, s.since, 0, s.query_pk
 FROM dispute s WHERE s.pair_pk IN {pairs}"""
-_MEANINGS = prepare(
+_MEANINGS = prepare_sql(
     "SELECT version, created_at FROM rubric WHERE dataset_pk = :dataset_pk AND change = 'semantic' AND version > 1 "
     "ORDER BY version"
 )
 _PART = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk AND pk > :after AND pk <= :last)"
-_NEXT = prepare(
+_NEXT = prepare_sql(
     "SELECT max(pk) FROM (SELECT pk FROM pair WHERE dataset_pk = :dataset_pk AND pk > :after ORDER BY pk LIMIT :part) AS part"
 )
 _STATEMENTS = {
     dialect: {
-        some: prepare(
+        some: prepare_sql(
             _KNOWN.format(pairs=":pairs" if some else _PART, made_at=made_at), lists=["pairs"] if some else []
         )
         for some in (True, False)
     }
     for dialect, made_at in _MADE_AT.items()
 }
-_DROP = prepare("DELETE FROM dispute WHERE pair_pk IN :pairs", lists=["pairs"])
-_CHANGE = prepare("""
+_DROP = prepare_sql("DELETE FROM dispute WHERE pair_pk IN :pairs", lists=["pairs"])
+_CHANGE = prepare_sql("""
 UPDATE dispute SET open = :open, reasons = :reasons, waiting = :waiting, distance = :distance, low = :low, high = :high,
   since = :since, taste = :taste WHERE pair_pk = :pair_pk""")
 
 _JUDGED = """EXISTS (SELECT 1 FROM current_judgment c WHERE c.pair_pk = {pair_pk} AND c.purpose = 'independent'
   AND c.outcome <> 'later')"""
 _STALE = (
-    prepare(f"""
+    prepare_sql(f"""
 UPDATE dispute SET reasons = reasons | :stale, waiting = waiting | :stale, open = true, taste = false,
   since = CASE WHEN open THEN since ELSE :since END
 WHERE dataset_pk = :dataset_pk AND ({_JUDGED.format(pair_pk="dispute.pair_pk")}
   OR EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = dispute.pair_pk))"""),
-    prepare(f"""
+    prepare_sql(f"""
 INSERT INTO dispute (pair_pk, dataset_pk, query_pk, open, reasons, waiting, distance, since, impact, taste)
 SELECT p.pk, p.dataset_pk, p.query_pk, true, :stale, :stale, 0, :since, 0, false FROM pair p
 WHERE p.dataset_pk = :dataset_pk AND p.retired_at IS NULL AND {_JUDGED.format(pair_pk="p.pk")}
@@ -164,11 +164,11 @@ def derive_disputes(session: Session, dataset_pk: int, pair_pks: Iterable[int] |
     statements = _STATEMENTS[session.connection().dialect.name]
     meanings = [
         _MeaningChange(version, read_time(at))
-        for version, at in run(session, _MEANINGS, {"dataset_pk": dataset_pk})
+        for version, at in execute_sql(session, _MEANINGS, {"dataset_pk": dataset_pk})
     ]
     if pair_pks is None:
         after, whole = 0, {"dataset_pk": dataset_pk, "part": PART}
-        while last := run(session, _NEXT, {**whole, "after": after}).scalar_one():
+        while last := execute_sql(session, _NEXT, {**whole, "after": after}).scalar_one():
             _derive(session, dataset_pk, statements[False], {**whole, "after": after, "last": last}, meanings)
             after = last
         return
@@ -192,10 +192,10 @@ def mark_disputes_stale(session: Session, dataset_pk: int) -> None:
     """What a grade means has just changed: every pair that was judged or decided waits for a lead. (The same as
     `derive_disputes` of all, without reading a million answers.)"""
     session.flush()
-    for _version, since in list(run(session, _MEANINGS, {"dataset_pk": dataset_pk}))[-1:]:
+    for _version, since in list(execute_sql(session, _MEANINGS, {"dataset_pk": dataset_pk}))[-1:]:
         values = {"dataset_pk": dataset_pk, "since": read_time(since), "stale": int(QueueReason.STALE)}
         for statement in _STALE:
-            run(session, statement, values)
+            execute_sql(session, statement, values)
 
 
 def _derive(
@@ -206,7 +206,7 @@ def _derive(
     meanings: Sequence[_MeaningChange],
 ) -> None:
     known: dict[int, _KnownPair] = {}
-    for pair_pk, kind, grade, at, flag, query_pk in run(session, statement, values):
+    for pair_pk, kind, grade, at, flag, query_pk in execute_sql(session, statement, values):
         known.setdefault(pair_pk, _KnownPair(query_pk)).take(kind, grade, read_time(at), flag)
     gone, new, changed = list[int](), list[dict[str, Any]](), list[dict[str, Any]]()
     for pair_pk, pair in known.items():
@@ -230,7 +230,7 @@ def _derive(
         else:
             new.append({**row, "dataset_pk": dataset_pk, "query_pk": pair.query_pk, "impact": 0.0})
     for start in range(0, len(gone), CHUNK):
-        run(session, _DROP, {"pairs": gone[start : start + CHUNK]})
+        execute_sql(session, _DROP, {"pairs": gone[start : start + CHUNK]})
     run_many(session, _CHANGE, changed)
     add_rows(session, DisputeRow, new)
     note_due(session, {pair.query_pk for pair in known.values()})

@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from annotator.storage.adjudication_tables import DocumentOrderRow
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import add_rows, split
+from annotator.storage.sql import add_rows, split_into_chunks
 from annotator.storage.tables import PairRow
 
 QUERIES_AT_ONCE = 500
@@ -27,7 +27,7 @@ def add_orders(session: Session, lead_pk: int, orders: Mapping[int, Sequence[int
 def list_orders(session: Session, query_pks: Sequence[int]) -> dict[int, list[int]]:
     """The orders that hold (pair_pks, best first) by query_pk; queries without one are absent."""
     found: dict[int, list[int]] = {}
-    for some in split(query_pks, QUERIES_AT_ONCE):
+    for some in split_into_chunks(query_pks, QUERIES_AT_ONCE):
         statement = (
             select(col(DocumentOrderRow.query_pk), col(DocumentOrderRow.pair_pks))
             .where(col(DocumentOrderRow.query_pk).in_(some))
@@ -40,7 +40,7 @@ def list_orders(session: Session, query_pks: Sequence[int]) -> dict[int, list[in
 def list_query_pks_of(session: Session, pair_pks: Sequence[int]) -> dict[int, int]:
     """The query_pk of each of these pairs, by pair_pk."""
     found: dict[int, int] = {}
-    for some in split(pair_pks, QUERIES_AT_ONCE):
+    for some in split_into_chunks(pair_pks, QUERIES_AT_ONCE):
         rows = session.execute(
             select(col(PairRow.pk), col(PairRow.query_pk)).where(col(PairRow.pk).in_(some))
         )

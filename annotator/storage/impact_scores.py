@@ -12,29 +12,31 @@ from sqlmodel import col
 
 from annotator.domain.impact_scores import GradeImpact, Scores, ScoreTotals
 from annotator.storage.adjudication_tables import QueryScoreRow, ScoreDueRow, ScoreTotalRow
-from annotator.storage.sql import add_rows, prepare, read_json, run, split
+from annotator.storage.sql import add_rows, execute_sql, prepare_sql, read_json, split_into_chunks
 
 CHUNK = 500
 # An update that changes nothing: it waits for whoever computes the query's scores just now, and outlasts their removal.
-_NOTE = prepare(
+_NOTE = prepare_sql(
     """
 INSERT INTO score_due (query_pk, dataset_pk) SELECT pk, dataset_pk FROM query WHERE pk IN :queries
 ORDER BY pk ON CONFLICT (query_pk) DO UPDATE SET dataset_pk = excluded.dataset_pk""",
     lists=["queries"],
 )
 _FORGET = [
-    prepare("DELETE FROM score_total WHERE dataset_pk = :dataset_pk"),
-    prepare("DELETE FROM query_score WHERE dataset_pk = :dataset_pk"),
-    prepare("""
+    prepare_sql("DELETE FROM score_total WHERE dataset_pk = :dataset_pk"),
+    prepare_sql("DELETE FROM query_score WHERE dataset_pk = :dataset_pk"),
+    prepare_sql("""
 INSERT INTO score_due (query_pk, dataset_pk) SELECT pk, dataset_pk FROM query WHERE dataset_pk = :dataset_pk
 ORDER BY pk ON CONFLICT (query_pk) DO UPDATE SET dataset_pk = excluded.dataset_pk"""),
 ]
-_TAKE = prepare("DELETE FROM score_due WHERE query_pk IN :queries", lists=["queries"])
-_SCORES = prepare("SELECT query_pk, scores FROM query_score WHERE query_pk IN :queries", lists=["queries"])
-_ALL_SCORES = prepare("SELECT scores FROM query_score WHERE dataset_pk = :dataset_pk ORDER BY query_pk")
-_DROP_SCORES = prepare("DELETE FROM query_score WHERE query_pk IN :queries", lists=["queries"])
-_TOTAL = prepare("SELECT queries, scores FROM score_total WHERE dataset_pk = :dataset_pk")
-_DROP_TOTAL = prepare("DELETE FROM score_total WHERE dataset_pk = :dataset_pk")
+_TAKE = prepare_sql("DELETE FROM score_due WHERE query_pk IN :queries", lists=["queries"])
+_SCORES = prepare_sql(
+    "SELECT query_pk, scores FROM query_score WHERE query_pk IN :queries", lists=["queries"]
+)
+_ALL_SCORES = prepare_sql("SELECT scores FROM query_score WHERE dataset_pk = :dataset_pk ORDER BY query_pk")
+_DROP_SCORES = prepare_sql("DELETE FROM query_score WHERE query_pk IN :queries", lists=["queries"])
+_TOTAL = prepare_sql("SELECT queries, scores FROM score_total WHERE dataset_pk = :dataset_pk")
+_DROP_TOTAL = prepare_sql("DELETE FROM score_total WHERE dataset_pk = :dataset_pk")
 _WEIGH = text(
     "UPDATE dispute SET impact = :impact, recall_impact = :recall, mrr_impact = :mrr, flips = :flips "
     "WHERE pair_pk = :pair_pk"
@@ -45,14 +47,14 @@ def note_due(session: Session, query_pks: Collection[int]) -> None:
     """The grades of these queries have changed."""
     ordered = sorted(query_pks)
     for start in range(0, len(ordered), CHUNK):
-        run(session, _NOTE, {"queries": ordered[start : start + CHUNK]})
+        execute_sql(session, _NOTE, {"queries": ordered[start : start + CHUNK]})
 
 
 def note_all_due(session: Session, dataset_pk: int) -> None:
     """A run has come, or the ids of its documents have changed: everything is to be computed anew."""
     session.flush()
     for statement in _FORGET:
-        run(session, statement, {"dataset_pk": dataset_pk})
+        execute_sql(session, statement, {"dataset_pk": dataset_pk})
 
 
 def list_due(
@@ -67,19 +69,19 @@ def list_due(
 
 def take_due(session: Session, query_pks: Sequence[int]) -> None:
     """These are computed now. First of all in the transaction: whoever changes them meanwhile waits, and notes them again."""
-    run(session, _TAKE, {"queries": query_pks})
+    execute_sql(session, _TAKE, {"queries": query_pks})
 
 
 def find_totals(session: Session, dataset_pk: int) -> ScoreTotals | None:
     """The sums over the dataset's queries; None as long as not all have been computed."""
-    found = run(session, _TOTAL, {"dataset_pk": dataset_pk}).first()
+    found = execute_sql(session, _TOTAL, {"dataset_pk": dataset_pk}).first()
     return None if found is None else ScoreTotals(found[0], read_json(found[1]))
 
 
 def sum_scores(session: Session, dataset_pk: int) -> ScoreTotals:
     """The sums over all queries that have scores, stored."""
     totals = ScoreTotals(0, {})
-    for (scores,) in run(session, _ALL_SCORES, {"dataset_pk": dataset_pk}):
+    for (scores,) in execute_sql(session, _ALL_SCORES, {"dataset_pk": dataset_pk}):
         totals = _add(totals, read_json(scores), 1)
     _store_totals(session, dataset_pk, totals)
     return totals
@@ -91,10 +93,10 @@ def store_scores(session: Session, dataset_pk: int, scores: Mapping[int, Scores]
     if not queries:
         return None
     totals = find_totals(session, dataset_pk)
-    for chunk in split(queries, CHUNK):
-        for _, before in run(session, _SCORES, {"queries": chunk}) if totals else ():
+    for chunk in split_into_chunks(queries, CHUNK):
+        for _, before in execute_sql(session, _SCORES, {"queries": chunk}) if totals else ():
             totals = _add(totals, read_json(before), -1) if totals else None
-        run(session, _DROP_SCORES, {"queries": chunk})
+        execute_sql(session, _DROP_SCORES, {"queries": chunk})
     rows = [{"query_pk": key, "dataset_pk": dataset_pk, "scores": scores[key]} for key in queries]
     add_rows(session, QueryScoreRow, rows)
     if totals is not None:
@@ -121,5 +123,5 @@ def _add(totals: ScoreTotals, scores: Scores, times: int) -> ScoreTotals:
 
 
 def _store_totals(session: Session, dataset_pk: int, totals: ScoreTotals) -> None:
-    run(session, _DROP_TOTAL, {"dataset_pk": dataset_pk})
+    execute_sql(session, _DROP_TOTAL, {"dataset_pk": dataset_pk})
     add_rows(session, ScoreTotalRow, [{"dataset_pk": dataset_pk, **totals._asdict()}])

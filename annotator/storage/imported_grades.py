@@ -17,7 +17,7 @@ from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.disagreements import derive_disputes
 from annotator.storage.lookup import key_of
 from annotator.storage.missing_judgments import derive_lacking
-from annotator.storage.sql import add_rows, fetch_plain, split
+from annotator.storage.sql import add_rows, fetch_plain, split_into_chunks
 from annotator.storage.tables import ImportedQrelRow, PairRow
 
 CHUNK = 500
@@ -137,7 +137,7 @@ def bring_in(session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]
     add_suggestions(session, rows)
     for keep in (True, False):
         pairs = [row["pair_pk"] for row in rows if row["keep"] is keep]
-        for chunk in split(pairs, CHUNK):
+        for chunk in split_into_chunks(pairs, CHUNK):
             change = update(PairRow).where(col(PairRow.pk).in_(chunk)).values(kept=keep)
             session.execute(change.execution_options(synchronize_session=False))
     pair_pks = [row["pair_pk"] for row in rows]
@@ -172,7 +172,9 @@ def _list_latest(
     if query_pks is None:
         chunks = [statement]
     else:
-        chunks = [statement.where(col(PairRow.query_pk).in_(some)) for some in split(query_pks, CHUNK)]
+        chunks = [
+            statement.where(col(PairRow.query_pk).in_(some)) for some in split_into_chunks(query_pks, CHUNK)
+        ]
     for chunk in chunks:
         found.update((row.pair_pk, _record(row)) for row in session.execute(chunk))
     return found

@@ -15,7 +15,7 @@ from sqlmodel import col
 
 from annotator.domain.overlap import MOST, conditional_distance, wanted_everywhere, wanted_for
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import PreparedSql, prepare, run
+from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql
 from annotator.storage.tables import DatasetRow, PairRow, QueryRow
 
 CHUNK = 1_000
@@ -59,11 +59,11 @@ _COUNTERS = (
 )
 _ALL_PAIRS = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
 _ALL_QUERIES = "(SELECT pk FROM query WHERE dataset_pk = :dataset_pk)"
-_LACKING_OF_SOME = prepare(_LACKING.format(pairs=":pairs"), lists=["pairs"])
-_LACKING_OF_ALL = prepare(_LACKING.format(pairs=_ALL_PAIRS))
-_COUNT_SOME = [prepare(item.format(queries=":queries"), lists=["queries"]) for item in _COUNTERS]
-_COUNT_ALL = [prepare(item.format(queries=_ALL_QUERIES)) for item in _COUNTERS]
-_QUERIES_OF = prepare("SELECT DISTINCT query_pk FROM pair WHERE pk IN :pairs", lists=["pairs"])
+_LACKING_OF_SOME = prepare_sql(_LACKING.format(pairs=":pairs"), lists=["pairs"])
+_LACKING_OF_ALL = prepare_sql(_LACKING.format(pairs=_ALL_PAIRS))
+_COUNT_SOME = [prepare_sql(item.format(queries=":queries"), lists=["queries"]) for item in _COUNTERS]
+_COUNT_ALL = [prepare_sql(item.format(queries=_ALL_QUERIES)) for item in _COUNTERS]
+_QUERIES_OF = prepare_sql("SELECT DISTINCT query_pk FROM pair WHERE pk IN :pairs", lists=["pairs"])
 
 
 def derive_work(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
@@ -144,13 +144,13 @@ def _derive_lacking(session: Session, dataset: DatasetRow, pks: list[int] | None
     queries: set[int] = set()
     for chunk in _split(pks):
         _execute(session, [_LACKING_OF_SOME], {"pairs": chunk, **rules})
-        queries.update(run(session, _QUERIES_OF, {"pairs": chunk}).scalars())
+        queries.update(execute_sql(session, _QUERIES_OF, {"pairs": chunk}).scalars())
     count_queries(session, queries)
 
 
 def _execute(session: Session, statements: Sequence[PreparedSql], values: dict[str, Any]) -> None:
     for statement in statements:
-        run(session, statement, values)
+        execute_sql(session, statement, values)
 
 
 def _split(pks: Sequence[int]) -> Iterator[list[int]]:

@@ -18,13 +18,13 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.clock import find_latest_end
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import PreparedSql, prepare, read_json, run
+from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql, read_json
 from annotator.storage.tables import DatasetRow
 
 _GIVEN = """
   (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})
     OR EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query} AND s.person_pk = :annotator_pk))"""
-_HELD = prepare(
+_HELD = prepare_sql(
     "SELECT EXISTS (SELECT 1 FROM assignment) AS given, categories, languages FROM membership "
     "WHERE person_pk = :person_pk AND (dataset_pk = :dataset_pk OR dataset_pk IS NULL)"
 )
@@ -54,7 +54,7 @@ def _prepare(statement: str, query: str, given: bool, allowed: str, names: tuple
     if allowed:
         condition += _EXPERTISE.format(query=query, allowed=allowed)
     lists = (*names, "chosen") if ":chosen" in statement else names
-    return prepare(statement.replace("{eligible}", condition), lists=lists)
+    return prepare_sql(statement.replace("{eligible}", condition), lists=lists)
 
 
 def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligibility:
@@ -62,7 +62,7 @@ def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligi
     given = True
     allowed: list[str] = []
     values: dict[str, list[str]] = {}
-    held = run(session, _HELD, {"dataset_pk": dataset_pk, "person_pk": person_pk}).all()
+    held = execute_sql(session, _HELD, {"dataset_pk": dataset_pk, "person_pk": person_pk}).all()
     for number, (any_given, *limits) in enumerate(held):
         given = bool(any_given)
         parts = []
@@ -108,16 +108,16 @@ SELECT w.query_pk FROM assignment g CROSS JOIN query_work w
 LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
 WHERE w.query_pk = g.query_pk AND g.person_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND w.open_pairs > coalesce(a.answered_open, 0)
   AND {eligible}"""
-_BOUNDS = prepare(
+_BOUNDS = prepare_sql(
     "SELECT (SELECT min(query_pk) FROM query_work WHERE dataset_pk = :dataset_pk), "
     "(SELECT max(query_pk) FROM query_work WHERE dataset_pk = :dataset_pk), "
     "(SELECT count(*) FROM query_answers WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk)"
 )
-_PUT_OFF_QUERIES = prepare(
+_PUT_OFF_QUERIES = prepare_sql(
     "SELECT DISTINCT p.query_pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk "
     "WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND c.outcome = 'later' AND p.lacking > 0"
 )
-_LAST_QUERY = prepare(
+_LAST_QUERY = prepare_sql(
     f"SELECT p.query_pk FROM (SELECT pk, pair_pk, annotator_pk FROM judgment ORDER BY pk DESC LIMIT {LATEST}) j "
     "CROSS JOIN pair p WHERE p.pk = j.pair_pk AND j.annotator_pk = :annotator_pk AND p.dataset_pk = :dataset_pk "
     "ORDER BY j.pk DESC LIMIT 1"
@@ -138,7 +138,7 @@ _DONE = (
     "SELECT coalesce(sum(answered), 0) FROM query_answers "
     "WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk"
 )
-_COUNT_DONE = prepare(_DONE)
+_COUNT_DONE = prepare_sql(_DONE)
 _COUNT_WORK = f"SELECT ({_DONE}), ({_COUNT_OPEN})"
 
 
@@ -208,7 +208,7 @@ def _list_open(
         return []
     statement = eligibility.prepare(_OPEN_PAIRS.replace("{column}", column), query="p.query_pk")
     values = {**worklist.values, **eligibility.values, "chosen": list(chosen)}
-    rows = run(session, statement, values)
+    rows = execute_sql(session, statement, values)
     return [OpenPair(pk, key, query, bool(begun), bool(put_off)) for pk, key, query, begun, put_off in rows]
 
 
@@ -233,7 +233,7 @@ def list_open_queries(
         most, place = 2, first
         while place <= last:
             asked = {**values, "first": place, "last": last, "most": most}
-            found = list(run(session, statement, asked).scalars())
+            found = list(execute_sql(session, statement, asked).scalars())
             if found:
                 yield found
             if len(found) < most:
@@ -246,56 +246,58 @@ def list_given_queries(session: Session, worklist: OpenPairsRequest, eligibility
     if not eligibility.given:
         return []
     statement = eligibility.prepare(_GIVEN_QUERIES, query="w.query_pk")
-    return list(run(session, statement, {**worklist.values, **eligibility.values}).scalars())
+    return list(execute_sql(session, statement, {**worklist.values, **eligibility.values}).scalars())
 
 
 def list_put_off_queries(session: Session, worklist: OpenPairsRequest) -> list[int]:
     """The queries of which the annotator has put off pairs."""
-    return list(run(session, _PUT_OFF_QUERIES, worklist.values).scalars())
+    return list(execute_sql(session, _PUT_OFF_QUERIES, worklist.values).scalars())
 
 
 def find_bounds(session: Session, worklist: OpenPairsRequest) -> QueryBounds:
     """See `QueryBounds`."""
-    return QueryBounds(*run(session, _BOUNDS, worklist.values).one())
+    return QueryBounds(*execute_sql(session, _BOUNDS, worklist.values).one())
 
 
 def find_last_query(session: Session, worklist: OpenPairsRequest) -> int | None:
     """The query of the annotator's latest judgment in this dataset, if that is not long ago."""
-    found: int | None = run(session, _LAST_QUERY, worklist.values).scalar()
+    found: int | None = execute_sql(session, _LAST_QUERY, worklist.values).scalar()
     return found
 
 
 def count_open_pairs(session: Session, worklist: OpenPairsRequest, eligibility: Eligibility) -> int:
     """How many pairs the annotator could still be given, leases of others aside."""
     statement = eligibility.prepare(_COUNT_OPEN, query="w.query_pk")
-    return int(run(session, statement, {**worklist.values, **eligibility.values}).scalar_one())
+    return int(execute_sql(session, statement, {**worklist.values, **eligibility.values}).scalar_one())
 
 
 def count_work(session: Session, worklist: OpenPairsRequest, eligibility: Eligibility) -> tuple[int, int]:
     """`count_done` and `count_open_pairs` in one."""
     statement = eligibility.prepare(_COUNT_WORK, query="w.query_pk")
-    done, left = run(session, statement, {**worklist.values, **eligibility.values}).one()
+    done, left = execute_sql(session, statement, {**worklist.values, **eligibility.values}).one()
     return int(done), int(left)
 
 
 def count_done(session: Session, worklist: OpenPairsRequest) -> int:
     """How many pairs of the dataset the annotator has a current judgment of."""
-    return int(run(session, _COUNT_DONE, worklist.values).scalar_one())
+    return int(execute_sql(session, _COUNT_DONE, worklist.values).scalar_one())
 
 
-_TAKE = prepare(
+_TAKE = prepare_sql(
     "INSERT INTO lease (pair_pk, annotator_pk, expires_at, tab) "
     "SELECT pk, :annotator_pk, :until, :tab FROM pair WHERE pk IN :pairs "
     "ON CONFLICT (pair_pk, annotator_pk) DO UPDATE SET expires_at = excluded.expires_at, tab = excluded.tab",
     lists=["pairs"],
 )
-_ELSEWHERE = prepare(
+_ELSEWHERE = prepare_sql(
     "SELECT pair_pk FROM lease WHERE annotator_pk = :annotator_pk AND tab NOT IN ('', :tab) "
     "AND expires_at > :now AND expires_at <= :latest",
 )
-_DROP = prepare("DELETE FROM lease WHERE annotator_pk = :annotator_pk AND pair_pk IN :pairs", lists=["pairs"])
-_DROP_ALL = prepare("DELETE FROM lease WHERE annotator_pk = :annotator_pk")
-_DROP_EXPIRED = prepare(
+_DROP = prepare_sql(
+    "DELETE FROM lease WHERE annotator_pk = :annotator_pk AND pair_pk IN :pairs", lists=["pairs"]
+)
+_DROP_ALL = prepare_sql("DELETE FROM lease WHERE annotator_pk = :annotator_pk")
+_DROP_EXPIRED = prepare_sql(
     "DELETE FROM lease WHERE annotator_pk = :annotator_pk AND (expires_at <= :now OR expires_at > :latest)"
 )
 
@@ -306,24 +308,24 @@ def take_leases(
     """Lease these pairs to the annotator until then; leases the annotator has already are prolonged."""
     if pair_pks:
         mine = {"annotator_pk": worklist.annotator_pk, "tab": worklist.tab, "until": until}
-        run(session, _TAKE, {**mine, "pairs": list(pair_pks)})
+        execute_sql(session, _TAKE, {**mine, "pairs": list(pair_pks)})
 
 
 def list_leased_elsewhere(session: Session, worklist: OpenPairsRequest) -> set[int]:
     """The pairs (pair_pk) that another tab of this annotator holds, on this device or another."""
-    return set(run(session, _ELSEWHERE, {**worklist.values, "tab": worklist.tab}).scalars())
+    return set(execute_sql(session, _ELSEWHERE, {**worklist.values, "tab": worklist.tab}).scalars())
 
 
 def drop_leases(session: Session, worklist: OpenPairsRequest, pair_pks: Sequence[int]) -> None:
     """End the annotator's leases of these pairs."""
-    run(session, _DROP, {"annotator_pk": worklist.annotator_pk, "pairs": list(pair_pks)})
+    execute_sql(session, _DROP, {"annotator_pk": worklist.annotator_pk, "pairs": list(pair_pks)})
 
 
 def drop_every_lease(session: Session, person_pk: int) -> None:
     """End all leases of this person, on every dataset: what they hold goes to others at once."""
-    run(session, _DROP_ALL, {"annotator_pk": person_pk})
+    execute_sql(session, _DROP_ALL, {"annotator_pk": person_pk})
 
 
 def drop_expired_leases(session: Session, worklist: OpenPairsRequest) -> None:
     """Clear away the annotator's own leases that have run out, and those that a clock ahead of the present one made."""
-    run(session, _DROP_EXPIRED, worklist.values)
+    execute_sql(session, _DROP_EXPIRED, worklist.values)

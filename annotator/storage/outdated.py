@@ -16,7 +16,7 @@ from sqlmodel import col
 from annotator.domain.judgments import OutdatedReason
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import OpenPairsRequest
-from annotator.storage.sql import prepare, run, split
+from annotator.storage.sql import execute_sql, prepare_sql, split_into_chunks
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -47,10 +47,10 @@ STILL_THEIRS = """c.stale > 0 AND c.outcome <> 'later' AND p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = c.pair_pk)
   AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = c.pair_pk)
   AND NOT EXISTS (SELECT 1 FROM disclosure s WHERE s.pair_pk = c.pair_pk AND s.person_pk = c.annotator_pk)"""
-_OUTDATED = prepare(f"""
+_OUTDATED = prepare_sql(f"""
 SELECT p.query_pk, p.pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
 WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND {STILL_THEIRS} LIMIT :most""")
-_WHY = prepare(
+_WHY = prepare_sql(
     f"""
 SELECT c.pair_pk, c.stale, r.version FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
 JOIN judgment j ON j.pk = c.judgment_pk JOIN rubric r ON r.pk = j.rubric_pk
@@ -94,7 +94,7 @@ class JudgmentBasis:
 def list_outdated(session: Session, worklist: OpenPairsRequest, *, limit: int) -> list[int]:
     """The annotator's pairs (pair_pk) to be confirmed or changed, those of a query together; none that a lead has
     settled or that left the pool. (Sorting is left to the few that are taken: there may be half a million.)"""
-    found = run(session, _OUTDATED, {**worklist.values, "most": limit})
+    found = execute_sql(session, _OUTDATED, {**worklist.values, "most": limit})
     return [pair_pk for _query_pk, pair_pk in sorted((query_pk, pair_pk) for query_pk, pair_pk in found)]
 
 
@@ -104,7 +104,7 @@ def describe_outdated(
     """Why each of these is asked for again, for those that are."""
     if not pair_pks:
         return {}
-    found = run(session, _WHY, {"annotator_pk": worklist.annotator_pk, "pairs": list(pair_pks)})
+    found = execute_sql(session, _WHY, {"annotator_pk": worklist.annotator_pk, "pairs": list(pair_pks)})
     return {
         pair_pk: OutdatedReason(version if stale & OLDER_STANDARD else None, bool(stale & OLDER_TEXT))
         for pair_pk, stale, version in found
@@ -118,7 +118,7 @@ def mark_outdated(session: Session, dataset_pk: int, document_pks: Collection[in
     if document_pks is None:
         session.connection().execute(_MARK_ALL, values)
         return
-    for chunk in split(sorted(set(document_pks)), CHUNK_OF_DOCUMENTS):
+    for chunk in split_into_chunks(sorted(set(document_pks)), CHUNK_OF_DOCUMENTS):
         session.connection().execute(_MARK_DOCUMENTS, {**values, "documents": list(chunk)})
 
 
@@ -166,7 +166,7 @@ def count_changeable(session: Session, dataset_pk: int) -> int:
 def count_on_older_text(session: Session, document_pks: Sequence[int]) -> int:
     """How many current answers on these documents were made on another text than the present one."""
     found = 0
-    for chunk in split(document_pks, CHUNK_OF_DOCUMENTS):
+    for chunk in split_into_chunks(document_pks, CHUNK_OF_DOCUMENTS):
         statement = (
             select(func.count())
             .select_from(CurrentJudgmentRow)

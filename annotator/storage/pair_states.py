@@ -21,7 +21,7 @@ from annotator.domain.settling import Decided, Settlement, settle
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow, QualityDrawRow, QualityPairRow
 from annotator.storage.imported_grades import list_kept_grades
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import PreparedSql, prepare, run_plain, split
+from annotator.storage.sql import PreparedSql, fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables import QueryRow
 
 
@@ -69,7 +69,8 @@ def _by_pair_or_query(statement: str) -> dict[str, PreparedSql]:
     """The statement for some pairs, and for the pairs of some queries; that is by which index they are found: to add
     nothing to the dataset's key keeps SQLite from reading the whole dataset instead."""
     return {
-        which: prepare(statement.format(which=f"p.{which}"), lists=["chosen"]) for which in ("pk", "query_pk")
+        which: prepare_sql(statement.format(which=f"p.{which}"), lists=["chosen"])
+        for which in ("pk", "query_pk")
     }
 
 
@@ -125,7 +126,7 @@ def iterate_pair_states(session: Session, dataset_pk: int) -> Iterator[PairState
     The order is the same on every database, whatever its collation.
     """
     errors = list_open_errors(session, dataset_pk)
-    for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
+    for query_pks in split_into_chunks(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
         yield from _read_states(session, dataset_pk, "query_pk", query_pks, errors)
 
 
@@ -162,9 +163,9 @@ def _read_states(
     """The pairs of the dataset whose column `which` is among `chosen`, in order. `errors`: at least theirs, by pair_pk."""
     session.flush()
     values = {"dataset_pk": dataset_pk, "chosen": chosen}
-    rows = run_plain(session, _PAIRS[which], values)
-    grades, unrateable = _gather(sorted(run_plain(session, _JUDGMENTS[which], values)))
-    decided = run_plain(session, _DECISIONS[which], values)
+    rows = fetch_tuples(session, _PAIRS[which], values)
+    grades, unrateable = _gather(sorted(fetch_tuples(session, _JUDGMENTS[which], values)))
+    decided = fetch_tuples(session, _DECISIONS[which], values)
     decisions: dict[int, Decided] = {pk: "unrateable" if grade is None else grade for pk, grade in decided}
     imports = list_kept_grades(session, dataset_pk, which, chosen)
     states = []
@@ -215,7 +216,7 @@ def _gather(rows: Iterable[Any]) -> tuple[dict[int, dict[int, int]], dict[int, i
 def list_queries(session: Session, dataset_pk: int) -> dict[int, Query]:
     """The dataset's queries in their order, by query_pk."""
     found: dict[int, Query] = {}
-    for query_pks in split(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
+    for query_pks in split_into_chunks(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
         some = read_queries(session, query_pks)
         found.update((query_pk, some[query_pk]) for query_pk in query_pks)
     return found

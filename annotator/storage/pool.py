@@ -17,7 +17,7 @@ from sqlmodel import col
 
 from annotator.storage.lookup import key_of
 from annotator.storage.missing_judgments import count_queries, want
-from annotator.storage.sql import add_rows, split
+from annotator.storage.sql import add_rows, split_into_chunks
 from annotator.storage.tables import (
     DocumentRow,
     DocumentTextRow,
@@ -151,7 +151,7 @@ def _make_keys(
     attempt, doubtful = 1, list(range(len(keys)))
     while doubtful:
         taken: set[str] = set()
-        for chunk in split([keys[place] for place in doubtful], CHUNK_OF_KEYS):
+        for chunk in split_into_chunks([keys[place] for place in doubtful], CHUNK_OF_KEYS):
             taken.update(session.scalars(select(col(PairRow.key)).where(col(PairRow.key).in_(chunk))))
         doubtful = [place for place in doubtful if keys[place] in taken]
         attempt += 1

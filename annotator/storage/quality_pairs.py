@@ -10,7 +10,7 @@ from collections.abc import Collection
 from sqlalchemy.orm import Session
 
 from annotator.storage.open_pairs import OpenPair, OpenPairsRequest
-from annotator.storage.sql import prepare, run
+from annotator.storage.sql import execute_sql, prepare_sql
 
 CAN_JUDGE = """p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
@@ -19,17 +19,17 @@ CAN_JUDGE = """p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM current_judgment c
     WHERE c.pair_pk = p.pk AND c.annotator_pk = w.annotator_pk AND c.outcome <> 'later')"""
 DECIDED_SINCE = "EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = x.pair_pk AND a.decided_at >= x.answered_at)"
-_WAITING = prepare(f"""
+_WAITING = prepare_sql(f"""
 SELECT p.pk, p.key, p.query_pk, x.judgment_pk IS NOT NULL
 FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p  -- in this order: from the few draws, not from the pool
 WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND p.pk = x.pair_pk
   AND w.round = (SELECT max(l.round) FROM quality_draw l WHERE l.dataset_pk = :dataset_pk)
   AND x.outcome IS NULL AND {CAN_JUDGE}""")
-_ANSWERED = prepare(f"""
+_ANSWERED = prepare_sql(f"""
 SELECT DISTINCT p.pk, p.key FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p
 WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND p.pk = x.pair_pk
   AND p.query_pk = :query_pk AND x.outcome IS NOT NULL AND {CAN_JUDGE} AND NOT {DECIDED_SINCE}""")
-_FOLLOW = prepare(
+_FOLLOW = prepare_sql(
     """
 UPDATE quality_pair SET judgment_pk = j.pk, grade = j.grade,
   outcome = CASE WHEN j.outcome = 'later' THEN NULL ELSE j.outcome END,
@@ -48,13 +48,13 @@ WHERE quality_pair.pair_pk IN :pairs AND w.pk = quality_pair.draw_pk AND w.annot
 
 def list_waiting(session: Session, worklist: OpenPairsRequest) -> list[OpenPair]:
     """The drawn pairs that wait for this annotator, in no particular order; `put_off`: they said "later" before."""
-    found = run(session, _WAITING, worklist.values)
+    found = execute_sql(session, _WAITING, worklist.values)
     return [OpenPair(pk, key, query_pk, True, bool(put_off)) for pk, key, query_pk, put_off in found]
 
 
 def list_changeable(session: Session, worklist: OpenPairsRequest, query_pk: int) -> dict[int, str]:
     """The keys of the query's drawn pairs that the annotator has answered and may change, by pair_pk."""
-    found = run(session, _ANSWERED, {**worklist.values, "query_pk": query_pk})
+    found = execute_sql(session, _ANSWERED, {**worklist.values, "query_pk": query_pk})
     return {row.pk: row.key for row in found}
 
 
@@ -62,4 +62,4 @@ def follow_answers(session: Session, annotator_pk: int, pair_pks: Collection[int
     """Bring what is noted of these drawn pairs in line with the annotator's judgments: which answer holds
     is decided as in `storage/current_judgments.py`; "later" is none."""
     if pair_pks:
-        run(session, _FOLLOW, {"annotator_pk": annotator_pk, "pairs": sorted(pair_pks)})
+        execute_sql(session, _FOLLOW, {"annotator_pk": annotator_pk, "pairs": sorted(pair_pks)})

@@ -14,24 +14,24 @@ from annotator.domain.messages import say
 from annotator.domain.people import Membership
 from annotator.storage.database import lock_dataset
 from annotator.storage.labeling_tables import AssignmentRow, QueryAnswersRow
-from annotator.storage.sql import prepare, run
+from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow, QueryRow
 
 EVERY_ROLE = 0
 """The number that no dataset has, for a lock on who holds which role."""
-_PRESENT = prepare(
+_PRESENT = prepare_sql(
     "SELECT m.dataset_pk, m.role FROM membership m JOIN person p ON p.pk = m.person_pk "
     "WHERE m.person_pk = :person_pk AND p.disabled_at IS NULL"
 )
-_LEADERLESS = prepare("""
+_LEADERLESS = prepare_sql("""
 SELECT d.name FROM dataset d WHERE EXISTS (SELECT 1 FROM dispute x WHERE x.dataset_pk = d.pk AND x.open)
 AND NOT EXISTS (SELECT 1 FROM membership m JOIN person p ON p.pk = m.person_pk
   WHERE p.disabled_at IS NULL AND m.role IN ('lead', 'admin') AND (m.dataset_pk = d.pk OR m.dataset_pk IS NULL))
 ORDER BY d.name""")
 _ADMIN = """EXISTS (SELECT 1 FROM membership m JOIN person p ON p.pk = m.person_pk
   WHERE p.disabled_at IS NULL AND p.password_hash IS NOT NULL AND m.role = 'admin' AND (m.dataset_pk IS NULL{or_here}))"""
-_IS_ADMINISTERED = prepare(f"SELECT CASE WHEN {_ADMIN.format(or_here='')} THEN 1 ELSE 0 END")
-_ADMINLESS = prepare(
+_IS_ADMINISTERED = prepare_sql(f"SELECT CASE WHEN {_ADMIN.format(or_here='')} THEN 1 ELSE 0 END")
+_ADMINLESS = prepare_sql(
     f"SELECT d.name FROM dataset d WHERE NOT {_ADMIN.format(or_here=' OR m.dataset_pk = d.pk')} ORDER BY d.name"
 )
 
@@ -67,17 +67,17 @@ def keep_led(session: Session) -> Iterator[None]:
 
 def _is_administered(session: Session) -> bool:
     session.flush()
-    return bool(run(session, _IS_ADMINISTERED, {}).scalar())
+    return bool(execute_sql(session, _IS_ADMINISTERED, {}).scalar())
 
 
 def _list_leaderless(session: Session) -> list[str]:
     session.flush()
-    return list(run(session, _LEADERLESS, {}).scalars())
+    return list(execute_sql(session, _LEADERLESS, {}).scalars())
 
 
 def _list_adminless(session: Session) -> list[str]:
     session.flush()
-    return list(run(session, _ADMINLESS, {}).scalars())
+    return list(execute_sql(session, _ADMINLESS, {}).scalars())
 
 
 def is_username_taken(session: Session, username: str) -> bool:
@@ -113,7 +113,9 @@ def list_held_roles(session: Session, person_pk: int | None = None) -> dict[int,
 def list_present_roles(session: Session, person_pk: int) -> list[tuple[int | None, str]]:
     """The roles that a person holds now, as (dataset_pk, role), None for everywhere; none for somebody disabled."""
     session.flush()
-    return [(dataset_pk, role) for dataset_pk, role in run(session, _PRESENT, {"person_pk": person_pk})]
+    return [
+        (dataset_pk, role) for dataset_pk, role in execute_sql(session, _PRESENT, {"person_pk": person_pk})
+    ]
 
 
 def _tuple_of(names: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -33,12 +33,12 @@ class PreparedSql:
     lists: tuple[str, ...] = ()
 
 
-def prepare(statement: str, *, lists: Collection[str] = ()) -> PreparedSql:
+def prepare_sql(statement: str, *, lists: Collection[str] = ()) -> PreparedSql:
     """The statement, with the names that stand for lists. A name between quotes is none: write no colon there."""
     return PreparedSql(statement, tuple(lists))
 
 
-def run(
+def execute_sql(
     session: Session, statement: PreparedSql, values: Mapping[str, Any]
 ) -> CursorResult[*tuple[Any, ...]]:
     """Run it in the session's transaction; values that it does not name are left out. What the session holds back is not
@@ -126,10 +126,10 @@ def fetch_plain(session: Session, statement: Executable) -> list[Any]:
         return list(result.cursor.fetchall()) if result.cursor is not None else []
 
 
-def run_plain(session: Session, statement: PreparedSql, values: Mapping[str, Any]) -> list[Any]:
+def fetch_tuples(session: Session, statement: PreparedSql, values: Mapping[str, Any]) -> list[Any]:
     """Every row of a statement that is written out (`storage/sql.py`). What the session holds back is not written
     first."""
-    with run(session, statement, values) as result:
+    with execute_sql(session, statement, values) as result:
         return list(result.cursor.fetchall()) if result.cursor is not None else []
 
 
@@ -151,7 +151,7 @@ def add_rows(session: Session, row_class: type[SQLModel], rows: Sequence[Mapping
         if column.name not in rows[0] and isinstance(column.default, ScalarElementColumnDefault)
     }
     statement, positional, steps = _compile(table, (*rows[0], *constants), connection.dialect)
-    for chunk in split(rows, CHUNK):
+    for chunk in split_into_chunks(rows, CHUNK):
         whole = [{**constants, **row} for row in chunk] if constants else chunk
         connection.exec_driver_sql(statement, _parameters(whole, steps, positional=positional))
 
@@ -170,7 +170,7 @@ def _compile(
     return str(compiled), bool(compiled.positional), steps
 
 
-def split(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+def split_into_chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """The items in slices of at most `size`."""
     for start in range(0, len(items), size):
         yield items[start : start + size]

@@ -1,6 +1,6 @@
 """The open disputes added up from how many there are of each kind."""
 
-from annotator.adjudication.queue_service import add_up
+from annotator.adjudication.queue_service import summarise_queue
 from annotator.adjudication.queue_sql import OpenDisagreementCount
 from annotator.domain.settling import QueueReason
 
@@ -11,7 +11,7 @@ def test_kinds_with_the_same_grades_and_reasons_are_added_up_and_a_dispute_count
         OpenDisagreementCount(both, 0, 1, taste=True, flips=False, disputes=3), OpenDisagreementCount(both, 0, 1, taste=False, flips=True, disputes=4),
         OpenDisagreementCount(int(QueueReason.UNRATEABLE), None, 2, taste=False, flips=False, disputes=5),
     ]  # fmt: skip
-    found = add_up(kinds, by_category={None: 12}, assigned={"lea": 2}, due=1)
+    found = summarise_queue(kinds, by_category={None: 12}, assigned={"lea": 2}, due=1)
     assert {reason: n for reason, n in found.by_reason.items() if n} == {
         QueueReason.DIFFER: 7, QueueReason.QUESTION: 7, QueueReason.UNRATEABLE: 5,
     }  # fmt: skip

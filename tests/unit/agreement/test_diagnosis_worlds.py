@@ -398,7 +398,11 @@ def list_kinds() -> set[str]:
     kinds = set[str]()
     for tree in _parse():
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "DiagnosisFinding":
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id == "DiagnosisFinding"
+            ):
                 first = node.args[0]
                 if isinstance(first, ast.Constant):
                     kinds.add(str(first.value))

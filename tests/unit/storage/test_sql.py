@@ -9,11 +9,11 @@ from sqlalchemy import text
 
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.sql import LENGTHS, _fill, _render, prepare, read_json, read_time, run
+from annotator.storage.sql import LENGTHS, _fill, _render, execute_sql, prepare_sql, read_json, read_time
 from annotator.storage.tables import PersonRow
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
-FOUND = prepare("SELECT pk FROM person WHERE username IN :names AND created_at = :at", lists=["names"])
+FOUND = prepare_sql("SELECT pk FROM person WHERE username IN :names AND created_at = :at", lists=["names"])
 
 
 @pytest.fixture
@@ -36,22 +36,24 @@ def database(tmp_path: Path) -> Iterator[Database]:
     ],
 )
 def test_a_statement_is_written_as_its_driver_reads_it(dialect: str, expected: str) -> None:
-    statement = prepare("SELECT '50 %' WHERE a = :a AND b IN :b AND a::text = :a", lists=["b"])
+    statement = prepare_sql("SELECT '50 %' WHERE a = :a AND b IN :b AND a::text = :a", lists=["b"])
     assert _render(statement, (2,), dialect) == (expected, ("a",))
 
 
 def test_a_list_finds_each_of_its_items_and_an_empty_one_nothing(database: Database) -> None:
     with database.read() as session:
-        assert set(run(session, FOUND, {"names": ["花子", "ada", "nobody"], "at": NOW}).scalars()) == {1, 3}
-        assert run(session, FOUND, {"names": [], "at": NOW}).scalars().all() == []
+        assert set(
+            execute_sql(session, FOUND, {"names": ["花子", "ada", "nobody"], "at": NOW}).scalars()
+        ) == {1, 3}
+        assert execute_sql(session, FOUND, {"names": [], "at": NOW}).scalars().all() == []
 
 
 def test_a_time_is_compared_as_it_is_kept_whatever_its_zone(database: Database) -> None:
     korea = NOW.astimezone(timezone(timedelta(hours=9)))
     with database.read() as session:
-        assert run(session, FOUND, {"names": ["花子"], "at": korea}).scalars().all() == [1]
+        assert execute_sql(session, FOUND, {"names": ["花子"], "at": korea}).scalars().all() == [1]
         with pytest.raises(ValueError, match="without a zone"):
-            run(session, FOUND, {"names": ["花子"], "at": NOW.replace(tzinfo=None)})
+            execute_sql(session, FOUND, {"names": ["花子"], "at": NOW.replace(tzinfo=None)})
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 20, 21, 1_000, 1_001])
