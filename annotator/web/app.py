@@ -26,18 +26,14 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web import auth, health
 from annotator.web.adjudication import api as adjudication_api
-from annotator.web.adjudication import downloads
 from annotator.web.adjudication import downloads as adjudication_downloads
 from annotator.web.admission import Admission
-from annotator.web.agreement import routes
+from annotator.web.agreement import routes as agreement_routes
 from annotator.web.gate import RequestGate
-from annotator.web.guideline import api as changes_api
 from annotator.web.guideline import api as guideline_api
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.text import escape_markdown
 from annotator.web.labeling import api as labeling_api
-from annotator.web.labeling import api as questions_api
-from annotator.web.labeling import api as work_api
 from annotator.web.navigation import find_home
 from annotator.web.outage import note_outage, say_outage
 from annotator.web.page_context import set_served
@@ -105,17 +101,17 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *auth.routes(database, settings),
         *_home(database),
         *labeling_api.routes(database),
-        *routes.routes(database),
+        *agreement_routes.routes(database),
         *adjudication_api.routes(database),
-        *changes_api.change_routes(database),
+        *guideline_api.change_routes(database),
         *guideline_api.routes(database),
         *pooling_api.routes(database),
         *quality_downloads.routes(database),
         *adjudication_downloads.routes(database),
-        *downloads.audit_log_routes(database),
-        *questions_api.question_routes(database),
+        *adjudication_downloads.audit_log_routes(database),
+        *labeling_api.question_routes(database),
         *rendering_api.routes(database),
-        *work_api.own_work_routes(database),
+        *labeling_api.own_work_routes(database),
         *releases_downloads.routes(database, settings),
     ]
 

@@ -70,7 +70,7 @@ def list_targets() -> list[Target]:
     for suffix, media_type in ((".md", "text/markdown"), (".rst", "text/x-rst"), (".html", "text/html")):
         targets.append(Target(f"page{suffix}", suffix, _read_page_as(media_type), pages))
     rubric = (PROJECT / "datasets" / "demo" / "rubric.yaml").read_bytes()
-    templates = sorted((PROJECT / "annotator" / "coverage" / "templates").glob("*.yaml"))
+    templates = sorted((PROJECT / "annotator" / "dataset" / "templates").glob("*.yaml"))
     provenance = b'who: two experts\nwhen: "2019"\nhow: "\xe7\xb4\x99"\nblind: yes\nlicence: CC0\n'
     targets += [
         Target("rubric", ".yaml", lambda data, path: read_rubric(data, str(path)), (rubric,)),

@@ -59,7 +59,6 @@ from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.lookup import key_of
 from annotator.storage.tables import PairRow, ReleaseQrelRow, ReleaseRow
-from annotator.web.adjudication import downloads
 from annotator.web.adjudication import downloads as adjudication_downloads
 from annotator.web.agreement import routes as agreement_routes
 from annotator.web.app import make_app
@@ -349,8 +348,13 @@ class Browser:
 
     def __init__(self, database: Database, actor: Actor) -> None:
         self.actor = actor
-        parts = (agreement_routes, quality_downloads, adjudication_downloads, downloads)
-        self.app = Starlette(routes=[route for part in parts for route in part.routes(database)])
+        parts = (
+            agreement_routes.routes,
+            quality_downloads.routes,
+            adjudication_downloads.routes,
+            adjudication_downloads.audit_log_routes,
+        )
+        self.app = Starlette(routes=[route for list_routes in parts for route in list_routes(database)])
         self.client = TestClient(self._serve)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
