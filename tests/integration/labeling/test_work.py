@@ -132,6 +132,9 @@ class Bench:
         }  # fmt: skip
         bring_in(session, self.dataset_pk, [row])
 
+    def reopen(self, session: Session, pair_pk: int) -> None:
+        self.keep(session, pair_pk, keep=False)
+
     def retire(self, session: Session, pair_pk: int) -> None:
         retire_pairs(session, self.dataset_pk, [pair_pk], now=NOON)
 
