@@ -53,7 +53,7 @@ $(VENV)/.program: pyproject.toml $(VENV)/.locked
 test: lint types imports tests ## everything: style, types, import rules, and every test on SQLite, PostgreSQL and Chromium
 
 .PHONY: tests
-tests: setup-test chromium ## every test, without style, types and import rules
+tests: setup-test chromium ssh-keygen ## every test, without style, types and import rules
 	$(BIN)/python -m pytest -n 3 --dist loadfile $(ARGS)
 
 .PHONY: unit
@@ -69,7 +69,7 @@ browser: setup-test chromium ## the tests in a real Chromium
 	$(BIN)/python -m pytest tests/browser $(ARGS)
 
 .PHONY: security
-security: setup-test chromium ## the attacks, on a real server
+security: setup-test chromium ssh-keygen ## the attacks, on a real server
 	$(BIN)/python -m pytest tests/security $(ARGS)
 
 .PHONY: lint
@@ -122,6 +122,18 @@ chromium:
 	fi; \
 	echo "The browser tests need Chromium, and it could not be installed from here." >&2; \
 	echo "Install it (Debian: sudo apt-get install chromium-headless-shell; Ubuntu: chromium), or name one: ANNOTATOR_CHROMIUM=/path/to/chrome make $(MAKECMDGOALS)" >&2; \
+	exit 1
+
+.PHONY: ssh-keygen
+ssh-keygen:
+	@command -v ssh-keygen >/dev/null && exit 0; \
+	if command -v apt-get >/dev/null; then \
+	  if [ "$$(id -u)" = 0 ]; then root=; else root="sudo -n"; fi; \
+	  echo "Installing ssh-keygen with apt-get …"; \
+	  $$root apt-get update -qq && $$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openssh-client >/dev/null; \
+	fi; \
+	command -v ssh-keygen >/dev/null && exit 0; \
+	echo "The tests of signed releases need ssh-keygen, and it could not be installed from here. Install it (Debian and Ubuntu: openssh-client)." >&2; \
 	exit 1
 
 # --- the rest ------------------------------------------------------------------------------------------

@@ -201,8 +201,11 @@ def test_pairs_without_somebody_are_those_that_the_others_judged_and_name_who_is
     world: JudgedWorld,
 ) -> None:
     assert names(find(world, PairSelection("differing", without=("花子",)))) == [
-        ("Q1", "d1"), ("Q1", "d3"), ("Q2", "d1"), ("Q2", "d6"),
-    ]  # fmt: skip
+        ("Q1", "d1"),
+        ("Q1", "d3"),
+        ("Q2", "d1"),
+        ("Q2", "d6"),
+    ]
     assert names(find(world, PairSelection("differing", ("ann",), without=("花子", "민준")))) == []
     assert names(find(world, PairSelection("differing", grades=(1, 2), without=("민준",)))) == [
         ("Q1", "d3"),

@@ -93,10 +93,13 @@ def test_nothing_is_counted_as_left_out_of_a_run_that_is_stored_whole(desk: Desk
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ("Q1 Q0 a 1 2.0 s\nQ1 Q0 c 2 0.5 s\nQ1 Q0 d 3 0.5 s\n", "2 results of equal score stand in another place"),
+        (
+            "Q1 Q0 a 1 2.0 s\nQ1 Q0 c 2 0.5 s\nQ1 Q0 d 3 0.5 s\n",
+            "2 results of equal score stand in another place",
+        ),
         ("Q1 Q0 a 1 2.0 s\nQ1 Q0 b 2 1.0 s\n", ""),
     ],
-)  # fmt: skip
+)
 def test_results_of_equal_score_that_trec_eval_orders_otherwise_are_counted(
     desk: Desk, lines: str, said: str
 ) -> None:

@@ -235,8 +235,24 @@ def test_of_hundreds_of_groups_those_are_listed_that_lower_kappa_most_and_the_pa
 
 
 def test_an_interval_below_zero_stays_within_the_picture() -> None:
-    source = render(replace(REPORT, groups=(GroupAgreement("week", "w", replace(MEASURED, cohen_kappa={
-        **MEASURED.cohen_kappa, "unweighted": CoefficientValue(-0.9, (-1.0, -0.2))})),)))  # fmt: skip
+    source = render(
+        replace(
+            REPORT,
+            groups=(
+                GroupAgreement(
+                    "week",
+                    "w",
+                    replace(
+                        MEASURED,
+                        cohen_kappa={
+                            **MEASURED.cohen_kappa,
+                            "unweighted": CoefficientValue(-0.9, (-1.0, -0.2)),
+                        },
+                    ),
+                ),
+            ),
+        )
+    )
     places = [float(x) for x in re.findall(r'class="reach" x1="([-\d.]+)"', source)]
     assert min(places) >= 0
 

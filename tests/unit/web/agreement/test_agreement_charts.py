@@ -275,8 +275,9 @@ def test_of_hundreds_of_annotators_few_have_a_column_in_the_table_of_periods_and
 
 
 @pytest.mark.parametrize(
-    ("language", "first", "last"), [("en", "first day", "last day"), ("ja", "開始日", "終了日"), ("ko", "시작일", "종료일")]
-)  # fmt: skip
+    ("language", "first", "last"),
+    [("en", "first day", "last day"), ("ja", "開始日", "終了日"), ("ko", "시작일", "종료일")],
+)
 def test_the_days_of_a_period_are_not_called_the_limits_of_an_interval(
     language: str, first: str, last: str
 ) -> None:

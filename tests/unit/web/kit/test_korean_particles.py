@@ -13,18 +13,52 @@ from annotator.web.kit.messages import choose_particles, tr, use_language
 LOCALE = Path(messages.__file__).parent / "locale"
 CASES = [
     ("75%이(가) 같습니다", "75%가 같습니다"),
-    ("등급 0을(를)", "등급 0을"), ("등급 1을(를)", "등급 1을"), ("등급 2을(를)", "등급 2를"), ("등급 3을(를)", "등급 3을"),
-    ("등급 1(으)로", "등급 1로"), ("등급 2(으)로", "등급 2로"), ("등급 3(으)로", "등급 3으로"), ("등급 0(으)로", "등급 0으로"),
-    ("0.70이(가)", "0.70이"), ("0.75은(는)", "0.75는"), ("10은(는)", "10은"), ("1,200이(가)", "1,200이"), ("1000(으)로", "1000으로"),
-    ("화자은(는)", "화자는"), ("민준은(는)", "민준은"), ("서울(으)로", "서울로"), ("‘판정 불가’(으)로", "‘판정 불가’로"),
+    ("등급 0을(를)", "등급 0을"),
+    ("등급 1을(를)", "등급 1을"),
+    ("등급 2을(를)", "등급 2를"),
+    ("등급 3을(를)", "등급 3을"),
+    ("등급 1(으)로", "등급 1로"),
+    ("등급 2(으)로", "등급 2로"),
+    ("등급 3(으)로", "등급 3으로"),
+    ("등급 0(으)로", "등급 0으로"),
+    ("0.70이(가)", "0.70이"),
+    ("0.75은(는)", "0.75는"),
+    ("10은(는)", "10은"),
+    ("1,200이(가)", "1,200이"),
+    ("1000(으)로", "1000으로"),
+    ("화자은(는)", "화자는"),
+    ("민준은(는)", "민준은"),
+    ("서울(으)로", "서울로"),
+    ("‘판정 불가’(으)로", "‘판정 불가’로"),
     ("annotator_1와(과) annotator_2이(가)", "annotator_1과 annotator_2가"),
-    ("BM25이(가)", "BM25가"), ("HTML을(를)", "HTML을"), ("API은(는)", "API는"), ("'nablarch'(이)라는", "'nablarch'라는"),
-    ("hong은(는)", "hong은"), ("kang이(가)", "kang이"), ("Jung을(를)", "Jung을"), ("sung(으)로", "sung으로"), ("hong와(과)", "hong과"),
-    ("park은(는)", "park은(는)"), ("jack이(가)", "jack이(가)"), ("philip을(를)", "philip을(를)"), ("robert와(과)", "robert와(과)"),
-    ("PNG이(가)", "PNG가"), ("HTTP은(는)", "HTTP는"), ("txt을(를)", "txt를"), ("html을(를)", "html을"), ("annotator_t이(가)", "annotator_t가"),
-    ("mina이(가)", "mina가"), ("ben이(가)", "ben이"), ("kim은(는)", "kim은"), ("editor을(를)", "editor를"), ("hans와(과)", "hans와"),
-    ("花子은(는)", "花子은(는)"), ("🔎이(가)", "🔎이(가)"), ("이(가)", "이(가)"), ("괄호 (가) 안", "괄호 (가) 안"),
-]  # fmt: skip
+    ("BM25이(가)", "BM25가"),
+    ("HTML을(를)", "HTML을"),
+    ("API은(는)", "API는"),
+    ("'nablarch'(이)라는", "'nablarch'라는"),
+    ("hong은(는)", "hong은"),
+    ("kang이(가)", "kang이"),
+    ("Jung을(를)", "Jung을"),
+    ("sung(으)로", "sung으로"),
+    ("hong와(과)", "hong과"),
+    ("park은(는)", "park은(는)"),
+    ("jack이(가)", "jack이(가)"),
+    ("philip을(를)", "philip을(를)"),
+    ("robert와(과)", "robert와(과)"),
+    ("PNG이(가)", "PNG가"),
+    ("HTTP은(는)", "HTTP는"),
+    ("txt을(를)", "txt를"),
+    ("html을(를)", "html을"),
+    ("annotator_t이(가)", "annotator_t가"),
+    ("mina이(가)", "mina가"),
+    ("ben이(가)", "ben이"),
+    ("kim은(는)", "kim은"),
+    ("editor을(를)", "editor를"),
+    ("hans와(과)", "hans와"),
+    ("花子은(는)", "花子은(는)"),
+    ("🔎이(가)", "🔎이(가)"),
+    ("이(가)", "이(가)"),
+    ("괄호 (가) 안", "괄호 (가) 안"),
+]
 
 
 @pytest.mark.parametrize(("written", "read"), CASES)
@@ -57,7 +91,12 @@ def test_a_sentence_of_the_app_has_one_form_of_each_particle() -> None:
         (
             say(
                 "The grades confused most are {low} ({low_name}) and {high} ({high_name}): {most} of the {times} that two annotators differ. Make the rubric say what tells them apart.",
-                low=0, low_name="무관", high=3, high_name="필수", most=4, times=5,
+                low=0,
+                low_name="무관",
+                high=3,
+                high_name="필수",
+                most=4,
+                times=5,
             ),
             "0(무관)과 3(필수)이며",
         ),
@@ -66,11 +105,13 @@ def test_a_sentence_of_the_app_has_one_form_of_each_particle() -> None:
             "질의 'Q3'과 문서 'd'의 쌍이 없습니다",
         ),
         (
-            say_n("put the documents of {n:,} query in order", "put the documents of {n:,} queries in order", 2),
+            say_n(
+                "put the documents of {n:,} query in order", "put the documents of {n:,} queries in order", 2
+            ),
             "질의 2개의 문서 순서를 정했습니다",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_stands_before_a_particle_may_be_any_value(message: Message, read: str) -> None:
     use_language("ko")
     try:
