@@ -6,16 +6,15 @@ without a zone. A refusal names the event, so that the browser can keep it and s
 
 import uuid
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import OUTCOMES, check_grade
 from annotator.domain.judgments import REASONS, JudgmentEvent, RefusedEvent
+from annotator.domain.press_times import read_pressed_at, read_seconds
 from annotator.domain.texts import holds_no_text
 
 MAX_NOTE = 10_000
-MAX_SECONDS = 86_400.0
 MAX_BROWSER = 64
 MAX_NUMBER = 2**53  # what JavaScript counts exactly
 NOT_THE_BROWSERS = ("purpose", "judged_at", "received_at", "stale", "late")  # the server alone says these
@@ -55,8 +54,8 @@ def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
         outcome=outcome,
         grade=check_grade(grade) if outcome == "graded" else None,
         note=_read_note(entry),
-        pressed_at=_read_time(entry.get("pressed_at")),
-        seconds=_read_seconds(entry.get("seconds")),
+        pressed_at=read_pressed_at(entry.get("pressed_at")),
+        seconds=read_seconds(entry.get("seconds")),
         document_sha256=_read_text(entry, "document_sha256"),
         guideline_version=version if type(version) is int else None,
         reason=_read_reason(entry, outcome),
@@ -117,23 +116,3 @@ def _read_note(entry: Mapping[str, Any]) -> str | None:
     if holds_no_text(note):
         raise ValidationError("note: expected text, found a character that is none")
     return note
-
-
-def _read_time(found: object) -> datetime:
-    try:
-        time = datetime.fromisoformat(str(found))
-        if time.tzinfo is not None:
-            return time.astimezone(UTC)
-    except (ValueError, OverflowError):  # the latter: a time of the year 0 in UTC
-        pass
-    raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {found!r:.80}")
-
-
-def _read_seconds(found: object) -> float | None:
-    if found is None:
-        return None
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        raise ValidationError(f"seconds: expected a number, found {found!r:.80}")
-    if not 0 <= found <= MAX_SECONDS:  # no NaN is
-        raise ValidationError(f"seconds: expected 0 to {MAX_SECONDS:.0f}, found {found!r:.80}")
-    return float(found)

@@ -7,14 +7,15 @@ the version of the guideline.
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import check_grade
+from annotator.domain.press_times import read_pressed_at, read_seconds
 from annotator.domain.texts import holds_no_text
 
-MAX_NOTE, MAX_SECONDS = 10_000, 86_400.0
+MAX_NOTE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +33,13 @@ class FirstGrade:
 
 def read_first_grade(found: Mapping[str, Any]) -> FirstGrade:
     """The grade of a request. ValidationError says what was expected and found."""
-    version = found.get("guideline_version")
+    version, pressed_at = found.get("guideline_version"), found.get("pressed_at")
     return FirstGrade(
         event_id=_read_uuid(found.get("id")),
         grade=check_grade(found.get("grade")),
         note=read_note(found.get("note")),
-        pressed_at=_read_time(found.get("pressed_at")),
-        seconds=_read_seconds(found.get("seconds")),
+        pressed_at=None if pressed_at is None else read_pressed_at(pressed_at),
+        seconds=read_seconds(found.get("seconds")),
         document_sha256=_read_sha256(found.get("document_sha256")),
         guideline_version=version if type(version) is int else None,
     )
@@ -62,28 +63,6 @@ def _read_uuid(found: object) -> str:
         return str(uuid.UUID(str(found)))
     except ValueError:
         raise ValidationError(f"id: expected a UUID, found {found!r:.80}") from None
-
-
-def _read_time(found: object) -> datetime | None:
-    if found is None:
-        return None
-    try:
-        time = datetime.fromisoformat(str(found))
-        if time.tzinfo is not None:
-            return time.astimezone(UTC)
-    except (ValueError, OverflowError):  # the latter: a time of the year 0 in UTC
-        pass
-    raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {found!r:.80}")
-
-
-def _read_seconds(found: object) -> float | None:
-    if found is None:
-        return None
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        raise ValidationError(f"seconds: expected a number, found {found!r:.80}")
-    if not 0 <= found <= MAX_SECONDS:  # no NaN is
-        raise ValidationError(f"seconds: expected 0 to {MAX_SECONDS:.0f}, found {found!r:.80}")
-    return float(found)
 
 
 def _read_sha256(found: object) -> str | None:

@@ -1,0 +1,32 @@
+"""Read when a key was pressed, and how long the annotator had looked at the pair, as a browser sends them.
+
+Both raise ValidationError, which names the field, what was expected and what was found.
+"""
+
+from datetime import UTC, datetime
+
+from annotator.domain.errors import ValidationError
+
+MAX_SECONDS = 86_400.0
+
+
+def read_pressed_at(found: object) -> datetime:
+    """Return the time of a press in UTC. A time without a zone is refused."""
+    try:
+        time = datetime.fromisoformat(str(found))
+        if time.tzinfo is not None:
+            return time.astimezone(UTC)
+    except (ValueError, OverflowError):  # the latter: a time of the year 0 in UTC
+        pass
+    raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {found!r:.80}")
+
+
+def read_seconds(found: object) -> float | None:
+    """Return the active time on the pair in seconds; None where the browser does not say it."""
+    if found is None:
+        return None
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise ValidationError(f"seconds: expected a number, found {found!r:.80}")
+    if not 0 <= found <= MAX_SECONDS:  # no NaN is
+        raise ValidationError(f"seconds: expected 0 to {MAX_SECONDS:.0f}, found {found!r:.80}")
+    return float(found)
